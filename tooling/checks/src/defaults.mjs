@@ -22,21 +22,6 @@ export function defaultsIn(source, name) {
 }
 
 /**
- * The optional members of the interfaces of options in a source text.
- * @param {ts.SourceFile} source
- * @returns {string[]}
- */
-export function optionalMembers(source) {
-  return source.statements
-    .filter((node) => ts.isInterfaceDeclaration(node))
-    .filter(({ name }) => /(?:Options|Definition|Limit)$/.test(name.text))
-    .flatMap(({ members }) => [...members])
-    .filter((member) => ts.isPropertySignature(member))
-    .filter(({ questionToken }) => questionToken !== undefined)
-    .map(({ name }) => (ts.isIdentifier(name) ? name.text : ''))
-}
-
-/**
  * @param {readonly (ts.Expression | undefined)[]} expressions
  * @param {ts.SourceFile} source
  */

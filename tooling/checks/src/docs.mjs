@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { exportedValues } from './exported-values.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { problem, runCheck } from './report.mjs'
-import { pick } from './resolve.mjs'
 import { listFiles, listPackages } from './workspace.mjs'
 
 const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
@@ -12,12 +10,9 @@ const checked =
 
 const publishedReadme = /^packages\/[^/]+\/README\.md$/
 
-/** Up to how many values a README lists each by name; beyond it, a link to the generated list is easier to read. */
-const listable = 40
-
 /**
  * Documents in step with the source: their TypeScript is drawn from files, their links lead somewhere, and each
- * package's README lists what it exports. With `--write`, blocks are refreshed from their files.
+ * package's README says how to install it. With `--write`, blocks are refreshed from their files.
  * @param {string} root
  * @param {readonly string[]} flags
  */
@@ -142,24 +137,9 @@ function readmeProblems(one) {
   const path = join(one.directory, 'README.md')
   if (!existsSync(path)) return [problem(`${file} is not there`, 'open it with one sentence and one program')]
   const text = readFileSync(path, 'utf8')
-  const exported = Object.entries(one.manifest.exports ?? {}).flatMap(([entry, target]) => {
-    const specifier = `${one.name}${entry.slice(1)}`
-    if (!text.includes(specifier)) return [problem(`${file} does not name ${specifier}`, 'list what it exports')]
-    const names = exportedValues(join(one.directory, pick(target, []) ?? ''))
-    if (names.length > listable) {
-      return /\]\((?:\S*\/)?api\.md/.test(text)
-        ? []
-        : [problem(`${file} lists too little of ${specifier}`, 'link to api.md')]
-    }
-    const absent = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
-    if (absent.length === 0) return []
-    return [
-      problem(`${file} does not list ${absent.join(', ')} of ${specifier}`, 'add a row with one sentence for each'),
-    ]
-  })
-  if (installLines(text).some((line) => line.split(' ').includes(one.name))) return exported
+  if (installLines(text).some((line) => line.split(' ').includes(one.name))) return []
   const advice = `write "npm install ${one.name}", and what its program imports besides, below the program`
-  return [...exported, problem(`${file} does not say how to install ${one.name}`, advice)]
+  return [problem(`${file} does not say how to install ${one.name}`, advice)]
 }
 
 /** @param {string} text */

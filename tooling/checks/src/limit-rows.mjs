@@ -274,9 +274,6 @@ export const limitRows = [
   ]),
 ]
 
-/** Options whose names begin with `max` though they bound no peer. */
-export const notLimits = new Set(['maxAge', 'maxMs', 'maxPauseMs', 'maxTotalMs'])
-
 /**
  * @param {string} name
  * @param {readonly (readonly [string, Limit['unit'], string, string, Partial<Limit>?])[]} rows

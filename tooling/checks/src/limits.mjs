@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultsIn, optionalMembers } from './defaults.mjs'
+import { defaultsIn } from './defaults.mjs'
 import { parseSource } from './imports.mjs'
-import { limitRows, notLimits } from './limit-rows.mjs'
+import { limitRows } from './limit-rows.mjs'
 import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
@@ -16,8 +16,8 @@ const [opening, closing] = ['<!-- limits -->', '<!-- /limits -->']
 const read = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 
 /**
- * Compares the table of limits with the defaults in the source, and finds options that the table lacks. With `--write`,
- * the table is written anew.
+ * Compares the table of limits with the defaults in the source. With `--write`, the table is
+ * written anew.
  * @param {string} root
  * @param {readonly string[]} flags
  * @param {readonly Limit[]} rows
@@ -30,10 +30,9 @@ export function checkLimits(root, flags = [], rows = limitRows) {
   const unclear = found
     .filter(({ values }) => values.length !== 1)
     .map(({ row, values }) => unclearDefault(row, values))
-  const missing = sources.flatMap((text) => missingOptions(text, rows))
-  if (unclear.length > 0) return [...unclear, ...missing]
+  if (unclear.length > 0) return unclear
   const table = tableOf(found.map(({ row, values: [value = Number.NaN] }) => ({ row, value })))
-  return [...missing, ...pageProblems(root, table, flags.includes('--write'))]
+  return pageProblems(root, table, flags.includes('--write'))
 }
 
 /**
@@ -60,20 +59,6 @@ function unclearDefault({ package: name, option }, values) {
     `packages/${name} has ${what} of ${option}`,
     'correct its row in tooling/checks/src/limit-rows.mjs: name the default, and the file that has it',
   )
-}
-
-/**
- * @param {SourceText} text
- * @param {readonly Limit[]} rows
- */
-function missingOptions({ file, source }, rows) {
-  const [, name = ''] = file.split('/')
-  const listed = new Set(rows.filter((row) => row.package === name).map(({ option }) => option.split(/[.:] ?/).at(-1)))
-  return optionalMembers(source)
-    .filter((member) => /^max[A-Z]/.test(member) && !notLimits.has(member) && !listed.has(member))
-    .map((member) =>
-      problem(`${page} does not list ${member} of ${file}`, 'add its row to tooling/checks/src/limit-rows.mjs'),
-    )
 }
 
 /**

@@ -124,15 +124,13 @@ function spansOfPage(text) {
   const diagrams = blocks
     .filter(({ language }) => language === '')
     .flatMap(({ code, first }) =>
-      code
-        .split('\n')
-        .flatMap((line, index) =>
-          (line.match(/(?<![\w./-])[\w./-]+\.ts\b/g) ?? []).map((name) => ({
-            pos: 0,
-            line: first + index + 1,
-            text: name,
-          })),
-        ),
+      code.split('\n').flatMap((line, index) =>
+        (line.match(/(?<![\w./-])[\w./-]+\.ts\b/g) ?? []).map((name) => ({
+          pos: 0,
+          line: first + index + 1,
+          text: name,
+        })),
+      ),
     )
   for (const { first, last } of blocks) lines.fill('', first - 1, last + 1)
   return [...spansOf(lines.join('\n'), { pos: 0, line: 1 }), ...diagrams]

@@ -69,20 +69,10 @@ test('a table that differs from the source is refused', () => {
   expect(checkLimits(root, [], [row('maxDoors', { bounds: 'windows' })]).join()).toContain('run pnpm docs:write')
 })
 
-test.each([
-  [
-    'two defaults of one name',
-    'const a = { maxDoors: 1 }\nconst b = { maxDoors: 2 }',
-    'the defaults 1 and 2 of maxDoors',
-  ],
-  [
-    'an option that has no row',
-    'export interface DoorOptions { readonly maxDoors?: number; readonly maxBells?: number }\nconst d = { maxDoors: 1 }',
-    'does not list maxBells',
-  ],
-])('%s is refused', (_title, source, message) => {
+test('two defaults of one name are refused', () => {
+  const source = 'const a = { maxDoors: 1 }\nconst b = { maxDoors: 2 }'
   const root = tree({ 'packages/a/src/options.ts': source, 'docs/security.md': page })
-  expect(checkLimits(root, [], [row('maxDoors')]).join()).toContain(message)
+  expect(checkLimits(root, [], [row('maxDoors')]).join()).toContain('the defaults 1 and 2 of maxDoors')
 })
 
 test('a page without the marks of the table is refused', () => {

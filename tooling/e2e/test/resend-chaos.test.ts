@@ -7,7 +7,7 @@ import { startCuttingProxy } from './cutting-proxy.ts'
 import { startProcessFleet } from './process-fleet.ts'
 import { colorFor, type Job, type ResendRun, runClient } from './resending-client.ts'
 
-// CONTRIBUTING.md has the command that makes 500 tasks and 2,000 calls.
+// docs/maintaining.md has the command that makes 500 tasks and 2,000 calls.
 const seed = Number(process.env['RESEND_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const taskCount = Number(process.env['RESEND_CHAOS_TASKS'] ?? 30)
 const callCount = Number(process.env['RESEND_CHAOS_CALLS'] ?? 120)
