@@ -57,7 +57,10 @@ export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   ...nodeResponseWriter,
   createRequestView: ({ request }) => createNodeRequestView(request),
-  readText: ({ request }, maxBytes) => readNodeBody(request, maxBytes),
+  readText: ({ request }, bounds) => readNodeBody(request, bounds),
+  countUnread(target, take) {
+    target.takeUnreadBytes = take
+  },
 }
 
 // A call's connection keeps the process alive; its timers need not.
@@ -68,7 +71,8 @@ function scheduleUnref(run: () => void, ms: number): () => void {
 
 /** Creates a handler with the given context. */
 export function createHandler(context: NodeContext): NodeHandler {
-  return (request, response) => void serveRequest({ request, response, pendingText: '' }, context)
+  return (request, response) =>
+    void serveRequest({ request, response, pendingText: '', takeUnreadBytes: undefined }, context)
 }
 
 function addressOf({ source }: RequestView<IncomingMessage>): string | undefined {

@@ -6,44 +6,51 @@ import {
   bodyTooLargeResponse,
   invalidTextResponse,
 } from '../server/reply.ts'
-import type { HttpErrorResponse } from '../server/http-adapter.ts'
+import type { BodyBounds, HttpErrorResponse } from '../server/http-adapter.ts'
 import { runInNextBatch } from '../server/run-call.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /** Reads a request's body as UTF-8 and stops at the bound, even where `Content-Length` is smaller. */
-export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
+export function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<string | HttpErrorResponse> {
+  const { maxBytes } = bounds
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(readParsedBody(request.body, maxBytes))
   // Bytes that are not read here are discarded by node:http, so that the peer gets to its answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLargeResponse(maxBytes))
-  return new Promise((resolve) => collectBody(request, maxBytes, resolve))
+  return new Promise((resolve) => collectBody(request, bounds, resolve))
 }
 
-// The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the
-// end.
-function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody): void {
+// The request keeps its listeners for as long as its answer lasts, which may be days. They release the body at its end.
+function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBounds, resolve: FinishBody): void {
+  const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN)
   let finish: FinishBody | undefined = resolve
   let bytes: Buffer | undefined
   let receivedBytes = 0
+  const end = (body: string | HttpErrorResponse): void => {
+    finish?.(body)
+    finish = undefined
+    bytes = undefined
+  }
+  const findRejection = (): HttpErrorResponse | undefined => {
+    if (receivedBytes > maxBytes) return bodyTooLargeResponse(maxBytes)
+    // A body that has arrived whole is parsed within this tick, and need not be counted.
+    return request.complete ? undefined : arrivingBody.grow(receivedBytes)
+  }
   request.on('data', (chunk: Buffer) => {
     const chunkStart = receivedBytes
     receivedBytes += chunk.length
-    if (receivedBytes <= maxBytes) bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart)
-    else if (chunkStart <= maxBytes) finish?.(bodyTooLargeResponse(maxBytes))
-    // A peer that continues to send after its answer loses the connection.
-    else if (receivedBytes > 2 * maxBytes + allowedExcessBytes) request.destroy()
+    if (finish === undefined) {
+      // A peer that continues to send after its answer loses the connection.
+      if (receivedBytes > 2 * maxBytes + allowedExcessBytes) request.destroy()
+      return
+    }
+    const rejection = findRejection()
+    if (rejection !== undefined) return end(rejection)
+    bytes = chunkStart === 0 ? chunk : appendChunk({ bytes, chunk, chunkStart, announcedBytes })
   })
-  request.on('end', () =>
-    runInNextBatch(() => {
-      finish?.(
-        receivedBytes > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeUtf8(bytes?.subarray(0, receivedBytes)),
-      )
-      finish = undefined
-      bytes = undefined
-    }),
-  )
-  request.on('error', () => finish?.(incompleteBodyResponse))
+  request.on('end', () => runInNextBatch(() => end(decodeUtf8(bytes?.subarray(0, receivedBytes)))))
+  request.on('error', () => end(incompleteBodyResponse))
 }
 
 type FinishBody = (body: string | HttpErrorResponse) => void
@@ -51,17 +58,32 @@ type FinishBody = (body: string | HttpErrorResponse) => void
 const allowedExcessBytes = 1_048_576
 const minBufferBytes = 65_536
 
-// A list of chunks would cost far more than the body when it comes in tiny ones.
-function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: number): Buffer {
+/** A chunk that is added to the bytes before it. */
+interface BodyChunk {
+  readonly bytes: Buffer | undefined
+  readonly chunk: Buffer
+  readonly chunkStart: number
+  /** The `Content-Length`, or NaN. */
+  readonly announcedBytes: number
+}
+
+// A list of chunks would cost far more than the body when it arrives in tiny ones.
+function appendChunk({ bytes, chunk, chunkStart, announcedBytes }: BodyChunk): Buffer {
   const neededBytes = chunkStart + chunk.length
   if (bytes !== undefined && bytes.length >= neededBytes) {
     chunk.copy(bytes, chunkStart)
     return bytes
   }
-  const largerBuffer = Buffer.allocUnsafe(Math.max(minBufferBytes, 2 * neededBytes))
+  const largerBuffer = Buffer.allocUnsafe(chooseCapacity(neededBytes, announcedBytes))
   bytes?.copy(largerBuffer, 0, 0, chunkStart)
   chunk.copy(largerBuffer, chunkStart)
   return largerBuffer
+}
+
+// The buffer grows to the announced length at once: each doubling would leave another copy for the garbage collector.
+function chooseCapacity(neededBytes: number, announcedBytes: number): number {
+  if (neededBytes <= minBufferBytes) return minBufferBytes
+  return announcedBytes >= neededBytes ? announcedBytes : 2 * neededBytes
 }
 
 function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {

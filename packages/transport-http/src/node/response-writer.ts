@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
-import type { HttpAnswer, ResponseWriter } from '../server/http-adapter.ts'
+import type { HttpAnswer, ResponseWriter, TakeUnreadBytes } from '../server/http-adapter.ts'
 import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 
@@ -16,6 +16,8 @@ export interface NodeTarget {
   readonly response: ServerResponse
   /** The text that was written in this tick. */
   pendingText: string
+  /** Counts the unread bytes of the answer. Undefined until the caller is known. */
+  takeUnreadBytes: TakeUnreadBytes | undefined
 }
 
 /**
@@ -23,7 +25,10 @@ export interface NodeTarget {
  * event.
  */
 export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
-  send: ({ response }, answer) => sendAnswer(response, answer),
+  send(target, answer) {
+    sendAnswer(target.response, answer)
+    countUnreadAnswer(target)
+  },
   open({ response }, headers) {
     if (!response.destroyed) response.writeHead(200, [...headers])
   },
@@ -35,7 +40,9 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   end(target, text) {
     const { response, pendingText } = target
     target.pendingText = ''
-    if (!response.destroyed) response.end(pendingText + text)
+    if (response.destroyed) return
+    response.end(pendingText + text)
+    countUnreadAnswer(target)
   },
   countQueuedBytes: ({ response, pendingText }) => response.writableLength + pendingText.length,
   waitForDrain(target) {
@@ -49,6 +56,17 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
     else if (response.socket === null) onQueuedClose(request.socket, response, run)
     else response.on('close', run)
   },
+}
+
+// Nearly every answer fits into the buffers of the system, and then costs nothing here.
+function countUnreadAnswer(target: NodeTarget): void {
+  const { response, takeUnreadBytes } = target
+  const unreadBytes = response.writableLength
+  if (unreadBytes === 0 || takeUnreadBytes === undefined || response.destroyed) return
+  const release = takeUnreadBytes(unreadBytes)
+  // The call has run, so a rejection in place of its answer would have it sent again.
+  if (release === undefined) response.req.socket.destroy()
+  else nodeResponseWriter.onClose(target, release)
 }
 
 /** Sends a whole answer, or nothing when the head was sent or the connection is closed. */

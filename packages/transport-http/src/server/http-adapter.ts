@@ -70,12 +70,32 @@ export interface HttpErrorResponse {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
+/** Counts the bytes of one body while it arrives. */
+export interface ArrivingBody {
+  /** Counts a body of so many bytes so far. Returns the rejection of a body for which there is no room. */
+  grow(receivedBytes: number): HttpErrorResponse | undefined
+  /** Releases the bytes, once the body is parsed or its connection has closed. */
+  release(): void
+}
+
+/** Takes bytes of a finished answer that its client has not read. Returns undefined when the caller has too many. */
+export type TakeUnreadBytes = (bytes: number) => (() => void) | undefined
+
+/** The bounds of a body that arrives. */
+export interface BodyBounds {
+  readonly maxBytes: number
+  /** Counts the body among those of its caller and of all. */
+  readonly arrivingBody: ArrivingBody
+}
+
 /**
  * The functions that read and answer requests on one platform. `Target` is a platform's record of one request; the
  * functions are the same for all of them, because thousands may be open at once.
  */
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {
   createRequestView(target: Target): RequestView<Source>
-  /** Reads the body, at most `maxBytes`, or returns the rejection of a body that cannot be read. */
-  readText(target: Target, maxBytes: number): Promise<string | HttpErrorResponse>
+  /** Reads the body, or returns the rejection of a body that cannot be read. */
+  readText(target: Target, bounds: BodyBounds): Promise<string | HttpErrorResponse>
+  /** Counts the bytes of the answer that the client has not read. Absent where the platform owns them. */
+  countUnread?(target: Target, take: TakeUnreadBytes): void
 }

@@ -61,7 +61,7 @@ export function documentHandler(documents: HttpDocuments): (request: Request) =>
 const webHttpAdapter: HttpAdapter<Request, WebTarget> = {
   ...webResponseWriter,
   createRequestView: ({ request }) => createWebRequestView(request),
-  readText: ({ request }, maxBytes) => readBody(request, maxBytes),
+  readText: ({ request }, bounds) => readBody(request, bounds),
 }
 
 function createWebRequestView(request: Request): RequestView<Request> {

@@ -1,8 +1,11 @@
+import type { LimitError } from '@x/core'
 import {
   encodeMessage,
   encodePieces,
   errorCodes,
+  errorResponse,
   isJsonObject,
+  limitErrorToMcp,
   quotaReason,
   type RpcNotification,
   type RpcResponse,
@@ -109,7 +112,7 @@ function isHandOff(response: RpcResponse): boolean {
 /** The status and the header of a rejected call that may be sent again. */
 interface RetryAfter {
   /**
-   * 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585,
+   * 503 where the server is overloaded or cannot reach a part (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585,
    * section 4).
    */
   readonly status: 429 | 503
@@ -129,8 +132,11 @@ function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   const hasRetryTime = typeof retryAfterMs === 'number' && retryAfterMs >= 0
   const afterSeconds = hasRetryTime ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : undefined
   if (reason === quotaReason) return { status: 429, afterSeconds }
-  return reason === 'overloaded' && hasRetryTime ? { status: 503, afterSeconds } : undefined
+  return temporaryReasons.has(reason) && hasRetryTime ? { status: 503, afterSeconds } : undefined
 }
+
+// The server is overloaded, or a store, bus, issuer or engine that it needs is unreachable.
+const temporaryReasons: ReadonlySet<unknown> = new Set(['overloaded', 'unavailable'])
 
 const statusByErrorCode: ReadonlyMap<number, number> = new Map([
   [errorCodes.parse, 400],
@@ -184,6 +190,20 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
     status,
     headers: rejection.headers === undefined ? headers : [...headers, ...Object.entries(rejection.headers).flat()],
     body: encodeMessage({ jsonrpc: '2.0', error }),
+  }
+}
+
+/** The rejection of a request for which the ledger has no room: 429 for its caller's bound, 503 for the bound of all. */
+export function limitErrorResponse(error: LimitError): HttpErrorResponse {
+  const wireError = errorResponse(undefined, limitErrorToMcp(error))
+  const { code, message, data } = wireError.error
+  const seconds = readRetryAfter(wireError)?.afterSeconds
+  return {
+    status: statusOf(wireError),
+    code,
+    message,
+    ...(isJsonObject(data) && { data }),
+    ...(seconds !== undefined && { headers: { 'Retry-After': String(seconds) } }),
   }
 }
 

@@ -14,9 +14,10 @@ import {
   type WireError,
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
+import { createArrivingBody, createUnreadCounter, type RequestCaller } from './caller-bytes.ts'
 import { createClientContext } from './call-context.ts'
 import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from './check-request.ts'
-import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
+import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
 import type { AuthenticationResult, HandlerSettings } from './handler-settings.ts'
@@ -42,11 +43,7 @@ export async function serveRequest<Source, Target>(
     // An identity that is there at once saves a turn of the microtask queue.
     const principal = isPromise(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) return httpAdapter.send(target, createErrorAnswer(principal, headers))
-    const bodyText = await readRequestText(view, target, context)
-    if (typeof bodyText !== 'string') return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
-    const acceptedRequest = { target, view, bodyText, principal, headers }
-    if (matchedAdapter !== undefined && (await handToAdapter(acceptedRequest, matchedAdapter, context))) return
-    serveMessageText(acceptedRequest, answerState, context)
+    await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
   } catch (error) {
     failRequest(error, answerState, { target, view, context })
   }
@@ -72,13 +69,48 @@ interface AnswerState {
   id: RequestId | undefined
 }
 
+/** A request whose head was checked and whose caller is known. */
+interface CheckedRequest<Source, Target> {
+  readonly target: Target
+  readonly headers: readonly string[]
+  readonly caller: RequestCaller<Source>
+  readonly matchedAdapter: HttpProtocolAdapter | undefined
+}
+
+/** Reads the body of a request and serves its message. The bytes of the body count until it is parsed. */
+async function serveBody<Source, Target>(
+  { target, headers, caller, matchedAdapter }: CheckedRequest<Source, Target>,
+  answerState: AnswerState,
+  context: HandlerContext<Source, Target>,
+): Promise<void> {
+  const { httpAdapter, server } = context
+  const { principal, view, settings } = caller
+  const maxBytes = settings.bounds.bytes
+  httpAdapter.countUnread?.(target, createUnreadCounter(server.ledger, caller))
+  const arrivingBody = createArrivingBody(server.ledger, caller, maxBytes)
+  try {
+    const bodyText = await readRequestText(view, target, { httpAdapter, bounds: { maxBytes, arrivingBody } })
+    if (typeof bodyText !== 'string') return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
+    const acceptedRequest = { target, view, bodyText, principal, headers }
+    if (matchedAdapter !== undefined) {
+      const isHandled = handToAdapter(acceptedRequest, matchedAdapter, context)
+      // The adapter has parsed the body, and its promise may last as long as the call.
+      arrivingBody.release()
+      if (await isHandled) return
+    }
+    serveMessageText(acceptedRequest, answerState, context)
+  } finally {
+    arrivingBody.release()
+  }
+}
+
 // A method that only an adapter takes has no body.
 function readRequestText<Source, Target>(
   { method }: RequestView<Source>,
   target: Target,
-  { httpAdapter, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, bounds }: Pick<HandlerContext<Source, Target>, 'httpAdapter'> & { readonly bounds: BodyBounds },
 ): string | Promise<string | HttpErrorResponse> {
-  return method === 'POST' ? httpAdapter.readText(target, settings.bounds.bytes) : ''
+  return method === 'POST' ? httpAdapter.readText(target, bounds) : ''
 }
 
 /** Serves a message of this revision. */
