@@ -23,6 +23,8 @@ export interface RequestHead {
 
 /** Handles HTTP requests of other revisions, behind the checks of the transport. */
 export interface HttpProtocolAdapter {
+  /** The revisions that the adapter serves, newest first, which the errors of the transport name. */
+  readonly revisions?: readonly string[] | undefined
   /** HTTP methods beside POST, for `Allow` and CORS. */
   readonly methods: readonly string[]
   /** Response headers that pages may read, for CORS. */

@@ -90,7 +90,7 @@ function createLineEndNormalizer(): (text: string) => string {
     if (text === '') return text
     const remainingText = endsWithCarriageReturn && text.startsWith('\n') ? text.slice(1) : text
     endsWithCarriageReturn = text.endsWith('\r')
-    return remainingText.includes('\r') ? remainingText.replace(/\r\n?/g, '\n') : remainingText
+    return remainingText.includes('\r') ? remainingText.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : remainingText
   }
 }
 

@@ -68,7 +68,8 @@ function rejectForeignRequest<Source>(
   }
   const host = hostHeader === undefined ? undefined : parseHost(hostHeader)
   if (host === undefined || !isHostAllowed(host, settings.hosts)) {
-    const message = 'The Host is not one that is served here: it has to be in allowedHosts'
+    const message =
+      "The Host is not served here: it has to be in allowedHosts, which may be '*' behind a proxy that checks it"
     return createRejection(403, message, `its Host ${quoteValue(hostHeader)} is not in allowedHosts`)
   }
   const origin = view.header('origin')
@@ -176,31 +177,43 @@ function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype
  * The version is compared before it is validated. The other headers are required only of this revision, which defines
  * them. Headers that are present have to match, also in a notification.
  *
+ * `supportedVersions` are the revisions that the errors name.
+ *
  * @throws McpError `headerMismatch`; or `unsupportedProtocolVersion` for a request that names an earlier revision in
  * the header and none in the body, as those revisions do.
  */
-export function checkHeadersMatchBody(view: RequestView, message: RpcRequest | RpcNotification): void {
-  const version = checkVersionHeader(view, message)
+export function checkHeadersMatchBody(
+  view: RequestView,
+  message: RpcRequest | RpcNotification,
+  supportedVersions: readonly string[] = [protocolVersion],
+): void {
+  const version = checkVersionHeader(view, message, supportedVersions)
   const isRequired = version === protocolVersion && isRequest(message)
   checkMethodHeader(view.header('mcp-method'), message.method, isRequired)
   const targetParam = findMethodRow(message.method)?.targetParam
   if (targetParam !== undefined) checkNameHeader(view.header('mcp-name'), message.params?.[targetParam], isRequired)
 }
 
-function checkVersionHeader(view: RequestView, message: RpcRequest | RpcNotification): string | undefined {
+function checkVersionHeader(
+  view: RequestView,
+  message: RpcRequest | RpcNotification,
+  supportedVersions: readonly string[],
+): string | undefined {
   const headerVersion = view.header('mcp-protocol-version')
   const bodyVersion = readBodyVersion(message)
   if (headerVersion === bodyVersion) {
     // basic/versioning: clients of earlier revisions send neither, and can show their users only this message.
-    if (headerVersion === undefined && isRequest(message)) throw findRevisionError(message) ?? missingVersionError()
+    if (headerVersion === undefined && isRequest(message))
+      throw findRevisionError(message) ?? missingVersionError(supportedVersions)
     return headerVersion
   }
   if (headerVersion === undefined) {
-    if (isRequest(message)) throw missingVersionError()
+    if (isRequest(message)) throw missingVersionError(supportedVersions)
     return undefined
   }
   if (bodyVersion !== undefined) throw headerMismatchError('MCP-Protocol-Version', headerVersion, bodyVersion)
-  if (headerVersion !== protocolVersion && isRequest(message)) throw unsupportedProtocolError(headerVersion)
+  if (headerVersion !== protocolVersion && isRequest(message))
+    throw unsupportedProtocolError(headerVersion, supportedVersions)
   return headerVersion
 }
 
@@ -245,19 +258,19 @@ function missingHeaderError(name: string, body: string): McpError {
   )
 }
 
-function missingVersionError(): McpError {
+function missingVersionError(supported: readonly string[]): McpError {
   return new McpError(
     errorCodes.headerMismatch,
-    `MCP-Protocol-Version is missing: this server speaks ${protocolVersion}, and a request says so in this header and in _meta`,
-    { data: { supported: [protocolVersion] } },
+    `MCP-Protocol-Version is missing: this server speaks ${supported.join(', ')}, and a request of ${protocolVersion} says so in this header and in _meta`,
+    { data: { supported } },
   )
 }
 
-function unsupportedProtocolError(requestedVersion: string): McpError {
+function unsupportedProtocolError(requestedVersion: string, supported: readonly string[]): McpError {
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `Protocol version ${quoteHeaderValue(requestedVersion)} is not served here: this server speaks ${protocolVersion}`,
-    { data: { supported: [protocolVersion], requested: requestedVersion } },
+    `Protocol version ${quoteHeaderValue(requestedVersion)} is not served here: this server speaks ${supported.join(', ')}`,
+    { data: { supported, requested: requestedVersion } },
   )
 }
 

@@ -5,6 +5,7 @@ import {
   type HttpProtocolAdapter,
   type ParseBounds,
   type Principal,
+  protocolVersion,
   type Server,
   type WireError,
 } from '@x/schema'
@@ -137,6 +138,8 @@ export interface HandlerSettings<Source> {
   readonly authenticate: HandlerOptions<Source>['authenticate']
   readonly clientAddress: HandlerOptions<Source>['clientAddress']
   readonly documents: CompiledDocuments | undefined
+  /** The revisions that are served, newest first. */
+  readonly supportedVersions: readonly string[]
   readonly toHttpError: HandlerOptions<Source>['toHttpError']
   readonly onError: (error: unknown, request: RequestView<Source>) => void
   readonly reportRejection: ReportRejection<Source>
@@ -171,6 +174,7 @@ export function compileSettings<Source>(
     authenticate: options.authenticate,
     clientAddress: options.clientAddress,
     documents: compileDocuments(options.documents),
+    supportedVersions: [protocolVersion, ...(adapter?.revisions ?? [])],
     toHttpError: options.toHttpError,
     onError,
     reportRejection: createReportLimiter(onError),

@@ -41,7 +41,9 @@ export function compileHosts(hosts: readonly string[] | '*'): HostRule {
 function canonicalizeHost(entry: string): string {
   const host = parseHost(entry)
   if (host === undefined) {
-    throw new TypeError(`allowedHosts has "${entry}": give a host such as "example.com", "example.com:8443" or "[::1]"`)
+    throw new TypeError(
+      `allowedHosts has "${entry}": give a host such as "example.com", "example.com:8443" or "[::1]", or '*' in place of the list`,
+    )
   }
   return host.port === undefined ? host.name : `${host.name}:${host.port}`
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeHeaderValue, errorCodes, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
-import { echo } from '../testing/exchanges.ts'
+import { echo, testServer } from '../testing/exchanges.ts'
 import { modernMeta, createPostRequest, type PostChanges } from '../testing/sent.ts'
 import { serveFunctions } from '../testing/shells.ts'
 import { checkHeadersMatchBody } from './check-request.ts'
@@ -167,3 +167,18 @@ function viewOf(headers: Readonly<Record<string, string>>): RequestView {
     forEachHeader: (visit) => map.forEach(visit),
   }
 }
+
+describe.each(serveFunctions)('%s', (_, serve) => {
+  test.each([
+    ['no version', null],
+    ['a version that is not served', '2024-11-05'],
+  ])('an error about %s names the revisions of the adapter as well', async (_title, given) => {
+    const revisions = ['2025-11-25', '2025-06-18']
+    const http = { revisions, methods: [], exposedHeaders: [], matches: () => false, handle: () => false }
+    await using handler = await serve(testServer(echo, { adapters: { http } }))
+    const request = createPostRequest('tools/list', {}, { meta: null, headers: { [version]: given } })
+    const { error } = JSON.parse((await handler.send(request)).body)
+    expect(error.data.supported).toEqual([protocolVersion, ...revisions])
+    expect(error.message).toContain('2026-07-28, 2025-11-25, 2025-06-18')
+  })
+})

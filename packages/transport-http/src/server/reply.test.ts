@@ -27,6 +27,13 @@ describe.each(serveFunctions)('%s', (name, serve) => {
     expect(JSON.parse(body).error).toMatchObject({ code: errorCodes.internal, data: { reason: 'overloaded' } })
   })
 
+  test('a call that needs an unreachable part gets 503 and Retry-After [UNA-001]', async () => {
+    await using handler = await serve(refusing({ reason: 'unavailable', retryAfterMs: 1500, begun: false }))
+    const { status, headers, body } = await handler.send(callTool)
+    expect([status, headers.get('retry-after')]).toEqual([503, '2'])
+    expect(JSON.parse(body).error.data).toEqual({ reason: 'unavailable', retryAfterMs: 1500, begun: false })
+  })
+
   test.each([
     [{ retryAfterMs: 1500 }, '2'],
     [{}, null],
@@ -42,7 +49,7 @@ describe.each(serveFunctions)('%s', (name, serve) => {
     ['another reason', { reason: 'other', retryAfterMs: 1 }, errorCodes.internal, 200],
     ['a time that is none', { reason: 'overloaded', retryAfterMs: -1 }, errorCodes.internal, 200],
     ['another code', { reason: 'overloaded', retryAfterMs: 1 }, errorCodes.invalidParams, 400],
-  ])('an error with %s is no refusal for load', async (_title, data, code, expected) => {
+  ])('an error with %s is no rejection for load', async (_title, data, code, expected) => {
     await using handler = await serve(refusing(data, code))
     const { status, headers } = await handler.send(callTool)
     expect([status, headers.get('retry-after')]).toEqual([expected, null])

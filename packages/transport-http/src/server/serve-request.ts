@@ -124,7 +124,7 @@ function serveMessageText<Source, Target>(
     return httpAdapter.send(target, createErrorAnswer(methodNotAllowedResponse(view, ['POST']), headers))
   const message = parseRequestOrNotification(bodyText, settings.bounds)
   if (isRequest(message)) answerState.id = message.id
-  checkHeadersMatchBody(view, message)
+  checkHeadersMatchBody(view, message, settings.supportedVersions)
   if (isRequest(message)) runHttpCall({ request: message, principal, view, target, headers }, context)
   else deliverNotification({ message, principal, view, target, headers }, context)
 }

@@ -36,6 +36,7 @@ export function createHttpAdapter(deps: Deps): LegacyHttpAdapter {
   }
   return {
     adapter: {
+      revisions: settings.revisions,
       methods: ['GET', 'DELETE'],
       exposedHeaders: [sessionHeader],
       matches({ method, header }) {
