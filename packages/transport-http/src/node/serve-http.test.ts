@@ -270,3 +270,14 @@ test('two Host headers are answered with 400, and the operator sees both [SHT-00
   expect(text).not.toContain('"result"')
   expect(String(errors)).toContain('"evil.test, localhost"')
 })
+
+test('a request line without a version is rejected with 400, and its connection closes', async () => {
+  const exchange = vi.fn(echo)
+  await using http = await serveHttp(testServer(exchange))
+  for (const path of ['/mcp', '/healthz']) {
+    const raw = connectRaw(http.port)
+    raw.send(`GET ${path}\r\nHost: localhost\r\n\r\n`)
+    expect(await raw.waitForClose()).toMatch(/400 Bad Request[^]*The request line has no HTTP version/)
+  }
+  expect(exchange).not.toHaveBeenCalled()
+})

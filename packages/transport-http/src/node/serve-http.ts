@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
 import { createErrorAnswer } from '../server/reply.ts'
 import { setPlatformTimer, unauthenticatedReason } from '../server/handler-settings.ts'
+import { watchDescriptors } from './descriptor-watch.ts'
 import { answerDocument } from './documents.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
@@ -94,6 +95,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   })
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
+    if (request.httpVersionMajor === 0) return rejectRequestLine(response)
     // `Connection: close` makes the client send its next call to another instance, before calls are rejected here.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
     if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
@@ -106,6 +108,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   const { schedule = setPlatformTimer, stopOnSignals = false } = options
   const { activeCalls, adapterRequests } = context
   server.once('close', openResponses.stop)
+  watchDescriptors(server)
   const close = createStopFunction({
     server,
     openResponses: openResponses.entries,
@@ -126,6 +129,13 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
 
 function hasPath(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
+}
+
+// RFC 9112, 3: a request line has a version. Without one the parser assumes HTTP/0.9, whose responses have no head.
+function rejectRequestLine(response: ServerResponse): void {
+  const message = 'The request line has no HTTP version: end it with HTTP/1.1'
+  response.shouldKeepAlive = false
+  sendAnswer(response, createErrorAnswer({ status: 400, message }, []))
 }
 
 function rejectPipelinedRequest(response: ServerResponse): void {

@@ -42,7 +42,9 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
     return stopPromise
   }
   if (signalOptions !== false)
-    ignoreStopSignals = onStopSignal(() => void stop(signalOptions === true ? {} : signalOptions))
+    ignoreStopSignals = onStopSignal(
+      () => void stop(signalOptions === true ? {} : signalOptions).finally(reportWhatKeepsProcess),
+    )
   return stop
 }
 
@@ -61,6 +63,26 @@ async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, notice
   } finally {
     for (const undrain of undrainFunctions) undrain()
   }
+}
+
+/** Milliseconds after a stop in which a process without other resources has exited. */
+const exitWaitMs = 5_000
+
+/**
+ * Emits a warning with the resources that keep the process alive after a stop, such as a database client that the
+ * author left open. The timer itself keeps nothing alive.
+ */
+function reportWhatKeepsProcess(): void {
+  setTimeout(() => {
+    const resources = new Map<string, number>()
+    for (const name of process.getActiveResourcesInfo()) resources.set(name, (resources.get(name) ?? 0) + 1)
+    const names = [...resources].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`)).join(', ')
+    const advice = 'close what the program has opened, such as a database client, or exit it with process.exit()'
+    const seconds = exitWaitMs / 1000
+    process.emitWarning(
+      `The server stopped ${seconds} seconds ago, and the process is still alive (${names}): ${advice}`,
+    )
+  }, exitWaitMs).unref()
 }
 
 /** The signals with which supervisors and terminals ask a process to end. */

@@ -1,0 +1,28 @@
+import { close, open } from 'node:fs'
+import { devNull } from 'node:os'
+import type { Server } from 'node:http'
+
+const checkDelayMs = 1_000
+const reportIntervalMs = 60_000
+const advice = 'raise the limit of the process (ulimit -n)'
+
+/**
+ * Emits a warning when the process has no file descriptor left, at most once a minute. The system then closes new
+ * connections without an event, so the watch opens a descriptor a second after each burst of connections.
+ */
+export function watchDescriptors(server: Server): void {
+  let timer: NodeJS.Timeout | undefined
+  const check = (): void => {
+    open(devNull, 'r', (error, descriptor) => {
+      timer = undefined
+      if (error === null) return close(descriptor)
+      if (error.code !== 'EMFILE' && error.code !== 'ENFILE') return
+      process.emitWarning(`No file descriptor is left (${error.code}), so new connections are closed: ${advice}`)
+      timer = setTimeout(check, reportIntervalMs).unref()
+    })
+  }
+  server.on('connection', () => {
+    timer ??= setTimeout(check, checkDelayMs).unref()
+  })
+  server.once('close', () => clearTimeout(timer))
+}
