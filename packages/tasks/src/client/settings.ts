@@ -5,8 +5,6 @@ import type { TaskHandle } from './task-handle.ts'
 export interface PollingOptions {
   /** Between two polls where the server suggests nothing; 1000 when absent. */
   readonly defaultMs?: number | undefined
-  /** @deprecated It is called `defaultMs` here. */
-  readonly usualMs?: 'it is called defaultMs'
   /** The minimum, whatever the server suggests; 50 when absent. */
   readonly minMs?: number | undefined
   /** The maximum, whatever the server suggests; an hour when absent. */
@@ -27,8 +25,12 @@ export interface TasksClientOptions {
    */
   readonly follow?: 'poll' | 'listen' | undefined
   readonly polling?: PollingOptions | undefined
-  /** @deprecated The server suggests this interval; `polling.defaultMs` is for one that does not. */
-  readonly pollIntervalMs?: 'it is called polling.defaultMs'
+  /**
+   * Follows the persistent workflow as SEP-2322 writes it, for servers that have it and not the published extension:
+   * calls of tools ask for a task by `task`, with the lifetime `ttlMs` where one is given. Absent: the published
+   * extension.
+   */
+  readonly persistentWorkflow?: { readonly ttlMs?: number | undefined } | undefined
   /** Milliseconds of failures after which following a task ends; 120,000 when absent. */
   readonly failureTimeoutMs?: number | undefined
   /** Milliseconds that a task may take until following it ends; a day when absent. */
@@ -50,12 +52,13 @@ export interface TasksClientOptions {
 }
 
 /** The bounds of {@link PollingOptions}, filled in. */
-export type PollingSettings = { readonly [K in Exclude<keyof PollingOptions, 'usualMs'>]-?: number }
+export type PollingSettings = { readonly [K in keyof PollingOptions]-?: number }
 
 /** {@link TasksClientOptions} with defaults filled in. */
 export interface TasksClientSettings {
   readonly target: string | undefined
   readonly user: string | null | undefined
+  readonly persistentWorkflow: TasksClientOptions['persistentWorkflow']
   readonly shouldListen: boolean
   readonly polling: PollingSettings
   readonly failureTimeoutMs: number
@@ -73,6 +76,7 @@ export function resolveTasksSettings(options: TasksClientOptions, url: string | 
     target,
     user,
     onTask,
+    persistentWorkflow: options.persistentWorkflow,
     clock,
     random,
     shouldListen: options.follow === 'listen',

@@ -20,6 +20,8 @@ export interface TaskReference {
 /** A request about a task. */
 export interface TaskCall extends TaskReference {
   readonly host: ClientExtensionHost
+  /** The members of the extension's settings that requests depend on. */
+  readonly settings: { readonly persistentWorkflow: object | undefined }
   readonly options: CallOptions
 }
 
@@ -61,7 +63,7 @@ function withFailure(state: JsonObject, member: string, failure: unknown): JsonO
 }
 
 /** Returns a state with the names that the published extension gave to two members of the earlier draft. */
-function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
+export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
   return {
     ...(ttl !== undefined && { ttlMs: ttl }),
     ...(pollInterval !== undefined && { pollIntervalMs: pollInterval }),
@@ -82,18 +84,21 @@ function withRelatedTask(call: TaskCall): TaskCall {
 }
 
 /**
- * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests); to a server of the persistent
- * workflow alone by its method (SEP-2322).
+ * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests), and by the method of the
+ * persistent workflow to a server that has that one alone (SEP-2322).
  */
 export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   const inputResponses = responses as unknown as JsonObject
   const params = { taskId: call.taskId, inputResponses }
-  const updateResponse = requestTask('tasks/update', params, call).catch((error: unknown) => {
-    if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
-    return requestTask('tasks/input_response', params, withRelatedTask(call))
-  })
-  requireValidResult(call, parseAcknowledgement(await updateResponse))
+  const sendInputResponse = () => requestTask('tasks/input_response', params, withRelatedTask(call))
+  const acknowledgement = call.settings.persistentWorkflow
+    ? sendInputResponse()
+    : requestTask('tasks/update', params, call).catch((error: unknown) => {
+        if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
+        return sendInputResponse()
+      })
+  requireValidResult(call, parseAcknowledgement(await acknowledgement))
 }
 
 /** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
@@ -115,7 +120,8 @@ const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
 
 async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
-    return await host.request(method, params, toTaskRequestOptions(options))
+    // A result without a type is complete (basic/index, result type).
+    return { resultType: 'complete', ...(await host.request(method, params, toTaskRequestOptions(options))) }
   } catch (error) {
     if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method))
       throw error

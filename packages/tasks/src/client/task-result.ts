@@ -58,8 +58,9 @@ function toPrintableStatus(text: string): string {
 }
 
 /**
- * Tells the progress of a task, each change once. The numbers are the server's; one that gives none is told with the
- * last ones that are known, and numbers never go back: a handler that runs again reports its first steps anew.
+ * Reports the progress of a task, each change once, with the numbers and the text of one state. A text without numbers
+ * is reported with the last known ones. A state whose numbers are lower is not reported: a handler that runs again
+ * reports its first steps anew.
  */
 function createProgressReporter(
   { progress: initialProgress }: OpenTask,
@@ -67,10 +68,10 @@ function createProgressReporter(
 ): (state: DetailedTask) => void {
   let highestProgress: Progress = { progress: initialProgress }
   return (state) => {
-    const message = state.statusMessage ?? highestProgress.message
     const stateProgress = progressOfState(state)
-    const isBehind = stateProgress === undefined || stateProgress.progress < highestProgress.progress
-    const { progress, total } = isBehind ? highestProgress : stateProgress
+    if (stateProgress !== undefined && stateProgress.progress < highestProgress.progress) return
+    const { progress, total } = stateProgress ?? highestProgress
+    const message = state.statusMessage ?? highestProgress.message
     const nextProgress = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
     if (JSON.stringify(nextProgress) === JSON.stringify(highestProgress)) return
     highestProgress = nextProgress

@@ -8,7 +8,7 @@ import {
   type Progress,
   type SendToolCall,
 } from '@x/client'
-import type { CallToolResult, JsonObject } from '@x/schema'
+import { type CallToolResult, isJsonObject, type JsonObject, type Middleware } from '@x/schema'
 import { tasksCapability, tasksExtension } from '../schema/task-params.ts'
 import type { CreateTaskResult } from '../schema/task.ts'
 import { createTaskHandle } from './create-task-handle.ts'
@@ -16,7 +16,7 @@ import { type OpenTask, openTask } from './open-task.ts'
 import { parseCreatedTask } from './parse-results.ts'
 import { parseSerializedTask } from './serialized-task.ts'
 import { type TasksClientOptions, type TasksClientSettings, resolveTasksSettings } from './settings.ts'
-import { cancelTask, errorContextOf } from './task-calls.ts'
+import { cancelTask, errorContextOf, renameLegacyMembers } from './task-calls.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
 
@@ -107,6 +107,7 @@ function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost)
       resume: (serializedTask) =>
         createTaskHandle(openTask({ ...parseSerializedTask(serializedTask, context.settings), ...context })),
     },
+    ...(context.settings.persistentWorkflow && { middleware: persistentWorkflow(context.settings.persistentWorkflow) }),
     wrapToolCall: (next) => {
       callTool = next
       return async (name, args, taskOptions) => {
@@ -115,6 +116,21 @@ function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost)
         return { resultType: 'complete', result: await finishTaskCall(outcome.task, taskOptions) }
       }
     },
+  }
+}
+
+/**
+ * Adds `task` to calls of tools, and reads the answer that holds the task in a member, as SEP-2322 writes them
+ * (persistent tool workflow).
+ */
+function persistentWorkflow({ ttlMs }: NonNullable<TasksClientSettings['persistentWorkflow']>): Middleware {
+  return (next) => async (request, call) => {
+    if (request.method !== 'tools/call') return next(request, call)
+    const task = ttlMs === undefined ? {} : { ttl: ttlMs }
+    const response = await next({ ...request, params: { ...request.params, task } }, call)
+    if ('error' in response || !isJsonObject(response.result['task'])) return response
+    const { task: createdTask, ...result } = response.result
+    return { ...response, result: { ...result, ...renameLegacyMembers(createdTask), resultType: 'task' } }
   }
 }
 

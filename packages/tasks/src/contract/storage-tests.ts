@@ -231,4 +231,21 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
       equal((await here.get('a', sampleOwner))?.ttlMs, null)
     },
   ],
+  [
+    'A fixed lifetime is not prolonged by questions, answers or the end [ENG-010]',
+    async ({ here, advanceTime }) => {
+      await here.create(createNewTask('a', { lifetimeMs: 10_000, hasFixedLifetime: true }))
+      const task = await claimOne(here)
+      await here.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })
+      const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
+      await here.answer({ id: 'a', owner: sampleOwner, responses, lifetimeMs: null })
+      await here.finish(await claimOne(here), {
+        outcome: { status: 'completed', result: sampleResult },
+        lifetimeMs: sampleLifetimeMs,
+      })
+      equal((await here.get('a', sampleOwner))?.ttlMs, 10_000)
+      await advanceTime(10_001)
+      equal(await here.get('a', sampleOwner), undefined)
+    },
+  ],
 ]

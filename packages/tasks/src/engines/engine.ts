@@ -106,6 +106,8 @@ export interface NewTask {
   readonly statusMessage?: string | undefined
   /** For how many milliseconds from now the task is kept at least; null without end. */
   readonly lifetimeMs: number | null
+  /** True when later changes never prolong the lifetime, as where the client asked for it. */
+  readonly hasFixedLifetime?: boolean | undefined
   readonly callerLimit: number
 }
 

@@ -39,6 +39,7 @@ interface StoredTask {
   progress: ProgressNumbers | undefined
   updatedAt: number
   ttlMs: number | null
+  readonly hasFixedLifetime: boolean
   requests: Map<string, string>
   readonly responses: Map<string, string>
   readonly entries: Map<string, string>
@@ -125,6 +126,7 @@ function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
     progress: undefined,
     updatedAt: nowMs,
     ttlMs: task.lifetimeMs,
+    hasFixedLifetime: task.hasFixedLifetime === true,
     requests: new Map(),
     responses: new Map(),
     entries: new Map(),
@@ -292,16 +294,15 @@ function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
   return ttlMs !== null && nowMs >= createdAt + ttlMs
 }
 
-/** Keeps a task for longer, and never for less than was said before. */
+/** Prolongs the lifetime of a task, and never shortens it. */
 function extendLifetime(task: StoredTask, lifetimeMs: number | null, nowMs: number): void {
-  if (task.ttlMs === null) return
+  if (task.ttlMs === null || task.hasFixedLifetime) return
   task.ttlMs = lifetimeMs === null ? null : Math.max(task.ttlMs, nowMs - task.createdAt + lifetimeMs)
 }
 
 function toTaskRow(task: StoredTask, nowMs: number): TaskRow {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = task
-  const outcome = task.outcome === undefined ? {} : parseStoredObject(task.outcome)
-  const { result, error } = outcome
+  const { result, error } = task.outcome === undefined ? {} : parseStoredObject(task.outcome)
   return {
     id,
     status,

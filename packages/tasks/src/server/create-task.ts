@@ -13,10 +13,10 @@ import {
   requestMetaOf,
   type RpcRequest,
 } from '@x/schema'
-import type { TaskEngine, TaskRow } from '../engines/engine.ts'
+import type { NewTask, TaskEngine, TaskRow } from '../engines/engine.ts'
 import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
-import { toTask } from './to-detailed-task.ts'
+import { legacyMembersOf, toTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
 import { checkJournalSize } from './worker/size-limits.ts'
@@ -44,13 +44,19 @@ function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskCon
   return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
 
-/** Returns the lifetime of a task: what its client asks for in the persistent workflow, up to the author's. */
-function lifetimeMsOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskContext['settings']): number | null {
+/**
+ * Returns the lifetime of a task: the one that its client asks for in the persistent workflow, up to the author's and
+ * fixed, or the author's from each change of status.
+ */
+function lifetimeOf(
+  { params }: RpcRequest,
+  { persistentWorkflow, ttlMs }: TaskContext['settings'],
+): Pick<NewTask, 'lifetimeMs' | 'hasFixedLifetime'> {
   const taskParams = persistentWorkflow ? params?.['task'] : undefined
-  const requestedTtlMs = isJsonObject(taskParams) ? taskParams['ttl'] : undefined
-  return typeof requestedTtlMs === 'number' && Number.isSafeInteger(requestedTtlMs) && requestedTtlMs > 0
-    ? Math.min(requestedTtlMs, ttlMs ?? requestedTtlMs)
-    : ttlMs
+  const requestedMs = isJsonObject(taskParams) ? taskParams['ttl'] : undefined
+  if (typeof requestedMs !== 'number' || !Number.isSafeInteger(requestedMs) || requestedMs <= 0)
+    return { lifetimeMs: ttlMs }
+  return { lifetimeMs: Math.min(requestedMs, ttlMs ?? requestedMs), hasFixedLifetime: true }
 }
 
 interface TaskCreationRequest {
@@ -81,17 +87,26 @@ async function createTaskForCall(
   await checkToolVisible(callRecord, call.signal, context)
   const owner = taskOwnerKeyOf(principal)
   const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
-  const lifetimeMs = lifetimeMsOf(request, settings)
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await createPayload(callRecord, settings.credentials)
-    return engine.create({ id, owner, caller: callerKeyOf(call), payload, lifetimeMs, callerLimit })
+    return engine.create({
+      id,
+      owner,
+      caller: callerKeyOf(call),
+      payload,
+      callerLimit,
+      ...lifetimeOf(request, settings),
+    })
   }
   const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
   if (row === 'full') {
     const advice = 'cancel a task, or wait for one to end'
     throw quotaError({ limit: 'maxTasksPerCaller', max: callerLimit, retryAfterMs: pollIntervalMs, advice })
   }
-  return { resultType: 'task', ...toTask(row, settings) }
+  const task = toTask(row, settings)
+  const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
+  // SEP-2322 has the task in a member, with the names of the earlier draft.
+  return { resultType: 'task', ...task, ...(isWorkflow && { task: { ...task, ...legacyMembersOf(task) } }) }
 }
 
 /** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */

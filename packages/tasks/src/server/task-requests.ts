@@ -13,7 +13,7 @@ import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitTaskNotWorking } from './await-change.ts'
 import { taskOwnerKeyOf } from './task-payload.ts'
 import { checkTaskNameHeader, requireTasks, unknownTaskError } from './require-tasks.ts'
-import { toDetailedTask } from './to-detailed-task.ts'
+import { legacyMembersOf, toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
 
 type TaskRequestHandler = (
@@ -48,8 +48,10 @@ const serveGetTask: TaskRequestHandler = async (requestParams, call, context) =>
   checkTaskNameHeader(call, taskId)
   const row = await findTask(taskId, call, context)
   const task = toDetailedTask(row, context.settings)
-  if (!context.settings.persistentWorkflow || task.status !== 'input_required') return { ...task }
-  return { statusMessage: 'The task needs input: tasks/result has its requests', ...task }
+  if (!context.settings.persistentWorkflow) return { ...task }
+  const workflowTask = { ...task, ...legacyMembersOf(task) }
+  if (task.status !== 'input_required') return workflowTask
+  return { statusMessage: 'The task needs input: tasks/result has its requests', ...workflowTask }
 }
 
 const serveUpdateTask: TaskRequestHandler = (requestParams, call, context) => {

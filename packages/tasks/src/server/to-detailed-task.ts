@@ -1,4 +1,4 @@
-import { type InputRequests, projectMetaKeys } from '@x/schema'
+import { type InputRequests, type JsonObject, projectMetaKeys } from '@x/schema'
 import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
@@ -28,6 +28,11 @@ export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalM
     pollIntervalMs: pollIntervalMsOf(row, settings),
     ...(progress && { _meta: { [projectMetaKeys.progress]: progress } }),
   }
+}
+
+/** Returns two members of a task with the names that SEP-2322 has for them. */
+export function legacyMembersOf({ ttlMs, pollIntervalMs }: Task): JsonObject {
+  return { ttl: ttlMs, ...(pollIntervalMs !== undefined && { pollInterval: pollIntervalMs }) }
 }
 
 interface TaskMeta {

@@ -28,8 +28,8 @@ async function insertTask(
     `WITH room AS MATERIALIZED (
       SELECT ${tables.hasRoomFunction}($2, $6, $8) AS has_room
     ), created AS (
-      INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
-      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')} FROM room WHERE has_room
+      INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at, fixed_lifetime)
+      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')}, $9::boolean FROM room WHERE has_room
       ON CONFLICT (id) DO NOTHING RETURNING *
     ), queued AS (
       ${queue.createInsertSql('SELECT id, 0 FROM created')}
@@ -44,6 +44,7 @@ async function insertTask(
       task.callerLimit,
       toStoredText(task.owner),
       isLockShared,
+      task.hasFixedLifetime === true,
     ],
   )
   if (row?.['has_room'] !== true) return undefined

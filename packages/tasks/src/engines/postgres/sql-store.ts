@@ -27,7 +27,10 @@ export function timeFromNowSql(msPlaceholder: string): string {
   return `statement_timestamp() + ${msPlaceholder}::float8 * interval '1 millisecond'`
 }
 
-/** When a task expires that is to be kept for so many milliseconds from now, and never for less than before. */
+/**
+ * When a task expires that is to be kept for so many milliseconds from now, and never for less than before. A fixed
+ * lifetime stays as it is.
+ */
 export function prolongedExpirySql(msPlaceholder: string): string {
-  return `CASE WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
+  return `CASE WHEN fixed_lifetime THEN expires_at WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
 }

@@ -80,6 +80,7 @@ ALTER TABLE ${task} ALTER COLUMN caller SET NOT NULL;
 DROP INDEX "${schema}".task_open;
 CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_required');`,
   createHasRoomFunction,
+  ({ task }) => `ALTER TABLE ${task} ADD COLUMN fixed_lifetime boolean NOT NULL DEFAULT false;`,
 ]
 
 /**

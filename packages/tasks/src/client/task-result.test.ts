@@ -1,0 +1,47 @@
+import { projectMetaKeys } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import {
+  completedTaskResult,
+  createInputRequiredTask,
+  createTextResult,
+  scriptedTasks,
+  toGetTaskResult,
+} from '../testing/scripted-tasks.ts'
+
+describe('answers without a type', () => {
+  test('are complete, as results of earlier revisions are', async () => {
+    const { resultType: _, ...asked } = createInputRequiredTask('one')
+    const { resultType: _type, ...done } = completedTaskResult
+    const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asked, done], 'tasks/update': [{}] },
+      { client: { elicit } },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 2)
+    expect(await result).toEqual(createTextResult('done'))
+    expect(of('tasks/update')).toHaveLength(1)
+  })
+})
+
+describe('progress', () => {
+  const stateAt = (progress: number, statusMessage: string, status = 'working') =>
+    toGetTaskResult(status, {
+      statusMessage,
+      _meta: { [projectMetaKeys.progress]: { progress, total: 3 } },
+      ...(status === 'completed' && { result: createTextResult('done') }),
+    })
+
+  test('has the number and the text of one state, and the last one comes before the result', async () => {
+    const reported: unknown[] = []
+    const states = [stateAt(2, 'Two'), stateAt(1, 'One again'), stateAt(3, 'Three', 'completed')]
+    const { client, pass } = scriptedTasks({ 'tasks/get': states })
+    const result = client.callTool('work', {}, { onProgress: (progress) => reported.push(progress) })
+    await pass(1000, 3)
+    await result
+    expect(reported).toEqual([
+      { progress: 2, total: 3, message: 'Two' },
+      { progress: 3, total: 3, message: 'Three' },
+    ])
+  })
+})
