@@ -71,9 +71,8 @@ export type {
 } from './basic/exchange.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
-export { findRevisionError, protocolVersion, protocolVersions } from './basic/revision.ts'
+export { discoverProbe, findRevisionError, protocolVersion, protocolVersions } from './basic/revision.ts'
 export {
-  discoverProbe,
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
