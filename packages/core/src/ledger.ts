@@ -45,10 +45,10 @@ export const ledgerBounds = {
   arriving_bytes: { perCaller: 32 * mebibyte, total: 128 * mebibyte },
   /** Bytes of finished answers that their clients have not read. */
   unread_bytes: { perCaller: 64 * mebibyte, total: 256 * mebibyte, advice: 'read the answers to other calls' },
-  /** Requests to an authorization server about tokens of a caller. */
-  introspections: { perCaller: 8, total: 64 },
-  /** Proofs of possession that are remembered, so that none counts twice. */
-  proofs: { perCaller: 1000, total: 100_000 },
+  /** Requests to an authorization server about tokens of a caller, that run or wait. 8 of a caller run at once. */
+  introspections: { perCaller: 64, total: 1000 },
+  /** Proofs of possession that are remembered, for about two minutes: some 70 requests a second with one key. */
+  proofs: { perCaller: 10_000, total: 100_000 },
 } as const satisfies Record<string, LedgerBound>
 
 /** The kinds that a {@link Ledger} counts. */

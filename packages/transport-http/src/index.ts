@@ -10,4 +10,10 @@ export type { CorsOptions } from './server/cors.ts'
 export type { HttpDocument, HttpDocuments } from './server/documents.ts'
 export type { HttpErrorResponse, RequestView } from './server/http-adapter.ts'
 export type { HttpErrorHead } from '@x/schema'
-export type { AuthenticateFunction, HandlerOptions, AuthenticationResult, Schedule } from './server/handler-settings.ts'
+export type {
+  AuthenticateFunction,
+  AuthenticationContext,
+  AuthenticationResult,
+  HandlerOptions,
+  Schedule,
+} from './server/handler-settings.ts'

@@ -1,3 +1,4 @@
+import { captureAsyncContext } from '@x/core'
 import { AuthError } from './auth-error.ts'
 
 /** One request that several callers wait for. */
@@ -27,6 +28,8 @@ const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {
   const requests = new Map<string, SharedRequest<T>>()
+  // A shared request serves several callers, and belongs to none of them.
+  const runInOrigin = captureAsyncContext()
 
   const startRequest = (
     key: string,
@@ -66,7 +69,11 @@ export function createSharedRequests<T>(): SharedRequests<T> {
       for (;;) {
         signal.throwIfAborted()
         const sharedRequest = requests.get(key)
-        if (sharedRequest === undefined) return awaitOutcome(startRequest(key, scopes, run), signal)
+        if (sharedRequest === undefined)
+          return awaitOutcome(
+            runInOrigin(() => startRequest(key, scopes, run)),
+            signal,
+          )
         if (scopes.every((scope) => sharedRequest.scopes.includes(scope))) return awaitOutcome(sharedRequest, signal)
         // The outcome belongs to the other caller.
         await awaitOutcome(sharedRequest, signal).catch(() => undefined)

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { connectHttp } from '@x/transport-http/client'
 import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'
@@ -6,6 +7,23 @@ import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } fr
 import { memoryStore } from './store.ts'
 
 const fifty = Array.from({ length: 50 }, (_, index) => index)
+
+test('A login that calls share runs in the async context of none of them', async () => {
+  await using w = await createTestEnvironment()
+  const storage = new AsyncLocalStorage<string>()
+  const seen = new Set<string | undefined>()
+  const auth = w.createOAuth({
+    fetch: (url, request) => {
+      seen.add(storage.getStore())
+      return fetch(url, request)
+    },
+  })
+  const responses = await Promise.all(
+    ['ada', 'eve'].map((user) => storage.run(user, () => callWithAuth(w.resource.url, auth))),
+  )
+  expect(responses).toMatchObject([completeResponse, completeResponse])
+  expect(seen).toEqual(new Set([undefined]))
+})
 
 describe('Fifty calls at once', () => {
   test('without a token send one person to log in [AUE-023]', async () => {

@@ -1,8 +1,10 @@
+import { isLimitError } from '@x/core'
 import type { JsonObject, Principal } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
-import type { Challenges, HttpErrorResponse } from './challenge.ts'
+import { type Challenges, type HttpErrorResponse, toLimitResponse } from './challenge.ts'
 import {
   type AccessToken,
+  type AuthenticationContext,
   toCanonicalCredentials,
   type HttpRequestHead,
   isCanonicalBearer,
@@ -23,6 +25,8 @@ export interface AuthenticationState extends BindingOptions {
   /** The answers, by the scheme with which a request came. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly issuers: Issuers
+  /** The context of requests whose host passes none. */
+  readonly localContext: AuthenticationContext
   readonly verifiedTokens: TokenCache<VerifiedToken>
   /** The running verifications by digest, so that each token is verified once. */
   readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
@@ -30,7 +34,9 @@ export interface AuthenticationState extends BindingOptions {
   readonly impliedScopes: ReadonlyMap<string, Scopes>
   readonly toPrincipal: ToPrincipal
   readonly now: () => number
-  readonly onError: (error: unknown) => void
+  /** Rejections of tokens, so that an issuer is not asked about one token again at once. */
+  readonly rejectedTokens: TokenCache<TokenError>
+  readonly onError: (error: unknown, context?: AuthenticationContext) => void
 }
 
 /** A token that was verified. */
@@ -45,6 +51,7 @@ export interface VerifiedToken {
  */
 export function authenticate(
   request: HttpRequestHead,
+  context: AuthenticationContext,
   state: AuthenticationState,
 ): AuthenticationResult | Promise<AuthenticationResult> {
   const header = readAuthorization(request)
@@ -52,8 +59,8 @@ export function authenticate(
   if (knownResult !== undefined) return knownResult
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
   if (credentials === undefined) return defaultChallengesOf(state).missingToken
-  if ('token' in credentials) return identifyCaller(credentials, request, state)
-  state.onError(new TokenError('invalid_request', credentials.problem))
+  if ('token' in credentials) return identifyCaller(credentials, { request, context }, state)
+  state.onError(new TokenError('invalid_request', credentials.problem), context)
   return defaultChallengesOf(state).malformedRequest
 }
 
@@ -101,45 +108,68 @@ export function defaultChallengesOf({ challenges, isProofRequired }: Authenticat
   return isProofRequired ? challenges.dpop : challenges.bearer
 }
 
+/** A request and its context. */
+interface IncomingRequest {
+  readonly request: HttpRequestHead
+  readonly context: AuthenticationContext
+}
+
 async function identifyCaller(
   credentials: AccessToken,
-  request: HttpRequestHead,
+  { request, context }: IncomingRequest,
   state: AuthenticationState,
 ): Promise<AuthenticationResult> {
   const challenges = state.challenges[credentials.scheme]
   try {
     const { authenticationResult, binding } = await getOrVerifyToken(
-      credentials.token,
-      await sha256(toCanonicalCredentials(credentials)),
+      { token: credentials.token, digest: await sha256(toCanonicalCredentials(credentials)) },
+      context,
       state,
     )
     if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult
-    const nonce = await verifyBinding(credentials, { request, binding }, state)
+    const nonce = await verifyBinding(credentials, { request, binding, ledger: context.ledger }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
     // An error that is no fault of the token or of its issuer is one of the program: the transport handles it.
+    if (isLimitError(error)) return toLimitResponse(error)
     if (!isTokenError(error)) throw error
-    state.onError(error)
+    state.onError(error, context)
     if (error.code === 'issuer_unavailable') return challenges.createUnavailableResponse(error.retryAfterMs)
     return error.code === 'invalid_proof' ? challenges.invalidProof : challenges.invalidToken
   }
 }
 
+interface HashedToken {
+  readonly token: string
+  readonly digest: string
+}
+
 function getOrVerifyToken(
-  token: string,
-  digest: string,
+  hashedToken: HashedToken,
+  context: AuthenticationContext,
   state: AuthenticationState,
 ): VerifiedToken | Promise<VerifiedToken> {
+  const { digest } = hashedToken
   const knownToken = state.verifiedTokens.get(digest, state.now()) ?? state.pendingVerifications.get(digest)
   if (knownToken !== undefined) return knownToken
-  const verification = verifyToken(token, digest, state).finally(() => state.pendingVerifications.delete(digest))
+  const rejection = state.rejectedTokens.get(digest, state.now())
+  if (rejection !== undefined) throw rejection
+  const verification = verifyToken(hashedToken, context, state).finally(() => state.pendingVerifications.delete(digest))
   state.pendingVerifications.set(digest, verification)
   return verification
 }
 
-async function verifyToken(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
+async function verifyToken(
+  { token, digest }: HashedToken,
+  context: AuthenticationContext,
+  state: AuthenticationState,
+): Promise<VerifiedToken> {
   const issuer = state.issuers.resolve(token)
-  const claims = await issuer.verify(token)
+  const claims = await issuer.verify(token, context).catch((error: unknown) => {
+    if (isTokenError(error) && error.code === 'inactive')
+      state.rejectedTokens.set(digest, error, state.now() + rejectionCacheMs)
+    throw error
+  })
   const binding = parseTokenBinding(claims)
   const unboundedPrincipal = withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state)
   const principal = freezePrincipal(withExpiry(unboundedPrincipal, claims))
@@ -160,6 +190,9 @@ function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
     ? { ...principal, expiresAt: Math.min(principal.expiresAt ?? Number.POSITIVE_INFINITY, exp * 1000) }
     : principal
 }
+
+/** Short, because an issuer with several instances may not know a new token everywhere at once. */
+const rejectionCacheMs = 5000
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {
   return { ...principal, scopes: expandScopes(principal.scopes ?? [], impliedScopes) }

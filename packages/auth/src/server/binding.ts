@@ -1,3 +1,4 @@
+import type { Ledger } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { AccessToken, HttpRequestHead } from './credentials.ts'
 import type { ProofVerifier } from './dpop.ts'
@@ -49,13 +50,20 @@ export function isPlainBearer(
   return binding === undefined && scheme === 'bearer' && !isProofRequired
 }
 
+/** A request with the binding of its token. */
+interface BoundRequest {
+  readonly request: HttpRequestHead
+  readonly binding: TokenBinding | undefined
+  readonly ledger: Ledger
+}
+
 /**
  * Checks that a token came from the client that it is bound to. Resolves with a nonce when the client must make its
  * proof anew with it. Rejects with a {@link TokenError}.
  */
 export async function verifyBinding(
   { token, scheme }: AccessToken,
-  { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
+  { request, binding = {}, ledger }: BoundRequest,
   { proofVerifier, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
   const { jkt, certificateThumbprint } = binding
@@ -67,7 +75,7 @@ export async function verifyBinding(
   if (jkt === undefined) return undefined
   if (proofVerifier === undefined)
     throw new TokenError('wrong_scheme', 'Tokens with a proof are not accepted: see the option dpop')
-  return proofVerifier.verify({ request, token, jkt })
+  return proofVerifier.verify({ request, token, jkt, ledger })
 }
 
 async function checkCertificate(expectedDigest: string, sentCertificate: Uint8Array | undefined): Promise<void> {

@@ -1,4 +1,5 @@
-import { errorCodes, type JsonObject } from '@x/schema'
+import type { LimitError } from '@x/core'
+import { errorCodes, isJsonObject, type JsonObject, limitErrorToMcp } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
@@ -91,6 +92,18 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
     code: errorCodes.internal,
     data: { reason: 'unavailable', retryAfterMs, begun: false },
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+  }
+}
+
+/** Returns the response of a caller, or of all callers, at a bound of the ledger. */
+export function toLimitResponse(error: LimitError): HttpErrorResponse {
+  const { code, message, data } = limitErrorToMcp(error)
+  return {
+    status: error.scope === 'caller' ? 429 : 503,
+    message,
+    code,
+    ...(isJsonObject(data) && { data }),
+    headers: { 'Retry-After': String(Math.ceil(error.retryAfterMs / 1000)) },
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Ledger } from '@x/core'
+
 /** The part of an HTTP request that authentication reads. Every request view of `@x/transport-http` is one. */
 export interface HttpRequestHead {
   readonly method: string
@@ -7,6 +9,16 @@ export interface HttpRequestHead {
   readonly source: unknown
   /** The values of a header by its lower-case name, one for each header line where the platform keeps them apart. */
   headerValues(name: string): readonly string[]
+}
+
+/** The parts of a server that authentication of one request uses. The HTTP transport passes them. */
+export interface AuthenticationContext {
+  /** Counts introspections and proofs. */
+  readonly ledger: Ledger
+  /** The key by which the ledger counts the address of the client. */
+  readonly callerKey: string
+  /** Receives errors where `onError` of `protect` is absent. */
+  report(error: unknown): void
 }
 
 /** A token as it came, unverified. */

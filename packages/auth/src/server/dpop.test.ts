@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { createLedger } from '@x/core'
 import { memoryStore, randomKey, sealedState } from '@x/state-codec'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
@@ -177,6 +178,30 @@ test('a proof is remembered for as long as its time could be right', async () =>
   expect(server.errors.every((error) => error instanceof Error && error.message === 'The proof was used before')).toBe(
     true,
   )
+})
+
+test('the proofs of one key are bounded, those of another key are accepted meanwhile, and all end after minutes [AUE-012]', async () => {
+  const ledger = createLedger({}, { proofs: { perCaller: 3, total: 100 } })
+  await using server = await createProtectedServer({ dpop: 'accepted', ledger })
+  const exp = seconds + 7200
+  const token = await server.issuer.sign({ claims: { cnf: { jkt }, exp } })
+  for (let sent = 0; sent < 3; sent += 1)
+    expect((await sendBound(server, token, await proofFor(token))).status).toBe(200)
+  const limited = await sendBound(server, token, await proofFor(token))
+  expect([limited.status, limited.headers.get('retry-after'), await limited.json()]).toEqual([
+    429,
+    '1',
+    expect.objectContaining({
+      error: expect.objectContaining({ data: { reason: 'quota', limit: 'proofs', max: 3, retryAfterMs: 1000 } }),
+    }),
+  ])
+  const otherToken = await server.issuer.sign({ claims: { cnf: { jkt: await calculateJwkThumbprint(otherJwk) }, exp } })
+  const otherProof = await proofFor(otherToken, { header: { jwk: otherJwk }, key: other.privateKey })
+  expect((await sendBound(server, otherToken, otherProof)).status).toBe(200)
+  server.advanceTime(150_000)
+  const laterProof = await proofFor(token, { claims: { iat: seconds + 150 } })
+  expect((await sendBound(server, token, laterProof)).status).toBe(200)
+  expect(ledger.usedInAll('proofs')).toBe(1)
 })
 
 const certificate = new TextEncoder().encode('a certificate, as DER')

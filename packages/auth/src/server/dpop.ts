@@ -1,3 +1,4 @@
+import type { Ledger } from '@x/core'
 import { isJsonObject, type JsonValue } from '@x/schema'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
@@ -35,6 +36,7 @@ export interface ProofContext {
   readonly token: string
   /** The thumbprint of the key that the token is bound to. */
   readonly jkt: string
+  readonly ledger: Ledger
 }
 
 /** Checks the proof of a request. */
@@ -59,7 +61,7 @@ const maxProofLength = 8192
 
 /** Makes the check of proofs (RFC 9449, section 4.3). */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
-  const usedProofs = settings.usedProofs ?? createUsedProofs(settings.now)
+  const proofMemory = createProofMemory(settings.now)
   return {
     async verify(context) {
       const proof = readProof(context.request)
@@ -69,8 +71,11 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       if (nonce !== undefined) return nonce
       // Recorded last, so that a request without a valid proof adds nothing to the store.
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
-      if (!(await usedProofs.add(key, '1', 2 * proofWindowMs)))
-        throw createInvalidProofError('The proof was used before')
+      const isNew =
+        settings.usedProofs === undefined
+          ? proofMemory.add(key, context)
+          : await settings.usedProofs.add(key, '1', 2 * proofWindowMs)
+      if (!isNew) throw createInvalidProofError('The proof was used before')
       return undefined
     },
   }
@@ -143,29 +148,34 @@ async function openNonce(nonce: NonceCodec, givenNonce: string): Promise<number 
   }
 }
 
-const maxRememberedProofs = 100_000
+/** The proofs of this process. */
+interface ProofMemory {
+  /** Returns false for a proof that was added before. Throws a {@link LimitError} for a key with too many proofs. */
+  add(proofKey: string, context: Pick<ProofContext, 'jkt' | 'ledger'>): boolean
+}
 
-/** Remembers proofs in this process, in two halves that alternate. Each proof is remembered for its time at least. */
-function createUsedProofs(now: () => number): UsedProofs {
-  let currentKeys = new Set<string>()
-  let previousKeys = new Set<string>()
-  let rotatesAt = now() + 2 * proofWindowMs
+/** Proofs that arrived within the same time, with the functions that give them back to the ledger. */
+type ProofSlice = Map<string, () => void>
+
+const sliceMs = 30_000
+/** A proof is remembered for 120 to 150 seconds, and is valid for 120 at most. */
+const sliceCount = 2 * (proofWindowMs / sliceMs) + 1
+
+function createProofMemory(now: () => number): ProofMemory {
+  const slices: ProofSlice[] = [new Map()]
+  let sliceEndsAt = now() + sliceMs
+  const advance = (): void => {
+    const elapsedSlices = Math.floor((now() - sliceEndsAt) / sliceMs) + 1
+    if (elapsedSlices <= 0) return
+    sliceEndsAt += elapsedSlices * sliceMs
+    for (let added = 0; added < Math.min(elapsedSlices, sliceCount); added += 1) slices.unshift(new Map())
+    for (const slice of slices.splice(sliceCount)) for (const release of slice.values()) release()
+  }
   return {
-    async add(key) {
-      const time = now()
-      if (time >= rotatesAt) {
-        previousKeys = time >= rotatesAt + 2 * proofWindowMs ? new Set() : currentKeys
-        currentKeys = new Set()
-        rotatesAt = time + 2 * proofWindowMs
-      }
-      if (currentKeys.has(key) || previousKeys.has(key)) return false
-      // A forgotten proof would be accepted again.
-      if (currentKeys.size >= maxRememberedProofs)
-        throw new TokenError(
-          'issuer_unavailable',
-          `More than ${maxRememberedProofs} proofs came within two minutes: give dpop.usedProofs a store`,
-        )
-      currentKeys.add(key)
+    add: (proofKey, { jkt, ledger }) => {
+      advance()
+      if (slices.some((slice) => slice.has(proofKey))) return false
+      slices[0]?.set(proofKey, ledger.take('proofs', `dpop ${jkt}`))
       return true
     },
   }

@@ -67,25 +67,62 @@ test.each([
   expect((await server.send('opaque')).status).toBe(200)
 })
 
-test('made-up tokens do not become as many questions at once', async () => {
-  let running = 0
-  let most = 0
+test('made-up tokens of one address take nothing from good users of others, nor do good users of one address from each other', async () => {
+  const running = { count: 0, madeUp: 0, maxCount: 0, maxMadeUp: 0 }
   await using server = await createProtectedServer({
     ...options,
     fetch: async (url, init) => {
       if (!url.endsWith('/introspect')) return fetch(url, init)
-      running += 1
-      most = Math.max(most, running)
+      const isGood = String(init.body).includes('good')
+      running.count += 1
+      if (!isGood) running.madeUp += 1
+      running.maxCount = Math.max(running.maxCount, running.count)
+      running.maxMadeUp = Math.max(running.maxMadeUp, running.madeUp)
       await new Promise((resolve) => setImmediate(resolve))
-      running -= 1
-      return Response.json({ active: false })
+      running.count -= 1
+      if (!isGood) running.madeUp -= 1
+      return Response.json(isGood ? good : { active: false })
     },
   })
+  const sendFrom = (address: string, token: string) => server.send(token, { headers: { 'x-client-address': address } })
+  const numbers = Array.from({ length: 40 }, (_, number) => number)
+  const greedy = Array.from({ length: 300 }, (_, number) => sendFrom('192.0.2.1', `made-up-${number}`))
+  const good1 = numbers.map((number) => sendFrom(`198.51.100.${number}`, `good-${number}`))
+  const good2 = numbers.map((number) => sendFrom('203.0.113.1', `good-behind-a-proxy-${number}`))
+  const responses = await Promise.all([...good1, ...good2])
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+  const rejections = await Promise.all(greedy)
+  expect([running.maxCount <= 64, running.maxMadeUp]).toEqual([true, 8])
+  expect(rejections.filter(({ status }) => status === 401)).toHaveLength(64)
+  const limited = rejections.filter(({ status }) => status === 429)
+  expect(limited).toHaveLength(236)
+  expect([limited[0]?.headers.get('retry-after'), await limited[0]?.json()]).toEqual([
+    '1',
+    expect.objectContaining({
+      error: expect.objectContaining({
+        data: { reason: 'quota', limit: 'introspections', max: 64, retryAfterMs: 1000 },
+      }),
+    }),
+  ])
+})
+
+test('a token that is not active is remembered for five seconds', async () => {
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json: { active: false } })
-  const responses = await Promise.all(Array.from({ length: 200 }, (_, index) => server.send(`made-up-${index}`)))
-  expect(most).toBeLessThanOrEqual(64)
-  expect(responses.filter(({ status }) => status === 503).length).toBeGreaterThan(0)
-  expect(responses.every(({ status }) => status === 503 || status === 401)).toBe(true)
+  const introspections = () => server.issuer.requests.filter(({ path }) => path === '/introspect').length
+  for (let sent = 0; sent < 3; sent += 1) expect((await server.send('made-up')).status).toBe(401)
+  expect(introspections()).toBe(1)
+  server.advanceTime(5000)
+  expect((await server.send('made-up')).status).toBe(401)
+  expect(introspections()).toBe(2)
+})
+
+test('introspection is ready once its endpoint is known', async () => {
+  await using server = await createProtectedServer(options)
+  server.issuer.break(true)
+  await expect(server.auth.authenticate.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  server.issuer.break(false)
+  await server.auth.authenticate.ready()
 })
 
 test('an answer that repeats the token leaves it out of the principal [AUE-008]', async () => {

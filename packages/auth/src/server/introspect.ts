@@ -1,6 +1,8 @@
+import { captureAsyncContext } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CryptoKey } from 'jose'
 import * as oauth from 'oauth4webapi'
+import type { AuthenticationContext } from './credentials.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { discoverIssuerMetadata } from './issuer-requests.ts'
@@ -24,7 +26,7 @@ export interface IntrospectionDeps extends IntrospectionOptions {
 }
 
 /** Introspects a token at its issuer, and returns its claims. Rejects with a {@link TokenError}. */
-export type IntrospectionFunction = (token: string) => Promise<JsonObject>
+export type IntrospectionFunction = (token: string, context: AuthenticationContext) => Promise<JsonObject>
 
 /** The introspection of one issuer's tokens. */
 export interface Introspection {
@@ -34,21 +36,24 @@ export interface Introspection {
 }
 
 const maxConcurrentRequests = 64
+const maxConcurrentRequestsPerCaller = 8
 const metadataTtlMs = 600_000
 
 /**
- * Creates the introspection of one issuer's tokens. At most 64 requests run at once, so that made-up tokens do not
- * become a load on the issuer.
+ * Creates the introspection of one issuer's tokens. At most 64 requests run at once, and 8 of one caller. Others
+ * wait, as many as the ledger allows a caller. So made-up tokens of one client take little from others.
  */
 export function createIntrospection(deps: IntrospectionDeps): Introspection {
   const clientAuth = createClientAuth(deps)
-  let runningRequestCount = 0
+  const limiter = createCallerLimiter()
+  // The metadata is shared by many requests, and its fetch belongs to none of them.
+  const runInOrigin = captureAsyncContext()
   let cachedServer:
     | { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number }
     | undefined
   const getServer = (): Promise<oauth.AuthorizationServer> => {
     if (cachedServer === undefined || deps.now() - cachedServer.fetchedAt >= metadataTtlMs) {
-      const serverPromise = resolveAuthorizationServer(deps)
+      const serverPromise = runInOrigin(() => resolveAuthorizationServer(deps))
       cachedServer = { serverMetadata: serverPromise, fetchedAt: deps.now() }
       // The next request searches for it again.
       serverPromise.catch(() => {
@@ -57,17 +62,17 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
     }
     return cachedServer.serverMetadata
   }
-  const introspect = async (token: string): Promise<JsonObject> => {
-    if (runningRequestCount >= maxConcurrentRequests)
-      throw createIntrospectionError(deps, `${runningRequestCount} introspection requests are running`)
-    runningRequestCount += 1
+  const introspect: IntrospectionFunction = async (token, { ledger, callerKey }) => {
+    const release = ledger.take('introspections', callerKey)
     try {
-      const introspection = await introspectToken(token, { deps, clientAuth, server: await getServer() })
+      const introspection = await limiter.run(callerKey, async () =>
+        introspectToken(token, { deps, clientAuth, server: await getServer() }),
+      )
       return parseIntrospection(introspection, token, deps)
     } catch (error) {
       throw error instanceof TokenError ? error : createIntrospectionError(deps, describeRequestFailure(error))
     } finally {
-      runningRequestCount -= 1
+      release()
     }
   }
   return {
@@ -77,6 +82,45 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
         await getServer()
       } catch (error) {
         throw createIntrospectionError(deps, describeRequestFailure(error))
+      }
+    },
+  }
+}
+
+/** Runs at most 64 requests at once, and 8 of one caller. */
+interface CallerLimiter {
+  run<T>(callerKey: string, send: () => Promise<T>): Promise<T>
+}
+
+function createCallerLimiter(): CallerLimiter {
+  const runningByCaller = new Map<string, number>()
+  // The ledger bounds both: a caller that waits has taken an introspection.
+  const waiting: { readonly callerKey: string; readonly start: () => void }[] = []
+  let runningCount = 0
+  const mayStart = (callerKey: string): boolean =>
+    runningCount < maxConcurrentRequests && (runningByCaller.get(callerKey) ?? 0) < maxConcurrentRequestsPerCaller
+  const adjust = (callerKey: string, change: 1 | -1): void => {
+    const callerCount = (runningByCaller.get(callerKey) ?? 0) + change
+    runningCount += change
+    if (callerCount > 0) runningByCaller.set(callerKey, callerCount)
+    else runningByCaller.delete(callerKey)
+  }
+  const startNext = (): void => {
+    const index = waiting.findIndex(({ callerKey }) => mayStart(callerKey))
+    const [next] = index < 0 ? [] : waiting.splice(index, 1)
+    if (next === undefined) return
+    adjust(next.callerKey, 1)
+    next.start()
+  }
+  return {
+    run: async (callerKey, send) => {
+      if (mayStart(callerKey)) adjust(callerKey, 1)
+      else await new Promise<void>((resolve) => waiting.push({ callerKey, start: resolve }))
+      try {
+        return await send()
+      } finally {
+        adjust(callerKey, -1)
+        startNext()
       }
     },
   }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { exportJWK, generateKeyPair } from 'jose'
 import { expect, test } from 'vitest'
 import { createProtectedServer } from '../testing/protected.ts'
@@ -62,6 +63,20 @@ test('a token with a key that a search did not find is 401 again, without anothe
   expect((await server.send(token)).status).toBe(401)
   expect(fetched(server.issuer)).toBe(1)
   expect(server.listErrorCodes()).toEqual(['unknown_key', 'unknown_key'])
+})
+
+test('keys are fetched in the async context of no request', async () => {
+  const storage = new AsyncLocalStorage<string>()
+  const seen = new Set<string | undefined>()
+  await using server = await createProtectedServer({
+    fetch: (url, request) => {
+      seen.add(storage.getStore())
+      return fetch(url, request)
+    },
+  })
+  const token = await server.issuer.sign()
+  expect((await storage.run('ada', () => server.send(token))).status).toBe(200)
+  expect(seen).toEqual(new Set([undefined]))
 })
 
 test('requests that come together fetch keys once', async () => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
+import type { AuthenticationContext } from './credentials.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { createIssuerFetch } from './issuer-requests.ts'
@@ -31,7 +32,7 @@ export interface Issuer {
   /** The longest time in milliseconds for which a verified token may be cached. */
   readonly cacheMs: number
   /** Returns the claims of a token that is valid here. Rejects with a {@link TokenError}. */
-  verify(token: string): Promise<JsonObject>
+  verify(token: string, context: AuthenticationContext): Promise<JsonObject>
   /** Rejects with a {@link TokenError} while no token can be verified. */
   ready(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { captureAsyncContext } from '@x/core'
 import { createLocalJWKSet } from 'jose'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
@@ -52,6 +53,8 @@ export function createKeyCache(source: KeySource): KeyCache {
   let fetchCount = 0
   let failure: { readonly retryMs: number; readonly retryAt: number } | undefined
   let pendingFetch: Promise<void> | undefined
+  // A fetch is shared by many requests, and belongs to none of them.
+  const runInOrigin = captureAsyncContext()
 
   const runFetch = async (fetchNumber: number): Promise<void> => {
     try {
@@ -73,7 +76,7 @@ export function createKeyCache(source: KeySource): KeyCache {
     if (pendingFetch === undefined) {
       if (failure !== undefined && source.now() < failure.retryAt) return
       fetchCount += 1
-      pendingFetch = runFetch(fetchCount)
+      pendingFetch = runInOrigin(() => runFetch(fetchCount))
     }
     await pendingFetch
   }

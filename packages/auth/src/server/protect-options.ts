@@ -1,9 +1,10 @@
-import { type ErrorListener, errorListener } from '@x/core'
+import { createLedger, type ErrorListener, errorListener } from '@x/core'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, createTokenCache } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges } from './challenge.ts'
+import type { AuthenticationContext } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
 import { createIssuers, type IssuerOptions } from './issuers.ts'
 import { createMetadataUrl } from './metadata.ts'
@@ -75,7 +76,11 @@ export function createAuthenticationState(
 ): AuthenticationState {
   const { fetch = platformFetch, runtime, toPrincipal = toStandardPrincipal } = options
   const now = runtime === undefined ? Date.now : () => runtime.now()
-  const onError = limitOutageReports(errorListener(options.onError, '@x/auth'), now)
+  const reportAlone = errorListener(options.onError, '@x/auth')
+  const onError = limitOutageReports<AuthenticationContext>((error, context) => {
+    if (options.onError === undefined && context !== undefined) context.report(error)
+    else reportAlone(error)
+  }, now)
   const dpop = dpopModeOf(options)
   const challengeSettings = { metadataUrl: createMetadataUrl(resource), scopes, dpop }
   const issuerSettings = {
@@ -101,6 +106,8 @@ export function createAuthenticationState(
     onError,
     issuers: createIssuers(options.issuers, issuerSettings),
     verifiedTokens: createTokenCache(maxCachedTokens),
+    rejectedTokens: createTokenCache(maxCachedTokens),
+    localContext: { ledger: createLedger(), callerKey: 'local', report: reportAlone },
     pendingVerifications: new Map(),
     impliedScopes: compileImpliedScopes(options.impliedScopes),
   }

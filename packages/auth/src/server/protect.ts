@@ -7,13 +7,13 @@ import {
   defaultChallengesOf,
 } from './authenticate.ts'
 import type { HttpErrorResponse } from './challenge.ts'
-import type { HttpRequestHead } from './credentials.ts'
+import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
 import { createAuthenticationState, dpopModeOf, type ProtectOptions } from './protect-options.ts'
 
 /** Authenticates requests, and reports whether it can. */
 export interface AuthenticateRequest {
-  (request: HttpRequestHead): AuthenticationResult | Promise<AuthenticationResult>
+  (request: HttpRequestHead, context?: AuthenticationContext): AuthenticationResult | Promise<AuthenticationResult>
   /** Rejects while no token can be verified, because no issuer has been reached. `/readyz` is 503 until it resolves. */
   ready(): Promise<void>
 }
@@ -56,9 +56,11 @@ export function protect(options: ProtectOptions): Protection {
     hasCertificateBoundTokens: options.certificateOf !== undefined,
   }
   return {
-    authenticate: Object.assign((request: HttpRequestHead) => authenticate(request, state), {
-      ready: () => state.issuers.ready(),
-    }),
+    authenticate: Object.assign(
+      (request: HttpRequestHead, context: AuthenticationContext = state.localContext) =>
+        authenticate(request, context, state),
+      { ready: () => state.issuers.ready() },
+    ),
     documents: createMetadataDocuments(resourceDescription),
     toHttpError: (error) => toHttpError(error, state),
   }

@@ -57,16 +57,19 @@ const outageReportIntervalMs = 60_000
  * Returns a listener that passes on errors about an unreachable issuer once in a minute and issuer: each request during
  * an outage has one. Other errors are passed on as they are.
  */
-export function limitOutageReports(onError: (error: unknown) => void, now: () => number): (error: unknown) => void {
+export function limitOutageReports<Context>(
+  onError: (error: unknown, context?: Context) => void,
+  now: () => number,
+): (error: unknown, context?: Context) => void {
   const reportedAtByIssuer = new Map<string, number>()
-  return (error) => {
+  return (error, context) => {
     if (isTokenError(error) && error.code === 'issuer_unavailable') {
       const issuer = error.issuer ?? ''
       const reportedAt = reportedAtByIssuer.get(issuer)
       if (reportedAt !== undefined && now() - reportedAt < outageReportIntervalMs) return
       reportedAtByIssuer.set(issuer, now())
     }
-    onError(error)
+    onError(error, context)
   }
 }
 

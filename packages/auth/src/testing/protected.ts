@@ -1,6 +1,7 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
+import { createLedger, type Ledger } from '@x/core'
 import { type Exchange, type JsonObject, metaKeys, type Principal, protocolVersion, serverOf } from '@x/schema'
-import { type FetchHandler, httpHandler } from '@x/transport-http'
+import { type FetchHandler, httpHandler, type RequestView } from '@x/transport-http'
 import { protect, type ProtectOptions, type Protection } from '../server.ts'
 
 /** The endpoint that tests protect. */
@@ -13,7 +14,7 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly handler: FetchHandler
   /** The principals of the calls that reached the exchange. */
   readonly principals: (Principal | undefined)[]
-  /** Errors that `onError` heard. */
+  /** Errors that `onError` received. */
   readonly errors: unknown[]
   /** Sends a call with a token, or with other headers. */
   send(token?: string, options?: SendOptions): Promise<Response>
@@ -34,15 +35,16 @@ export interface SendOptions {
 /** Deviations of {@link createProtectedServer} from the usual. */
 export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>> {
   readonly issuers?: (issuer: string) => ProtectOptions['issuers']
-  /** Goes around the exchange. */
+  /** Middleware of the exchange. */
   readonly middleware?: (next: Exchange) => Exchange
+  readonly ledger?: Ledger
 }
 
 /** Starts a scripted authorization server, and protects an exchange that answers everything. */
 export async function createProtectedServer(options: ScriptedOptions = {}): Promise<ProtectedServer> {
   const claims = { aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const issuer = await startScriptedAuthServer(claims)
-  const { issuers = (one) => [one], middleware = (next) => next, ...others } = options
+  const { issuers = (one) => [one], middleware = (next) => next, ledger = createLedger(), ...others } = options
   let now = Date.now()
   const errors: unknown[] = []
   const principals: (Principal | undefined)[] = []
@@ -58,11 +60,10 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
     principals.push(principal)
     return { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
   }
-  const server = serverOf(middleware(exchange), {
-    info: { name: 'test', version: '1.0.0' },
-    localOnly: undefined,
-  })
-  const handler = httpHandler(server, { allowedHosts: '*', ...auth })
+  const info = { name: 'test', version: '1.0.0' }
+  const server = { ...serverOf(middleware(exchange), { info, localOnly: undefined }), ledger }
+  const clientAddress = ({ header }: RequestView) => header('x-client-address')
+  const handler = httpHandler(server, { allowedHosts: '*', clientAddress, ...auth })
   return {
     issuer,
     auth,

@@ -3,16 +3,19 @@ import {
   type CallContext,
   type CallHeaders,
   callHeadersKey,
+  callerKeyOf,
   canHandOffKey,
   clientAddressKey,
   type ContextKey,
   createCall,
   type HeaderParams,
   headerParamsKey,
+  type Server,
   transportKey,
   withContext,
 } from '@x/schema'
 import { type Reply, setReplyHeader } from './reply.ts'
+import type { AuthenticationContext, HandlerSettings } from './handler-settings.ts'
 import type { RequestView } from './http-adapter.ts'
 
 /** The parts of a request that its call's context is made of. */
@@ -62,6 +65,26 @@ const readersByKey = new Map<symbol, ReadValue>([
 export function createClientContext(address: string | undefined): CallContext {
   const call = withContext(createCall(), transportKey, 'http')
   return address === undefined ? call.context : withContext(call, clientAddressKey, address).context
+}
+
+/** Returns the context of the authentication of a request. The key is computed on demand: few requests need it. */
+export function createAuthenticationContext<Source>(
+  view: RequestView<Source>,
+  {
+    server,
+    settings,
+  }: {
+    readonly server: Pick<Server, 'ledger'>
+    readonly settings: Pick<HandlerSettings<Source>, 'clientAddress' | 'onError'>
+  },
+): AuthenticationContext {
+  return {
+    ledger: server.ledger,
+    get callerKey() {
+      return callerKeyOf({ principal: undefined, context: createClientContext(settings.clientAddress?.(view)) })
+    },
+    report: (error) => settings.onError(error, view),
+  }
 }
 
 const headerPrefix = 'mcp-'

@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener, platformRuntime } from '@x/core'
+import { type ErrorListener, errorListener, type Ledger, platformRuntime } from '@x/core'
 import {
   defaultBounds,
   type HttpErrorHead,
@@ -56,9 +56,18 @@ export type Schedule = (run: () => void, ms: number) => () => void
 /** Results of {@link HandlerOptions.authenticate}: a principal, undefined for anonymous, or a rejection such as 401. */
 export type AuthenticationResult = Principal | HttpErrorResponse | undefined
 
+/** The parts of the server that authentication of one request may use. */
+export interface AuthenticationContext {
+  readonly ledger: Ledger
+  /** The key by which the ledger counts the address of the client. */
+  readonly callerKey: string
+  /** Reports an error of the request. */
+  report(error: unknown): void
+}
+
 /** Authenticates requests. */
 export interface AuthenticateFunction<Source> {
-  (request: RequestView<Source>): AuthenticationResult | Promise<AuthenticationResult>
+  (request: RequestView<Source>, context: AuthenticationContext): AuthenticationResult | Promise<AuthenticationResult>
   /** Rejects while no request can be authenticated. `/readyz` is 503 meanwhile. */
   readonly ready?: (() => Promise<void>) | undefined
 }

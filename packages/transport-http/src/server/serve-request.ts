@@ -15,7 +15,7 @@ import {
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
 import { createArrivingBody, createUnreadCounter, type RequestCaller } from './caller-bytes.ts'
-import { createClientContext } from './call-context.ts'
+import { createAuthenticationContext, createClientContext } from './call-context.ts'
 import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from './check-request.ts'
 import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
@@ -39,7 +39,7 @@ export async function serveRequest<Source, Target>(
     if ('answer' in requestCheckResult) return httpAdapter.send(target, requestCheckResult.answer)
     const { headers } = requestCheckResult
     answerState.headers = headers
-    const authentication = settings.authenticate?.(view)
+    const authentication = settings.authenticate?.(view, createAuthenticationContext(view, context))
     // An identity that is there at once saves a turn of the microtask queue.
     const principal = isPromise(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) return httpAdapter.send(target, createErrorAnswer(principal, headers))
