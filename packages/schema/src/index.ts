@@ -288,7 +288,7 @@ export {
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { findMissingCapabilities } from './basic/missing-capabilities.ts'
 export { type TraceContext, traceContextOf } from './basic/trace-context.ts'
-export { decodeHeaderValue, encodeHeaderValue } from './transports/header-params.ts'
+export { decodeHeaderValue, encodeHeaderValue, type HeaderParam } from './transports/header-params.ts'
 export type {
   HttpLimits,
   HttpErrorHead,
@@ -302,5 +302,4 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
-export type { HeaderParam } from './transports/header-params.ts'
 export { checkHeaderParams, encodeHeaderArguments, parseHeaderParams } from './transports/header-params.ts'
