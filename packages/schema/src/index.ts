@@ -37,6 +37,7 @@ export {
   type Connection,
   type ConnectionView,
   createAttachHost,
+  type DrainOptions,
   exchangeOf,
   type ListKind,
   type Server,

@@ -85,8 +85,8 @@ function createServerMembers(
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () => (await Promise.all([composition.ready(), isReady(definition, settings)])).every(Boolean),
-    drain: () => {
-      const undrainFunctions = [beginDrain(loadMonitor), composition.drain()]
+    drain: (options) => {
+      const undrainFunctions = [beginDrain(loadMonitor, options), composition.drain()]
       return () => {
         for (const undrain of undrainFunctions) undrain()
       }

@@ -1,13 +1,18 @@
 import type { Instance } from './instance.ts'
 import type { SimulatedCall } from './workload.ts'
-import type { Balancer } from './options.ts'
+import type { Balancer, SimulationOptions } from './options.ts'
 
 /** Chooses the instance of a request; undefined while there is none. */
 export type Choose = (call: SimulatedCall) => Instance | undefined
 
-/** Makes a balancer over instances, some of which it may have been told to leave out. */
-export function createBalancer(kind: Balancer, instances: readonly Instance[], chance: () => number): Choose {
-  const choose = kinds[kind](instances, chance)
+/** Makes a balancer over instances. One that is not blind leaves those out that refuse calls or are down. */
+export function createBalancer(
+  { balancer, isBlind }: Pick<SimulationOptions, 'balancer' | 'isBlind'>,
+  instances: readonly Instance[],
+  chance: () => number,
+): Choose {
+  if (isBlind) return () => instances[Math.floor(chance() * instances.length)]
+  const choose = kinds[balancer](instances, chance)
   const any = kinds['round-robin'](instances, chance)
   return (call) => choose(call) ?? any(call) ?? instances.find(({ isUp }) => isUp)
 }

@@ -1,6 +1,7 @@
 import type { EventQueue } from './events.ts'
 import type { SimulationOptions } from './options.ts'
 import {
+  beginDrain,
   createLoadMonitor,
   beginMonitoredCall,
   handOffReason,
@@ -38,8 +39,6 @@ export interface InstanceContext {
 const sliceMs = 10
 /** Sealing and opening a state, and beginning a call without one. */
 const costs = { sealMs: 0.6, openMs: 0.6, startMs: 0.3 }
-const waitMs = 60
-
 /**
  * One process with one event loop: an event is a turn, in which timers run, then what arrived, then each call that is
  * ready. Its load monitor is the server's own, on the time of this instance.
@@ -52,6 +51,8 @@ export class Instance {
   isUp = true
   /** True when the balancer sends calls here. */
   isOffered = true
+  /** True when it answers new calls with 503, because it stops. */
+  isRefusing = false
   connections = 0
   /** By how much slower than usual it computes. */
   slowness = 1
@@ -104,10 +105,15 @@ export class Instance {
     return readServerLoad(this.monitor).ready
   }
 
-  /** Is told to stop. */
-  drain(): void {
-    this.monitor.drainCount++
-    this.monitor.activeDrainCount++
+  /** Announces a stop; calls stay while the balancer may still choose this instance. */
+  announceStop(): void {
+    beginDrain(this.monitor, { keepCalls: true })
+  }
+
+  /** Hands running calls off, and refuses new ones. */
+  stop(graceMs: number): void {
+    this.isRefusing = true
+    beginDrain(this.monitor, { graceMs })
   }
 
   /** Ends the process, and gives the calls that are lost with it. */
@@ -129,6 +135,7 @@ export class Instance {
   start(): void {
     this.isUp = true
     this.isOffered = true
+    this.isRefusing = false
     this.monitor = this.#createMonitor()
   }
 
@@ -223,7 +230,7 @@ export class Instance {
 
   #reasonToLeave(call: SimulatedCall): ShedReason | undefined {
     const { mode } = this.#context.options
-    if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrainCount === 0)) return undefined
+    if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrains.size === 0)) return undefined
     const { sheds: shedCount, stops: stopCount, drains, handOff } = call
     const about = { method: 'tools/call', name: 'work', roundCount: 0 }
     const workedMs = this.#time - call.workedFrom
@@ -252,8 +259,8 @@ export class Instance {
   }
 
   #wait(call: SimulatedCall): void {
-    const { queue, chance } = this.#context
-    queue.at(this.#time - Math.log(1 - chance()) * waitMs, (time) => {
+    const { queue, chance, options } = this.#context
+    queue.at(this.#time - Math.log(1 - chance()) * options.waitMs, (time) => {
       if (call.at !== this || !this.calls.has(call)) return
       this.ready.push(call)
       this.#wake(time)

@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { chartOf } from './chart.ts'
 import { type Comparison, compareModes, scoreOf, wanted } from './compare.ts'
-import { type Balancer, type ScenarioName, scenarios } from './options.ts'
+import { meanResult } from './measures.ts'
+import { type Balancer, deploymentRows, optionsOf, type ScenarioName, scenarios } from './options.ts'
+import { simulate } from './simulate.ts'
 
 const balancers: readonly Balancer[] = ['round-robin', 'random', 'least-connections', 'hash', 'cluster']
 
@@ -33,6 +35,7 @@ function main(): void {
     return comparison
   })
   process.stdout.write(summaryOf(comparisons))
+  if (values.scenario === undefined) process.stdout.write(deploymentLines(seeds))
   mkdirSync('.results', { recursive: true })
   writeFileSync(values.out, chartOf(comparisons))
   process.stdout.write(`chart: ${values.out}\n`)
@@ -62,6 +65,17 @@ function linesOf({ scenario, results }: Comparison): string {
     return `  ${mode.padEnd(9)} ${latency}; ${moves}; ${lost.toFixed(0)} lost, ${seconds(redoneMs)} redone, ${givenUp.toFixed(0)} given up; wobble ${wobble.toFixed(2)}\n`
   })
   return `${scenario}\n${lines.join('')}`
+}
+
+/** The rows of repeated deployments; they have fleets of their own and no oracle. */
+function deploymentLines(seeds: number): string {
+  const lines = Object.entries(deploymentRows).map(([name, row]) => {
+    const results = Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...row, seed: index + 1 })))
+    const { stopMovesPerCall, lost, givenUp, p99Ms } = meanResult(results)
+    const most = Math.max(...results.map(({ mostHandOffs }) => mostHandOffs))
+    return `  ${name}: ${stopMovesPerCall.toFixed(2)} moves for stops by call, ${most} at most; ${lost.toFixed(0)} lost, ${givenUp.toFixed(0)} given up; p99 ${seconds(p99Ms)}\n`
+  })
+  return `repeated deployments, wanted: none lost, none given up\n${lines.join('')}`
 }
 
 function summaryOf(comparisons: readonly Comparison[]): string {

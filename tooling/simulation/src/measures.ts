@@ -20,6 +20,8 @@ export interface SimulationResult {
   readonly redoneMs: number
   /** Calls whose client gave up. */
   readonly givenUp: number
+  /** Hand-offs of the call that had the most. */
+  readonly mostHandOffs: number
   /** For how long a call stood nowhere, on the average. */
   readonly idleMs: number
   /** Change of the number of running calls within 200 ms, on the average of instances. */
@@ -42,6 +44,7 @@ export interface Measures {
   lost: number
   redoneMs: number
   givenUp: number
+  mostHandOffs: number
   idleMs: number
   readonly took: number[]
   readonly movesBy: number[]
@@ -52,7 +55,17 @@ export interface Measures {
 
 /** Begins to count. */
 export function createMeasures(instances: number): Measures {
-  const zero = { completed: 0, moves: 0, stopMoves: 0, useless: 0, returned: 0, lost: 0, redoneMs: 0, givenUp: 0 }
+  const zero = {
+    completed: 0,
+    moves: 0,
+    stopMoves: 0,
+    useless: 0,
+    returned: 0,
+    lost: 0,
+    redoneMs: 0,
+    givenUp: 0,
+    mostHandOffs: 0,
+  }
   const movesBy = Array.from({ length: instances }, () => 0)
   return { ...zero, idleMs: 0, took: [], movesBy, loads: [], changes: 0, spread: 0 }
 }
@@ -87,6 +100,7 @@ export function resultOf(measures: Measures, left: number): SimulationResult {
     lost,
     redoneMs,
     givenUp,
+    mostHandOffs: measures.mostHandOffs,
     idleMs: idleMs / Math.max(1, took.length),
     wobble: measures.changes / Math.max(1, loads.length),
     imbalance: measures.spread / Math.max(1, loads.length),

@@ -4,7 +4,7 @@ import type { SheddingOptions } from './policy.ts'
 export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash' | 'cluster'
 
 /**
- * The calls hand themselves off as the server decides, stay where they are, or are moved at no cost by somebody who
+ * The calls hand themselves off as the server decides, stay where they are, or are moved at no cost by an oracle that
  * knows all loads.
  */
 export type Mode = 'shedding' | 'none' | 'oracle'
@@ -20,12 +20,26 @@ export type FleetEvent =
       readonly chunks: number
     }
   | { readonly at: number; readonly kind: 'drain'; readonly instance: number }
+  /** All instances are replaced so many times, each as soon as the one before has started. */
+  | { readonly at: number; readonly kind: 'deploy'; readonly instance: 0; readonly times: number }
   | { readonly at: number; readonly kind: 'kill'; readonly instance: number; readonly downMs: number }
 
 /** A call that is given: when its client sends it, and its chunks of work. */
 export interface GivenCall {
   readonly at: number
   readonly chunks: number
+}
+
+/** The times of a stop, in milliseconds. */
+export interface StopTimes {
+  /** Until the balancer notices that an instance stops. */
+  readonly noticedMs: number
+  /** Then, until calls that still run there are lost. */
+  readonly graceMs: number
+  /** Until another process takes its place. */
+  readonly downMs: number
+  /** True when the process ends as soon as no call runs there. */
+  readonly endsWhenIdle: boolean
 }
 
 /** One simulation. Times are milliseconds. */
@@ -55,7 +69,13 @@ export interface SimulationOptions {
   readonly chunkSigma: number
   /** The share of calls that wait now and then. */
   readonly waitingCalls: number
-  /** Is told of every hand-off. */
+  /** The share of their chunks after which they do, and for how long on the average. */
+  readonly waitShare: number
+  readonly waitMs: number
+  /** True when the balancer chooses also instances that refuse calls or are down. */
+  readonly isBlind: boolean
+  readonly stops: StopTimes
+  /** Receives every hand-off. */
   readonly onHandOff: (handOff: { readonly call: number; readonly from: number; readonly time: number }) => void
   /** Of each instance; below 1 where instances share cores. */
   readonly speed: number
@@ -95,6 +115,31 @@ export const scenarios = {
   'overload 130 %': () => ({ share: 1.3 }),
 } as const satisfies Record<string, Scenario>
 
+/** 64 calls of 35 seconds at four instances, which are replaced three times without a pause. */
+const deployments: Partial<SimulationOptions> = {
+  instances: 4,
+  balancer: 'least-connections',
+  calls: Array.from({ length: 64 }, (_, index) => ({ at: index * 50, chunks: 350 })),
+  chunkMs: 1,
+  waitingCalls: 1,
+  waitShare: 1,
+  waitMs: 99,
+  loadMs: 30_000,
+  stops: { noticedMs: 1000, graceMs: 10_000, downMs: 1000, endsWhenIdle: true },
+  events: [{ at: 4000, kind: 'deploy', instance: 0, times: 3 }],
+}
+
+/** Repeated deployments under long calls: no call may be lost, and no client may give up. */
+export const deploymentRows: Readonly<Record<string, Partial<SimulationOptions>>> = {
+  'long calls, 3 deployments, health checks': deployments,
+  'long calls, 3 deployments, no health checks': {
+    ...deployments,
+    balancer: 'round-robin',
+    isBlind: true,
+    stops: { noticedMs: 0, graceMs: 10_000, downMs: 1000, endsWhenIdle: true },
+  },
+}
+
 /** The name of a scenario. */
 export type ScenarioName = keyof typeof scenarios
 
@@ -116,6 +161,10 @@ const defaults: SimulationOptions = {
   chunkMs: 5,
   chunkSigma: 1,
   waitingCalls: 0.3,
+  waitShare: 0.1,
+  waitMs: 60,
+  isBlind: false,
+  stops: { noticedMs: 1000, graceMs: 4000, downMs: 1000, endsWhenIdle: false },
   onHandOff: () => {},
   speed: 1,
 }

@@ -7,6 +7,7 @@ export {
   createHandOffReport,
 } from '../../../packages/server/src/shedding/hand-off.ts'
 export {
+  beginDrain,
   createLoadMonitor,
   beginMonitoredCall,
   endMonitoredCall,

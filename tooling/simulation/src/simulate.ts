@@ -12,8 +12,8 @@ const netMs = 2
 const againMs = 250
 /** Number of results that are not final that a client takes. */
 const maxRounds = 10
-/** Times that a balancer needs to notice, and that an instance has to end and to start. */
-const stops = { noticedMs: 1000, graceMs: 5000, downMs: 1000 }
+/** Between two looks at whether a stopping instance still has calls. */
+const idleCheckMs = 50
 
 /** A fleet and its clients. */
 interface Fleet {
@@ -63,7 +63,7 @@ function openFleet(options: SimulationOptions): Fleet {
   for (let index = 0; index < options.instances; index++) {
     fleet.instances.push(new Instance(index, { options, queue, workload, chance, events }))
   }
-  const balanced = createBalancer(options.balancer, fleet.instances, chance)
+  const balanced = createBalancer(options, fleet.instances, chance)
   fleet.choose = options.mode === 'oracle' ? () => leastLoaded(fleet.instances) : balanced
   return fleet
 }
@@ -99,7 +99,7 @@ interface Sent {
  */
 function send(fleet: Fleet, { call, from }: Sent, time: number): void {
   const instance = fleet.choose(call)
-  if (instance === undefined) {
+  if (instance === undefined || !instance.isUp || instance.isRefusing) {
     fleet.queue.at(time + againMs, (at) => send(fleet, { call, from }, at))
     return
   }
@@ -136,6 +136,7 @@ function sendAgain(fleet: Fleet, { call, instance, reason }: Leaving & { call: S
   }
   const pause = handOffPause({ previousHandOffCount: call.rounds, meta: undefined, bounds: {} }, chance)
   call.rounds++
+  measures.mostHandOffs = Math.max(measures.mostHandOffs, call.rounds)
   call.idleMs += pause + 2 * netMs
   queue.at(time + pause + 2 * netMs, (at) => send(fleet, { call, from: { instance, reason } }, at))
 }
@@ -152,8 +153,10 @@ function happen(fleet: Fleet, event: FleetEvent, time: number): void {
   if (instance === undefined) return
   if (event.kind === 'slow') instance.slowness = event.by
   if (event.kind === 'heavy') land(fleet, { instance, calls: event.calls, chunks: event.chunks }, time)
-  if (event.kind === 'kill') end(fleet, { instance, downMs: event.downMs, noticedMs: stops.noticedMs }, time)
-  if (event.kind === 'drain') replace(fleet, instance, time)
+  if (event.kind === 'kill')
+    end(fleet, { instance, downMs: event.downMs, noticedMs: fleet.options.stops.noticedMs }, time)
+  if (event.kind === 'drain') replace(fleet, { instance }, time)
+  if (event.kind === 'deploy') deployNext(fleet, { index: 0, left: event.times * fleet.instances.length }, time)
 }
 
 function land(
@@ -167,27 +170,49 @@ function land(
   }
 }
 
-function end(
-  fleet: Fleet,
-  { instance, downMs, noticedMs }: { instance: Instance; downMs: number; noticedMs: number },
-  time: number,
-): void {
+function end(fleet: Fleet, { instance, downMs, noticedMs, onStarted }: Ended, time: number): void {
   const lost = instance.kill()
   fleet.measures.lost += lost.length
   for (const call of lost) beginAgain(fleet, call, time)
   fleet.queue.at(time + noticedMs, () => {
     if (!instance.isUp) instance.isOffered = false
   })
-  fleet.queue.at(time + downMs, () => instance.start())
+  fleet.queue.at(time + downMs, (at) => {
+    instance.start()
+    onStarted?.(at)
+  })
 }
 
-/** A rolling deploy: the balancer notices after a second, the instance ends after five, and another takes its place. */
-function replace(fleet: Fleet, instance: Instance, time: number): void {
-  instance.drain()
-  fleet.queue.at(time + stops.noticedMs, () => {
+interface Ended {
+  readonly instance: Instance
+  readonly downMs: number
+  readonly noticedMs: number
+  readonly onStarted?: ((time: number) => void) | undefined
+}
+
+/** Replaces one instance after the other, so many times in all. */
+function deployNext(fleet: Fleet, { index, left }: { index: number; left: number }, time: number): void {
+  const instance = fleet.instances[index]
+  if (instance === undefined || left === 0) return
+  const next = { index: (index + 1) % fleet.instances.length, left: left - 1 }
+  replace(fleet, { instance, onStarted: (at) => deployNext(fleet, next, at) }, time)
+}
+
+/** Stops an instance as a server does: it announces the stop, then hands calls off and refuses, then ends. */
+function replace(fleet: Fleet, { instance, onStarted }: Pick<Ended, 'instance' | 'onStarted'>, time: number): void {
+  const { noticedMs, graceMs, downMs, endsWhenIdle } = fleet.options.stops
+  instance.announceStop()
+  fleet.queue.at(time + noticedMs, (noticedAt) => {
     instance.isOffered = false
+    instance.stop(graceMs)
+    const endsAt = noticedAt + graceMs
+    const look = (at: number): void => {
+      const isOver = at >= endsAt || (endsWhenIdle && instance.connections === 0)
+      if (isOver) end(fleet, { instance, downMs, noticedMs: 0, onStarted }, at)
+      else fleet.queue.at(endsWhenIdle ? Math.min(endsAt, at + idleCheckMs) : endsAt, look)
+    }
+    look(noticedAt)
   })
-  fleet.queue.at(time + stops.graceMs, (at) => end(fleet, { instance, downMs: stops.downMs, noticedMs: 0 }, at))
 }
 
 function takeSamples(fleet: Fleet, time: number): void {
@@ -208,7 +233,7 @@ function checkHealth(fleet: Fleet, time: number): void {
 function rebalance(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
     const up = fleet.instances.filter(
-      ({ isUp, isOffered, monitor }) => isUp && isOffered && monitor.activeDrainCount === 0,
+      ({ isUp, isOffered, monitor }) => isUp && isOffered && monitor.activeDrains.size === 0,
     )
     const stuck = new Set<Instance>()
     for (let count = 0; up.length > 1 && count < 2 * up.length; count++) if (!moveOne(up, stuck, at)) break

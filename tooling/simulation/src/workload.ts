@@ -43,7 +43,7 @@ const pareto = { least: 12, most: 3000, alpha: 1.2 }
 export function createWorkload(options: SimulationOptions): Workload {
   const random = randomFrom(options.seed * 7919)
   const table = chunkTable(options)
-  const waitBelow = Float64Array.from(table).sort()[Math.floor(0.1 * (table.length - 1))] ?? 0
+  const waitBelow = Float64Array.from(table).sort()[Math.floor(options.waitShare * (table.length - 1))] ?? 0
   const perMs = (options.share * options.instances * options.speed) / meanWork(options)
   const at = (salt: number, chunk: number): number => table[(salt + chunk * 2_654_435_761) & 4095] ?? 0
   let nextId = 0
@@ -66,7 +66,7 @@ export function createWorkload(options: SimulationOptions): Workload {
       return { id: nextId++, salt, length: chunks, waits, born, ...fresh }
     },
     costOf: ({ salt }, chunk) => at(salt, chunk),
-    waitsAfter: ({ salt, waits }, chunk) => waits && at(salt, chunk + 7777) < waitBelow,
+    waitsAfter: ({ salt, waits }, chunk) => waits && at(salt, chunk + 7777) <= waitBelow,
     gap: (factor) => -Math.log(1 - random()) / (perMs * factor),
   }
 }

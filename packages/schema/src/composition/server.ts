@@ -22,6 +22,17 @@ export interface ServerLoad {
 /** Takes a `drain()` back, for a server that continues elsewhere, as on another port. Calling it again does nothing. */
 export type Undrain = () => void
 
+/** Options of announcing a stop. */
+export interface DrainOptions {
+  /**
+   * True while balancers may still choose this instance: running calls stay, because a call that is handed off now may
+   * come back here. A second `drain` hands them off. Default: false.
+   */
+  readonly keepCalls?: boolean | undefined
+  /** Milliseconds until calls that still run are aborted; 5,000 by default. */
+  readonly graceMs?: number | undefined
+}
+
 /** Options of closing a server. */
 export interface CloseOptions {
   /** Milliseconds that running work has to finish; 5,000 by default. */
@@ -60,9 +71,10 @@ export interface Server extends AsyncResource {
   receive(notification: RpcNotification, call: Call): void
   /**
    * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or
-   * checkpoint. Returns the function that takes it back.
+   * checkpoint. A call that was handed off several times leaves later, and one near ten hand-offs stays, because clients
+   * accept few results that are not final. Returns the function that takes the announcement back.
    */
-  drain(): Undrain
+  drain(options?: DrainOptions): Undrain
   /**
    * Ends what the server opened: running tasks are released for other instances, subscriptions end, engines, buses and
    * pools close. Calling it again returns the same promise. Transports do it when they stop.

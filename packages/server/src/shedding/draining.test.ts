@@ -44,7 +44,7 @@ describe('draining', () => {
     },
   )
 
-  test('a call that comes afterwards works for its minimum, and leaves at once when the server is told again', async () => {
+  test('a call that comes afterwards works for its minimum, and leaves at once when a stop is announced again', async () => {
     const hand = createManualLoad()
     const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 6; index++) {
@@ -63,7 +63,75 @@ describe('draining', () => {
     expect([second.state !== undefined, hand.time]).toEqual([true, 500])
   })
 
-  test('what was told is taken back once, by whoever told it', async () => {
+  const counting: RunHandler = async (ctx) => {
+    for (let index = 0; index < 40; index++) await ctx.step(`step/${index}`, () => index)
+    return 'done'
+  }
+
+  test('keeps calls while balancers may still choose the instance, and hands those off that came meanwhile', async () => {
+    const hand = createManualLoad()
+    const run: RunHandler = async (ctx) => {
+      for (let index = 0; index < 6; index++) {
+        await ctx.step(`step/${index}`, () => {
+          hand.time += 100
+          if (index === 3) served.server.drain({ graceMs: 1000 })
+        })
+      }
+      return 'done'
+    }
+    const served = serveWithLoad(hand, run, { strictReplay: false, shedding: { minWorkMs: 60_000 } })
+    served.server.drain({ keepCalls: true })
+    expect(served.server.load).toMatchObject({ ready: false, draining: true })
+    const { state } = await send(served)
+    expect([state !== undefined, hand.time]).toEqual([true, 400])
+  })
+
+  /** Sends a call to one stopping instance after the other, and returns what the last one answered. */
+  const stopRepeatedly = async (times: number, run: RunHandler, options = {}) => {
+    let round = await send(stopping(run, options))
+    for (let count = 1; count < times; count++) round = await send(stopping(run, options), { state: round.state })
+    return round
+  }
+  const stopping = (run: RunHandler, { graceMs = 0 }: { readonly graceMs?: number } = {}) => {
+    const served = serveWithLoad(createManualLoad(), run, { strictReplay: false })
+    served.server.drain({ graceMs })
+    return served
+  }
+
+  test('hands a call off nine times, and keeps it then: many clients give up at the tenth result', async () => {
+    const { state } = await stopRepeatedly(9, counting)
+    expect(state).toEqual(expect.any(String))
+    expect((await send(stopping(counting), { state })).text).toBe('done')
+  })
+
+  test('counts questions among the nine', async () => {
+    const run: RunHandler = async (ctx) => {
+      for (const key of ['a', 'b', 'c']) await ctx.elicit(key, question)
+      return counting(ctx)
+    }
+    const served = serveWithLoad(createManualLoad(), run, { strictReplay: false })
+    let { state } = await send(served)
+    for (const key of ['a', 'b']) ({ state } = await send(served, { state, responses: { [key]: accept() } }))
+    ;({ state } = await send(stopping(run), { state, responses: { c: accept() } }))
+    for (let count = 1; count < 6; count++) ({ state } = await send(stopping(run), { state }))
+    expect(state).toEqual(expect.any(String))
+    expect((await send(stopping(run), { state })).text).toBe('done')
+  })
+
+  test('lets a call that was handed off twice use half of the grace first', async () => {
+    const { state } = await stopRepeatedly(2, counting, { graceMs: 1000 })
+    const hand = createManualLoad()
+    const run: RunHandler = async (ctx) => {
+      for (let index = 0; index < 40; index++) await ctx.step(`step/${index}`, () => void (hand.time += 100))
+      return 'done'
+    }
+    const served = serveWithLoad(hand, run, { strictReplay: false })
+    served.server.drain({ graceMs: 1000 })
+    const left = await send(served, { state })
+    expect([left.state !== undefined, hand.time]).toEqual([true, 500])
+  })
+
+  test('what was announced is taken back once, by the one that announced it', async () => {
     const { server } = serveWithLoad(createManualLoad(), () => 'plain')
     const [first, second] = [server.drain(), server.drain()]
     first()
@@ -82,7 +150,7 @@ describe('draining', () => {
     expect((await completeCall(plain)).text).toBe('plain')
   })
 
-  test('what was left with a client before is taken by the next instance', async () => {
+  test('a state that a client had before is accepted by the next instance', async () => {
     const run: RunHandler = async (ctx) => {
       await ctx.step('one', () => 1)
       await ctx.elicit('a', question)

@@ -15,7 +15,16 @@ const freeRoundCount = 3
 /** As many hand-offs of instances that stop cost nothing of it either. */
 const freeStopCount = 2
 
-/** A call at a boundary, from where another instance could go on. */
+/** From so many hand-offs of stopping instances on, a call uses half of the grace before it is handed off again. */
+const patientStopCount = 2
+
+/**
+ * Results that are not final, questions and hand-offs together, after which a stopping instance keeps a call: many
+ * clients give up at the tenth.
+ */
+const maxUnfinishedResults = 9
+
+/** A call at a boundary, from where another instance could continue. */
 export interface CallAtBoundary extends SheddingCall {
   /** The stops announced when the call came. */
   readonly drainCount: number
@@ -30,18 +39,34 @@ export interface CallAtBoundary extends SheddingCall {
  */
 export function decideHandOff(
   monitor: LoadMonitor,
-  { drainCount, stopCount, handOff, ...call }: CallAtBoundary,
+  boundary: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
-  const { rules, activeDrainCount } = monitor
-  if (activeDrainCount > 0 && monitor.drainCount > drainCount) return 'stopping'
+  if (monitor.activeDrains.size > 0) return decideHandOffOnStop(monitor, boundary)
+  const { drainCount: _, stopCount, handOff, ...call } = boundary
+  const { rules } = monitor
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
-  // Before the budget: a call that stayed would be lost with the instance.
-  if (activeDrainCount > 0) return 'stopping'
   const usedBudget = Math.max(0, call.roundCount - freeRoundCount) + Math.max(0, stopCount - freeStopCount)
   if (call.shedCount >= rules.handOffBudget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
   return shouldHandOffForLoad(monitor, handOff) ? 'load' : undefined
+}
+
+/**
+ * Decides for an instance that stops. Neither its load nor the budget counts: a call that stayed would be lost with the
+ * instance. A call that came after the stop was announced works for its minimum first.
+ */
+function decideHandOffOnStop(
+  monitor: LoadMonitor,
+  { drainCount, stopCount, shedCount, roundCount, workedMs }: CallAtBoundary,
+): ShedReason | undefined {
+  const drains = [...monitor.activeDrains].filter(({ isHandingOff }) => isHandingOff)
+  if (drains.length === 0 || roundCount + shedCount + stopCount >= maxUnfinishedResults) return undefined
+  if (stopCount >= patientStopCount) {
+    const now = monitor.source.now()
+    if (drains.every(({ halfGraceAt }) => now < halfGraceAt)) return undefined
+  }
+  return monitor.drainCount > drainCount || workedMs >= monitor.rules.minWorkMs ? 'stopping' : undefined
 }
 
 function applyPolicy(

@@ -1,5 +1,13 @@
 import { isWorkerd, unref } from '@x/core'
-import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError, type Undrain } from '@x/schema'
+import {
+  type DrainOptions,
+  errorCodes,
+  type JournalStore,
+  type JsonObject,
+  McpError,
+  quotaError,
+  type Undrain,
+} from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
@@ -23,10 +31,10 @@ export interface LoadMonitor {
   pendingHandOffCount: number
   /** Runs that wait for the next tick. */
   waitingRunCount: number
-  /** Stops announced so far. */
+  /** Stops announced so far that hand calls off. */
   drainCount: number
   /** Announced stops that were not taken back. */
-  activeDrainCount: number
+  readonly activeDrains: Set<ActiveDrain>
   /** True when a timer measures periodically. */
   isTicking: boolean
   /** Time at which the next tick should come. */
@@ -92,7 +100,7 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
     pendingHandOffCount: 0,
     waitingRunCount: 0,
     drainCount: 0,
-    activeDrainCount: 0,
+    activeDrains: new Set(),
     isTicking: false,
     tickDueAt: 0,
     measuredAt: Number.NEGATIVE_INFINITY,
@@ -364,22 +372,33 @@ const { setTimeout } = globalThis
 /** For how long a server may be over a limit of readiness before balancers should pass it over. */
 const unreadyAfterMs = 5000
 
-/** Hands running calls off from now on; returns the function that takes it back. */
-export function beginDrain(monitor: LoadMonitor): Undrain {
-  let isDrainActive = true
-  monitor.drainCount++
-  monitor.activeDrainCount++
-  return () => {
-    if (isDrainActive) monitor.activeDrainCount--
-    isDrainActive = false
-  }
+/** A stop that was announced and not taken back. */
+export interface ActiveDrain {
+  /** False while balancers may still choose this instance. */
+  readonly isHandingOff: boolean
+  /** Time at which half of the grace has passed. */
+  readonly halfGraceAt: number
+}
+
+/** The time in milliseconds that running calls have when the host of the server names none. */
+const defaultGraceMs = 5000
+
+/** Announces a stop, and returns the function that takes it back. Running calls are handed off unless they are kept. */
+export function beginDrain(
+  monitor: LoadMonitor,
+  { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},
+): Undrain {
+  const drain: ActiveDrain = { isHandingOff: !keepCalls, halfGraceAt: monitor.source.now() + graceMs / 2 }
+  if (drain.isHandingOff) monitor.drainCount++
+  monitor.activeDrains.add(drain)
+  return () => void monitor.activeDrains.delete(drain)
 }
 
 /** A snapshot of a server's load. */
 export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unavailable'> {
   sampleLoad(monitor)
   const { shedCounts, rejectedCallCount, resumedCallCount } = monitor
-  const isDraining = monitor.activeDrainCount > 0
+  const isDraining = monitor.activeDrains.size > 0
   return {
     ready: !isDraining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining: isDraining,

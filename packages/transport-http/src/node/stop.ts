@@ -1,4 +1,4 @@
-import type { Server } from '@x/schema'
+import type { Server, Undrain } from '@x/schema'
 import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
 /** The options of a stop. */
@@ -51,12 +51,13 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
 async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions): Promise<void> {
   const { mcpServer, stopState, schedule } = deps
   stopState.phase = 'leaving'
-  const undrainFunctions = [mcpServer.drain()]
+  const undrainFunctions: Undrain[] = []
   if (noticeMs > 0) {
+    // A balancer that has not noticed yet would bring a call that is handed off back to this instance.
+    undrainFunctions.push(mcpServer.drain({ keepCalls: true }))
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
-    // Calls that came meanwhile have to end as well.
-    undrainFunctions.push(mcpServer.drain())
   }
+  undrainFunctions.push(mcpServer.drain({ graceMs }))
   stopState.phase = 'refusing'
   try {
     await stopGracefully(deps, graceMs)
