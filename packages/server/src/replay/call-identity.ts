@@ -10,16 +10,16 @@ import {
   principalIdentityOf,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from './served-request.ts'
+import { type RequestState, sessionIdOf } from './served-request.ts'
 import type { Journal } from './journal.ts'
 
 /** A random id of 128 bits or more, in Base64url. */
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
- * Derives the identity of a call from the idempotency key of its client, and notes it in the request. Whoever sends the
- * same call again has the same identity; another principal, method, target or argument makes it another one, so nobody
- * reaches a call that is not theirs. Throws `McpError` for a key of another form. A call without a key has no identity
+ * Derives the identity of a call from the idempotency key of its client, and records it in the request. The same call
+ * that is sent again has the same identity. Another principal, session, method, target or argument makes it another one,
+ * so that no client reaches a call of another. Throws `McpError` for a key of another form. A call without a key has no identity
  * before it is first needed.
  */
 export function identifyCall(request: RequestState): Awaitable<void> {
@@ -31,7 +31,10 @@ export function identifyCall(request: RequestState): Awaitable<void> {
   }
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params
   const { method, call } = request
-  const text = stringifySorted(['call', key, principalIdentityOf(call.principal), method, asked])
+  const sessionId = sessionIdOf(request)
+  const identity = ['call', key, principalIdentityOf(call.principal), method, asked]
+  // The identity of a call without a session has no such member, so that earlier versions derive the same one.
+  const text = stringifySorted(sessionId === undefined ? identity : [...identity, sessionId])
   return mapAwaitable(fingerprintOf(text), (digest) => {
     request.callId = uuidOf(digest)
   })

@@ -55,7 +55,12 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect((await send(second, {}, keyed())).text).toBe(one.text)
   })
 
+  const inSession = (sessionId: string): AskOptions => ({
+    meta: { ...keyed().meta, 'io.modelcontextprotocol/session': { sessionId } },
+  })
+
   const others: [string, () => Promise<unknown>][] = [
+    ['a session', async () => (await send(serve(names, mode), {}, inSession('one'))).text],
     ['another key', async () => (await send(serve(names, mode), {}, keyed(other))).text],
     ['another principal', async () => (await send(serve(names, mode), {}, keyed(key, { principal: ada }))).text],
     ['no key', async () => (await send(serve(names, mode))).text],
@@ -75,6 +80,13 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test.each(others)('a call with %s has others', async (_, name) => {
     const same = (await send(serve(names, mode), {}, keyed())).text
     expect(JSON.stringify(await name())).not.toContain(JSON.parse(String(same))[0])
+  })
+
+  test('a call of another session has another uuid and other keys, and one of the same session has the same', async () => {
+    const textIn = async (sessionId: string) => (await send(serve(names, mode), {}, inSession(sessionId))).text
+    const [one, again, two] = [await textIn('one'), await textIn('one'), await textIn('two')]
+    expect(again).toBe(one)
+    expect(JSON.stringify(two)).not.toContain(JSON.parse(String(one))[0])
   })
 
   test('keys differ for each step and uuid of a call', async () => {

@@ -12,7 +12,7 @@ import {
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { reportServerError } from '../request/report.ts'
-import type { RequestState } from './served-request.ts'
+import { type RequestState, sessionIdOf } from './served-request.ts'
 import {
   HandlerError,
   stateDisabledMessage,
@@ -167,20 +167,22 @@ function invalidStateError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
 }
 
-/** The `_meta` key under which a request names its session. */
-const sessionMetaKey = 'io.modelcontextprotocol/session'
-
 /**
  * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
  * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
  */
-function stateBindingOf({ method, params, meta, call, settings }: RequestState): JsonValue {
+function stateBindingOf(request: RequestState): JsonValue {
+  const { method, params, call, settings } = request
   const { targetParam = 'name' } = findMethodRow(method) ?? {}
   const target = params[targetParam] ?? null
   const boundParams = targetParam === 'name' ? [target, params['arguments'] ?? {}] : [target]
-  const session = meta[sessionMetaKey]
-  const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
-  return [settings.stateAudience, method, boundParams, principalIdentityOf(call.principal), sessionId]
+  return [
+    settings.stateAudience,
+    method,
+    boundParams,
+    principalIdentityOf(call.principal),
+    sessionIdOf(request) ?? null,
+  ]
 }
 
 /** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */

@@ -2,6 +2,7 @@ import {
   type Call,
   type ClientCapabilities,
   errorCodes,
+  isJsonObject,
   type JournalStore,
   type JsonObject,
   McpError,
@@ -37,7 +38,16 @@ export interface RequestState {
   abortListeners: (() => void)[] | undefined
 }
 
-/** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
+/** The `_meta` key under which a request names its session. */
+const sessionMetaKey = 'io.modelcontextprotocol/session'
+
+/** Returns the id of the session that a request names. */
+export function sessionIdOf({ meta }: Pick<RequestState, 'meta'>): string | undefined {
+  const session = meta[sessionMetaKey]
+  return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
+}
+
+/** Rejects a request whose client did not declare what the definition needs (basic/index, `_meta`). */
 export function requireCapabilities(neededCapabilities: ClientCapabilities | undefined, { meta }: RequestState): void {
   const undeclaredCapabilities =
     neededCapabilities && findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)

@@ -1,13 +1,5 @@
 import { isWorkerd, unref } from '@x/core'
-import {
-  type DrainOptions,
-  errorCodes,
-  type JournalStore,
-  type JsonObject,
-  McpError,
-  quotaError,
-  type Undrain,
-} from '@x/schema'
+import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
@@ -57,6 +49,14 @@ export interface LoadMonitor {
   readonly shedCounts: Record<ShedReason, number>
   rejectedCallCount: number
   resumedCallCount: number
+}
+
+/** A stop that was announced and not taken back. */
+export interface ActiveDrain {
+  /** False while balancers may still choose this instance. */
+  readonly isHandingOff: boolean
+  /** Time at which half of the grace has passed. */
+  readonly halfGraceAt: number
 }
 
 /** The time and the measurements of a load monitor. */
@@ -371,28 +371,6 @@ const { setTimeout } = globalThis
 
 /** For how long a server may be over a limit of readiness before balancers should pass it over. */
 const unreadyAfterMs = 5000
-
-/** A stop that was announced and not taken back. */
-export interface ActiveDrain {
-  /** False while balancers may still choose this instance. */
-  readonly isHandingOff: boolean
-  /** Time at which half of the grace has passed. */
-  readonly halfGraceAt: number
-}
-
-/** The time in milliseconds that running calls have when the host of the server names none. */
-const defaultGraceMs = 5000
-
-/** Announces a stop, and returns the function that takes it back. Running calls are handed off unless they are kept. */
-export function beginDrain(
-  monitor: LoadMonitor,
-  { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},
-): Undrain {
-  const drain: ActiveDrain = { isHandingOff: !keepCalls, halfGraceAt: monitor.source.now() + graceMs / 2 }
-  if (drain.isHandingOff) monitor.drainCount++
-  monitor.activeDrains.add(drain)
-  return () => void monitor.activeDrains.delete(drain)
-}
 
 /** A snapshot of a server's load. */
 export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unavailable'> {
