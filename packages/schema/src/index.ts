@@ -7,7 +7,6 @@
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
 export type { Ledger, LedgerBound, LedgerKind, LedgerLimits } from '@x/core'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from '@x/core'
-export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export {
   backgroundKey,
   backPressureKey,
@@ -70,6 +69,7 @@ export type {
   Middleware,
   Principal,
 } from './basic/exchange.ts'
+export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
 export { discoverProbe, findRevisionError, protocolVersion, protocolVersions } from './basic/revision.ts'
@@ -270,12 +270,8 @@ export { checkInputRequest, checkInputRequests } from './methods/check-results.t
 export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
-export {
-  findNotificationRow,
-  type NotificationMethod,
-  notificationMethods,
-  type NotificationRow,
-} from './methods/methods.ts'
+export { findNotificationRow, notificationMethods } from './methods/methods.ts'
+export type { NotificationMethod, NotificationRow } from './methods/methods.ts'
 export {
   isErrorResponse,
   isNotification,

@@ -25,7 +25,6 @@ import {
 } from '@x/schema'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
-import { checkCallerLimit, decrementCount, incrementCount } from './shedding/load-monitor.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { quoteName, type ErrorContext, reportServerError } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
@@ -76,7 +75,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       servedRequest = createRequestState(request, call, state)
       // A task was counted when it was created.
       const { journalStore, callerKey } = servedRequest
-      if (journalStore === undefined) checkCallerLimit(state.settings.callerLimit, callerKey)
+      if (journalStore === undefined) state.settings.ledger.check('calls', callerKey)
       const pendingResult = handle(request.params, servedRequest)
       const isPending = isPromiseLike(pendingResult)
       const result = isPending ? await countPendingRequest(pendingResult, servedRequest) : pendingResult
@@ -121,14 +120,20 @@ export function createCoreExchange(state: ServerState): Exchange {
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
 function endRequest(request: RequestState): void {
   request.isOpen = false
-  if (request.isCounted) decrementCount(request.settings.callerLimit.runningCountByCaller, request.callerKey)
+  request.releaseCall?.()
   for (const abortListener of request.abortListeners ?? []) offAbort(request.call.signal, abortListener)
 }
 
-/** Counts a call that takes time, until its request ends. */
+/** Counts a call that takes time, until its request ends. A task was counted when it was created. */
 function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
-  request.isCounted = request.journalStore === undefined
-  if (request.isCounted) incrementCount(request.settings.callerLimit.runningCountByCaller, request.callerKey)
+  const { journalStore, settings, callerKey } = request
+  if (journalStore !== undefined) return pendingResult
+  try {
+    request.releaseCall = settings.ledger.take('calls', callerKey)
+  } catch {
+    // There was room before the handler ran. One that calls its own server may have taken the rest since: its result
+    // must not be lost.
+  }
   return pendingResult
 }
 
@@ -136,15 +141,13 @@ function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
 async function runCountedMethod(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
-  { callerLimit }: ServerSettings,
+  { ledger }: ServerSettings,
 ): Promise<JsonObject> {
-  const callerKey = callerKeyOf(call)
-  checkCallerLimit(callerLimit, callerKey)
-  incrementCount(callerLimit.runningCountByCaller, callerKey)
+  const releaseCall = ledger.take('calls', callerKeyOf(call))
   try {
     return await method(request, call)
   } finally {
-    decrementCount(callerLimit.runningCountByCaller, callerKey)
+    releaseCall()
   }
 }
 
@@ -162,7 +165,7 @@ function createRequestState(request: RpcRequest, call: Call, { catalog, settings
     journalStore: call.context.get(journalKey),
     callId: undefined,
     isOpen: true,
-    isCounted: false,
+    releaseCall: undefined,
     abortListeners: undefined,
   }
 }

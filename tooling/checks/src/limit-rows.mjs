@@ -69,7 +69,6 @@ export const limitRows = [
     ],
   ]),
   ...rowsOf('server', [
-    ['maxCallsPerCaller', 'count', 'calls of one caller at once', 'quota'],
     [
       'maxArgumentElements',
       'count',
@@ -78,12 +77,20 @@ export const limitRows = [
       { name: 'defaultMaxElements' },
     ],
     ['maxNotificationsPerSecond', 'count', 'progress and log messages of one call in a second', 'dropped'],
-    ['subscriptions.maxStreams', 'count', 'streams at once', '503'],
-    ['subscriptions.maxStreamsPerCaller', 'count', 'streams of one caller', 'quota'],
-    ['subscriptions.maxUris', 'count', 'resource URIs of one stream', '`-32602`', { file: 'subscriptions/options' }],
-    ['subscriptions.maxTopics', 'count', 'lists and URIs of all streams', '503'],
-    ['subscriptions.maxTopicsPerCaller', 'count', 'lists and URIs of the streams of one caller', 'quota'],
-    ['subscriptions.slowReaderTimeoutMs', 'ms', 'a stream whose reader takes nothing', 'the stream is closed'],
+    [
+      'resource URIs of a stream',
+      'count',
+      'resource URIs in one filter',
+      '`-32602`',
+      { name: 'maxUris', isFixed: true },
+    ],
+    [
+      'subscriptions.slowReaderTimeoutMs',
+      'ms',
+      'a stream whose reader takes nothing',
+      'the stream is closed',
+      { name: 'defaultSlowReaderTimeoutMs' },
+    ],
     [
       'shedding.hardLimit.running',
       'count',

@@ -117,7 +117,7 @@ for (const kind of [nginx, haproxy]) {
     })
 
     test('changes come event by event, and a reader that leaves frees its place', async () => {
-      const changing = createServer({ ...host, state: false, tools: [echo], subscriptions: { maxStreams: 1 } })
+      const changing = createServer({ ...host, state: false, tools: [echo], limits: { streams: 1 } })
       await using http = await serveHttp(changing, { allowedHosts, keepAliveMs: 100 })
       await using proxy = await startProxy(program, kind, { ports: [http.port] })
       await using connection = connectHttp(proxy.url)

@@ -113,7 +113,7 @@ overEveryTransport('a subscription', (serve) => {
   })
 
   test('that its reader leaves is over at the server, whose place it frees [CAN-004 SHT-025]', async () => {
-    await using served = await serve({ ...definition, subscriptions: { maxStreams: 1 } })
+    await using served = await serve({ ...definition, limits: { streams: 1 } })
     const { exchange } = served.connect()
     const filter = { toolsListChanged: true }
     const first = listenRaw(exchange, 'first', filter)

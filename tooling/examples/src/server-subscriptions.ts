@@ -24,13 +24,14 @@ export const diary: McpServer = createServer({
   version: '1.0.0',
   tools: [write],
   resourceTemplates: [day],
-  subscriptions: { maxStreams: 2000, slowReaderTimeoutMs: 30_000 },
+  limits: { streams: 20 },
+  subscriptions: { slowReaderTimeoutMs: 30_000 },
   state: false,
 })
 // #endregion
 
 // #region close
-/** For the evening: nothing can be written any more, and who listens to the tools hears of it. */
+/** For the evening: nothing can be written any more, and clients that listen to the tools are notified. */
 export function closeDiary(): void {
   diary.update({ tools: [] })
 }

@@ -93,7 +93,7 @@ describe('With a real server, a client', () => {
   })
 
   test('leaves nothing on the server: two side by side end each for itself', async () => {
-    const { server, client } = serve({ subscriptions: { maxStreams: 2 } })
+    const { server, client } = serve({ limits: { streams: 2 } })
     const filter = { toolsListChanged: true } as const
     for (let round = 0; round < 100; round += 1) {
       const [one, two] = [client.listen(filter), client.listen(filter)]
@@ -114,7 +114,7 @@ describe('With a real server, a client', () => {
   })
 
   test('is opened again when there is room', async () => {
-    const { client, clock } = serve({ subscriptions: { maxStreams: 1 }, prompts: [prompt('p', { run: () => 'p' })] })
+    const { client, clock } = serve({ limits: { streams: 1 }, prompts: [prompt('p', { run: () => 'p' })] })
     const first = client.listen({ toolsListChanged: true })
     const second = client.listen({ promptsListChanged: true })
     const events = second[Symbol.asyncIterator]()

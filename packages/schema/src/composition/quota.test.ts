@@ -43,13 +43,11 @@ test('no address takes the quota of a principal, nor does a long one take much m
 })
 
 test('the error names the limit and when to try again', () => {
-  expect(toWire(quotaError({ limit: 'maxStreamsPerCaller', max: 100, retryAfterMs: 1000, advice: 'end one' }))).toEqual(
-    {
-      code: errorCodes.internal,
-      message: 'You have reached maxStreamsPerCaller, which is 100 for each caller: end one, or try again in 1000 ms',
-      data: { reason: 'quota', limit: 'maxStreamsPerCaller', max: 100, retryAfterMs: 1000 },
-    },
-  )
+  expect(toWire(quotaError({ limit: 'streams', max: 100, retryAfterMs: 1000, advice: 'end one' }))).toEqual({
+    code: errorCodes.internal,
+    message: 'You have reached streams, which is 100 for each caller: end one, or try again in 1000 ms',
+    data: { reason: 'quota', limit: 'streams', max: 100, retryAfterMs: 1000 },
+  })
   expect(quotaError({ limit: 'max', max: 1, retryAfterMs: undefined }).message).toBe(
     'You have reached max, which is 1 for each caller',
   )

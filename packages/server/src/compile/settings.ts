@@ -1,12 +1,7 @@
 import { createLedger, errorListener, type Ledger, type Runtime, runtimeOf } from '@x/core'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
-import {
-  type CallerLimit,
-  createCallerLimit,
-  type LoadMonitor,
-  createPlatformLoadMonitor,
-} from '../shedding/load-monitor.ts'
+import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import {
   type ErrorContext,
@@ -43,8 +38,6 @@ export interface ServerSettings extends ErrorReporter {
   readonly ledger: Ledger
   /** The codec that the author gave: other instances have it too. Undefined for a random key, and without states. */
   readonly sharedStateCodec: StateCodec | undefined
-  /** The calls that each caller has at once. */
-  readonly callerLimit: CallerLimit
   /** The load of the server. */
   readonly loadMonitor: LoadMonitor
   /** The store of completed results, for calls that are sent again. */
@@ -63,12 +56,13 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
   )
   const runtimeSettings = runtimeSettingsOf(definition)
+  const ledger = ledgerOf(definition)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
     onError,
     describeError,
     maxNotificationsPerSecond,
-    ledger: ledgerOf(definition),
+    ledger,
     stateCodec: stateCodecOf(definition, warn),
     sharedStateCodec: definition.state === false ? undefined : definition.state,
     stateAudience: resolveStateAudience(definition),
@@ -78,10 +72,10 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     ...runtimeSettings,
     idempotency: definition.idempotency,
     loadMonitor,
-    callerLimit: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: runtimeSettings.wallClock,
+      ledger,
     }),
   }
 }

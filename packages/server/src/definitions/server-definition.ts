@@ -73,14 +73,8 @@ export interface ServerDefinition<
    */
   readonly maxArgumentElements?: number | undefined
   /**
-   * Calls that one caller may have at once at this server, 1000 when absent; one more is rejected, over HTTP with 429.
-   * A caller is a principal, or the address of those without one (`clientAddress` of the transport). Calls that run as
-   * tasks and streams do not count: they have limits of their own.
-   */
-  readonly maxCallsPerCaller?: number | undefined
-  /**
-   * Numbers of what one caller may have at once of each kind; one more is rejected, over HTTP with 429. A caller is a
-   * principal, or the address of those without one.
+   * Numbers of what one caller may have at once of each kind. One more is rejected, over HTTP with 429. A caller is a
+   * principal, or the address of those without one (`clientAddress` of the transport).
    */
   readonly limits?: LedgerLimits | undefined
   /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */

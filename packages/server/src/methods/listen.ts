@@ -19,18 +19,18 @@ export function listen(
   request: RequestState,
 ): Promise<JsonObject> {
   const { id, call, callerKey, catalog, settings } = request
-  const { subscriptions } = settings
-  const { maxUris } = subscriptions
-  const filter = restrictFilter(notifications, { catalog, caller: call, maxUris })
-  return subscriptions.streamChanges({ id, call, callerKey, filter, resultMeta: catalog.resultMeta })
+  const filter = restrictFilter(notifications, { catalog, caller: call })
+  return settings.subscriptions.streamChanges({ id, call, callerKey, filter, resultMeta: catalog.resultMeta })
 }
 
 /** The parameters that decide on a filter. */
 interface FilterContext {
   readonly catalog: Catalog
   readonly caller: Caller
-  readonly maxUris: number
 }
+
+/** Resource URIs that one filter may have. Each is compared with every template that the caller may see. */
+const maxUris = 100
 
 /**
  * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
@@ -46,10 +46,7 @@ function restrictFilter(requestedFilter: SubscriptionFilter, filterContext: Filt
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
 
-function restrictUris(
-  requestedUris: readonly string[],
-  { catalog, caller, maxUris }: FilterContext,
-): readonly string[] {
+function restrictUris(requestedUris: readonly string[], { catalog, caller }: FilterContext): readonly string[] {
   if (requestedUris.length > maxUris) {
     const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedUris.length} URIs; give at most ${maxUris}`
     throw new McpError(errorCodes.invalidParams, message)

@@ -32,8 +32,8 @@ export interface RequestState {
   callId: string | undefined
   /** False once the request has been answered: nothing may be sent about it then. */
   isOpen: boolean
-  /** True while the request counts among the calls of its caller. */
-  isCounted: boolean
+  /** Gives the call back to the ledger; undefined while it is not counted. */
+  releaseCall: (() => void) | undefined
   /** Listeners that this request added to the caller's signal, which may live on; removed at its end. */
   abortListeners: (() => void)[] | undefined
 }

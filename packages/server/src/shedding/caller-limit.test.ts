@@ -32,13 +32,13 @@ const errorIn = (response: RpcResponse) => ('error' in response ? response.error
 describe('the calls that a caller has at once', () => {
   test('are limited, and those of another caller are not [TOL-037]', async () => {
     const { run, open, begun } = gate()
-    const served = serve(run, { maxCallsPerCaller: 3, strictReplay: false })
+    const served = serve(run, { limits: { calls: 3 }, strictReplay: false })
     const running = [1, 2, 3].map(() => call(served, eve))
     expect(errorIn(await call(served, eve))).toEqual({
       code: errorCodes.internal,
       message:
-        'You have reached maxCallsPerCaller, which is 3 for each caller: wait for the answer to another call, or try again in 1000 ms',
-      data: { reason: 'quota', limit: 'maxCallsPerCaller', max: 3, retryAfterMs: 1000 },
+        'You have reached calls, which is 3 for each caller: wait for the answer to another call, or try again in 1000 ms',
+      data: { reason: 'quota', limit: 'calls', max: 3, retryAfterMs: 1000 },
     })
     const principal = { subject: 'eve' }
     const others = [call(served, ada), call(served, { ...eve, principal }), call(served, {})]
@@ -62,9 +62,9 @@ describe('the calls that a caller has at once', () => {
   })
 
   test('do not count when they are answered at once, nor when they fail', async () => {
-    const served = serve(() => 'at once', { maxCallsPerCaller: 1, strictReplay: false })
+    const served = serve(() => 'at once', { limits: { calls: 1 }, strictReplay: false })
     for (let at = 0; at < 3; at++) expect(errorIn(await call(served, eve))).toBeUndefined()
-    const failing = serve(() => Promise.reject(new Error('broken')), { maxCallsPerCaller: 1, strictReplay: false })
+    const failing = serve(() => Promise.reject(new Error('broken')), { limits: { calls: 1 }, strictReplay: false })
     for (let at = 0; at < 3; at++)
       expect(await resultOf(failing.server, 'tools/call', toolKind.params, eve)).toMatchObject({ isError: true })
   })
@@ -82,7 +82,7 @@ describe('the calls that a caller has at once', () => {
       name: 'demo',
       version: '1',
       state: sealedState({ keys }),
-      maxCallsPerCaller: 2,
+      limits: { calls: 2 },
       extensions: [
         {
           side: 'server',
@@ -93,15 +93,15 @@ describe('the calls that a caller has at once', () => {
       ],
     })
     const sleeping = [1, 2].map(() => resultOf(server, 'com.example/sleep', {}, eve))
-    expect(await errorOf(server, 'com.example/sleep', {}, eve)).toMatchObject({ data: { limit: 'maxCallsPerCaller' } })
+    expect(await errorOf(server, 'com.example/sleep', {}, eve)).toMatchObject({ data: { limit: 'calls' } })
     const other = resultOf(server, 'com.example/sleep', {}, ada)
     finish()
     for (const each of [...sleeping, other]) expect(await each).toMatchObject({ slept: true })
     expect(await resultOf(server, 'com.example/sleep', {}, eve)).toMatchObject({ slept: true })
   })
 
-  test.each([0, Number.NaN, -1])('of which %d are allowed make no server', (maxCallsPerCaller) => {
-    expect(() => createServer({ name: 'demo', version: '1', maxCallsPerCaller })).toThrow(DefinitionError)
+  test.each([0, Number.NaN, -1])('of which %d are allowed make no server', (calls) => {
+    expect(() => createServer({ name: 'demo', version: '1', limits: { calls } })).toThrow(DefinitionError)
   })
 })
 

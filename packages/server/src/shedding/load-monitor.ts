@@ -1,5 +1,5 @@
 import { isWorkerd, unref } from '@x/core'
-import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError } from '@x/schema'
+import { errorCodes, type JournalStore, type JsonObject, McpError } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
@@ -7,7 +7,6 @@ import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './
 import type { Load, McpServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
-import { DefinitionError } from '../request/definition-error.ts'
 
 /** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
 export interface LoadMonitor {
@@ -389,39 +388,13 @@ function isUnreadyForLong({ unreadySince, source }: LoadMonitor): boolean {
   return unreadySince !== undefined && source.now() - unreadySince >= unreadyAfterMs
 }
 
-/** The calls that each caller has at once, and how many it may have. */
-export interface CallerLimit {
-  readonly maxCallsPerCaller: number
-  readonly retryAfterMs: number
-  /** Calls that run, by the key of their caller; callers without one are absent. */
-  readonly runningCountByCaller: Map<string, number>
-}
-
-const defaultMaxCalls = 1000
-
-/** Makes the limit of a server. Throws {@link DefinitionError} for a number that makes no sense. */
-export function createCallerLimit(maxCallsPerCaller = defaultMaxCalls, retryAfterMs: number): CallerLimit {
-  if (!(maxCallsPerCaller >= 1)) {
-    const reason = `maxCallsPerCaller is ${maxCallsPerCaller}; write a number from 1`
-    throw new DefinitionError('value', 'server', { reason })
-  }
-  return { maxCallsPerCaller, retryAfterMs, runningCountByCaller: new Map() }
-}
-
-/** Rejects a call whose caller has as many at once as one may have. A call that is answered at once never counts. */
-export function checkCallerLimit(callerLimit: CallerLimit, callerKey: string): void {
-  const { maxCallsPerCaller: max, retryAfterMs, runningCountByCaller } = callerLimit
-  if ((runningCountByCaller.get(callerKey) ?? 0) < max) return
-  throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
-}
-
 /** Adds to a count, one by default. */
-export function incrementCount(counts: Map<string, number>, key: string, amount = 1): void {
+function incrementCount(counts: Map<string, number>, key: string, amount = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + amount)
 }
 
-/** Takes one from a count, which is forgotten at zero. */
-export function decrementCount(counts: Map<string, number>, key: string): void {
+/** Subtracts one from a count, which is deleted at zero. */
+function decrementCount(counts: Map<string, number>, key: string): void {
   if ((counts.get(key) ?? 0) > 1) incrementCount(counts, key, -1)
   else counts.delete(key)
 }

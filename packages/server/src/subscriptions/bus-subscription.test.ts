@@ -156,7 +156,7 @@ describe('while the bus opens', () => {
 
 describe('a bus that fails', () => {
   const failure = new Error('connect ECONNREFUSED 10.0.0.7:6379')
-  const refused = { error: { code: errorCodes.internal, message: expect.stringContaining('cannot hear of changes') } }
+  const refused = { error: { code: errorCodes.internal, message: expect.stringContaining('cannot be reached') } }
 
   test('fails the requests that wait for it, is told to the author once, and is tried again by the next', async () => {
     const bus = createManualBus()

@@ -31,7 +31,7 @@ const principal = { issuer: 'https://a.example', subject: 'ada', expiresAt: Numb
 function serve() {
   const clock = manualClock()
   const bus = createManualBus({ atOnce: true })
-  const subscriptions = { bus, runtime: clock, maxStreamsPerCaller: 100 }
+  const subscriptions = { bus, runtime: clock }
   const server = createServer({ name: 'demo', version: '1.0.0', tools: [], resourceTemplates: [note], subscriptions })
   return { clock, bus, server }
 }

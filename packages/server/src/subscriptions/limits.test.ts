@@ -1,7 +1,13 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { errorCodes, type Principal } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { createServer, DefinitionError, resourceTemplate, type SubscriptionOptions } from '../index.ts'
+import {
+  createServer,
+  DefinitionError,
+  resourceTemplate,
+  type ServerDefinition,
+  type SubscriptionOptions,
+} from '../index.ts'
 import { errorOf } from '../testing/ask.ts'
 import {
   waitForListenResult,
@@ -14,29 +20,35 @@ import {
 const about = { name: 'demo', version: '1.0.0' }
 const tools = { toolsListChanged: true }
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
-const serve = (subscriptions: SubscriptionOptions) =>
-  createServer({ ...about, tools: [], resourceTemplates: [note], subscriptions })
+const serve = (subscriptions: SubscriptionOptions = {}, limits: ServerDefinition['limits'] = {}) =>
+  createServer({ ...about, tools: [], resourceTemplates: [note], subscriptions, limits })
+/** Addresses of callers, each of which has a share of its own. */
+const addresses = (count: number) => Array.from({ length: count }, (_, at) => `192.0.${at >> 8}.${at & 255}`)
 const refused = (server: ReturnType<typeof serve>, principal?: Principal, clientAddress?: string) =>
   errorOf(server, 'subscriptions/listen', { notifications: tools }, { principal, clientAddress })
 
 describe('how many streams may be open', () => {
-  test('is limited for the server, and one that ends makes room', async () => {
-    const bus = createManualBus({ atOnce: true })
-    const server = serve({ bus, maxStreams: 2 })
-    const [first] = [await openListenStream(server, tools), await openListenStream(server, tools)]
-    expect(await refused(server)).toMatchObject({
+  test('is limited to 10,000 for the server, and one that ends makes room', { timeout: 60_000 }, async () => {
+    const server = serve()
+    const streams = []
+    for (const clientAddress of addresses(100)) {
+      for (let stream = 0; stream < 100; stream++)
+        streams.push(await openListenStream(server, tools, { clientAddress }))
+    }
+    const last = () => refused(server, undefined, '198.51.100.1')
+    expect(await last()).toMatchObject({
       code: errorCodes.internal,
-      message: 'The subscriptions of this server have reached maxStreams, which is 2: try again in 1000 ms',
-      data: { reason: 'overloaded', limit: 'maxStreams', max: 2, retryAfterMs: 1000 },
+      message: 'The server has reached its limit of streams for all callers: try again in 1000 ms',
+      data: { reason: 'overloaded', limit: 'streams', max: 10_000, retryAfterMs: 1000 },
     })
-    first.abort()
-    await first.response
-    await openListenStream(server, tools)
-    expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
+    streams[0]?.abort()
+    await streams[0]?.response
+    await openListenStream(server, tools, { clientAddress: '198.51.100.1' })
+    expect(await last()).toMatchObject({ code: errorCodes.internal })
   })
 
-  test('is limited for each principal, and nobody takes the place of another', async () => {
-    const server = serve({ maxStreamsPerCaller: 2 })
+  test('is limited for each principal, and no principal takes the place of another', async () => {
+    const server = serve({}, { streams: 2 })
     const ada: Principal = { issuer: 'https://a.example', subject: 'ada', client: 'host' }
     const opened = [
       await openListenStream(server, tools, { principal: ada }),
@@ -44,9 +56,8 @@ describe('how many streams may be open', () => {
     ]
     expect(await refused(server, { ...ada, scopes: ['more'] })).toMatchObject({
       code: errorCodes.internal,
-      message:
-        'You have reached maxStreamsPerCaller, which is 2 for each caller: end a subscription, or try again in 1000 ms',
-      data: { reason: 'quota', limit: 'maxStreamsPerCaller', max: 2, retryAfterMs: 1000 },
+      message: 'You have reached streams, which is 2 for each caller: end a subscription, or try again in 1000 ms',
+      data: { reason: 'quota', limit: 'streams', max: 2, retryAfterMs: 1000 },
     })
     const others: Principal[] = [
       { ...ada, issuer: 'https://b.example' },
@@ -62,8 +73,8 @@ describe('how many streams may be open', () => {
     expect(await refused(server, ada)).toMatchObject({ code: errorCodes.internal })
   })
 
-  test('is limited for each address of those whom nobody authenticated', async () => {
-    const server = serve({ maxStreamsPerCaller: 1 })
+  test('is limited for each address of callers without a principal', async () => {
+    const server = serve({}, { streams: 1 })
     const first = await openListenStream(server, tools, { clientAddress: '2001:db8:0:1::1' })
     // Another address of the same customer.
     expect(await refused(server, undefined, '2001:db8:0:1::2')).toMatchObject({ data: { reason: 'quota' } })
@@ -80,17 +91,17 @@ describe('how many streams may be open', () => {
   test('leaves 9,900 of 10,000 streams to others by default', async () => {
     const server = serve({})
     for (let stream = 0; stream < 100; stream++) await openListenStream(server, tools)
-    expect(await refused(server)).toMatchObject({ data: { limit: 'maxStreamsPerCaller', max: 100 } })
+    expect(await refused(server)).toMatchObject({ data: { limit: 'streams', max: 100 } })
     await openListenStream(server, tools, { clientAddress: '192.0.2.1' })
   })
 
   test('counts those that wait for the bus, and not those that it failed', async () => {
     const bus = createManualBus()
-    const server = serve({ bus, maxStreams: 1 })
+    const server = serve({ bus }, { streams: 1 })
     const waiting = errorOf(server, 'subscriptions/listen', { notifications: tools })
-    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('reached maxStreams') })
+    expect(await refused(server)).toMatchObject({ data: { reason: 'quota', limit: 'streams' } })
     bus.attempts[0]?.fail(new Error('away'))
-    expect(await waiting).toMatchObject({ message: expect.stringContaining('cannot hear of changes') })
+    expect(await waiting).toMatchObject({ data: { reason: 'unavailable', begun: false } })
     const next = openListenStream(server, tools)
     bus.attempts[1]?.open()
     expect(acknowledgedFilterOf(await next)).toEqual(tools)
@@ -100,11 +111,9 @@ describe('how many streams may be open', () => {
 describe('how many URIs a filter may hold', () => {
   const uris = (count: number) => Array.from({ length: count }, (_, index) => `note://${index}`)
 
-  test.each([
-    [3, 3],
-    [undefined, 100],
-  ])('is limited: maxUris %s is %d', async (maxUris, limit) => {
-    const server = serve({ maxUris })
+  test('is limited to 100', async () => {
+    const limit = 100
+    const server = serve()
     const full = { resourceSubscriptions: uris(limit) }
     expect(acknowledgedFilterOf(await openListenStream(server, full))).toEqual(full)
     const over = { notifications: { resourceSubscriptions: uris(limit + 1) } }
@@ -118,51 +127,55 @@ describe('how many URIs a filter may hold', () => {
 describe('how many lists and URIs all streams may have together', () => {
   const three = { toolsListChanged: true, resourceSubscriptions: ['note://a', 'note://b'] }
 
-  test('is limited: a stream that does not fit is rejected, those that run go on, and one that ends makes room', async () => {
+  const hundred = { resourceSubscriptions: Array.from({ length: 100 }, (_, index) => `note://${index}`) }
+  /** Opens streams of one caller, each with 100 URIs. */
+  const openMany = async (server: ReturnType<typeof serve>, count: number, clientAddress?: string) => {
+    const streams = []
+    for (let stream = 0; stream < count; stream++)
+      streams.push(await openListenStream(server, hundred, { clientAddress }))
+    return streams
+  }
+
+  test('is limited for each caller: those that run continue, and one that ends makes room', async () => {
     const bus = createManualBus({ atOnce: true })
-    const server = serve({ bus, maxTopics: 6 })
-    const [first, second] = [await openListenStream(server, three), await openListenStream(server, three)]
+    const server = serve({ bus }, { streams: 200 })
+    const [first, second] = await openMany(server, 100)
     expect(await refused(server)).toMatchObject({
-      code: errorCodes.internal,
-      message: 'The subscriptions of this server have reached maxTopics, which is 6: try again in 1000 ms',
+      data: { reason: 'quota', limit: 'topics', max: 10_000, retryAfterMs: 1000 },
     })
-    bus.change('resource:note://a')
-    expect([first.changes(), second.changes()]).toEqual([['note://a'], ['note://a']])
-    // A stream that asks for nothing takes nothing.
+    expect(server.ledger.usedBy('streams', 'local')).toBe(100)
+    bus.change('resource:note://1')
+    expect([first?.changes(), second?.changes()]).toEqual([['note://1'], ['note://1']])
+    // A stream without topics takes none.
     await openListenStream(server, {})
-    first.abort()
-    await first.response
+    await openListenStream(server, three, { clientAddress: '192.0.2.1' })
+    first?.abort()
+    await first?.response
     await openListenStream(server, three)
-    expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
   })
 
   test('counts what is honoured, and each URI once', async () => {
-    const server = serve({ maxTopics: 1 })
+    const server = serve()
     await openListenStream(server, {
       resourceSubscriptions: ['note://a', 'note://a', 'other://b'],
       promptsListChanged: true,
     })
-    expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
+    expect(server.ledger.usedInAll('topics')).toBe(1)
   })
 
-  test('is 100,000 by default', { timeout: 60_000 }, async () => {
-    const server = serve({ maxUris: 50_000, maxTopicsPerCaller: 100_000 })
-    const full = { resourceSubscriptions: Array.from({ length: 50_000 }, (_, index) => `note://${index}`) }
-    for (let stream = 0; stream < 2; stream++) await openListenStream(server, full)
-    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('which is 100000') })
+  test('is limited to 100,000 for the server', { timeout: 60_000 }, async () => {
+    const server = serve()
+    for (const address of addresses(10)) await openMany(server, 100, address)
+    expect(await refused(server)).toMatchObject({ data: { reason: 'overloaded', limit: 'topics', max: 100_000 } })
   })
 
-  test('is limited for each caller, to a tenth by default', async () => {
-    const server = serve({ maxUris: 10_000 })
-    const full = { resourceSubscriptions: Array.from({ length: 10_000 }, (_, index) => `note://${index}`) }
-    const stream = await openListenStream(server, full)
-    expect(await refused(server)).toMatchObject({
-      data: { reason: 'quota', limit: 'maxTopicsPerCaller', max: 10_000, retryAfterMs: 1000 },
-    })
-    await openListenStream(server, full, { clientAddress: '192.0.2.1' })
-    stream.abort()
-    await stream.response
-    await openListenStream(server, tools)
+  test('leaves nothing on the ledger when all streams have ended', async () => {
+    const server = serve()
+    for (const stream of await openMany(server, 3)) {
+      stream.abort()
+      await stream.response
+    }
+    expect([server.ledger.usedInAll('streams'), server.ledger.usedInAll('topics')]).toEqual([0, 0])
   })
 })
 
@@ -245,11 +258,8 @@ describe('a principal whose proof ends', () => {
 })
 
 test.each<SubscriptionOptions>([
-  { maxStreams: 0 },
-  { maxStreamsPerCaller: -1 },
-  { maxUris: 1.5 },
-  { maxTopics: 0 },
-  { maxTopicsPerCaller: 0 },
+  { slowReaderTimeoutMs: 0 },
+  { slowReaderTimeoutMs: 1.5 },
   { slowReaderTimeoutMs: Number.POSITIVE_INFINITY },
   { slowReaderTimeoutMs: 2_147_483_648 },
 ])('%j makes no server', (options) => {

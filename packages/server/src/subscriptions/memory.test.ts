@@ -16,8 +16,8 @@ async function usedHeap(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-const streams = 30
-const urisPerStream = 1000
+const streams = 300
+const urisPerStream = 100
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
 
 interface Shape {
@@ -32,8 +32,7 @@ interface Shape {
 /** Bytes that a server keeps for some streams. Nothing that they were sent is kept here. */
 async function heapOf(uriCount: number, { number, length, behind = false }: Shape): Promise<number> {
   const bus = createManualBus({ atOnce: true })
-  const maxTopics = streams * urisPerStream
-  const subscriptions = { bus, maxUris: urisPerStream, maxTopics, maxTopicsPerCaller: maxTopics }
+  const subscriptions = { bus }
   const server = createServer({ name: 'demo', version: '1.0.0', tools: [], resourceTemplates: [note], subscriptions })
   const controllers: AbortController[] = []
   const responses: Promise<unknown>[] = []
@@ -49,6 +48,8 @@ async function heapOf(uriCount: number, { number, length, behind = false }: Shap
       const call = callOf({
         signal: controller.signal,
         notify: () => resolve(),
+        // As many callers as the bounds of one ask for.
+        clientAddress: `192.0.2.${stream % 10}`,
         ...(behind && { backPressure: never }),
       })
       responses.push(server.exchange(received, call))

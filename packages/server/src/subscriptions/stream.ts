@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, maxTimerMs, offCancel, onCancel } from '@x/core'
+import { abortReasonOf, type Clock, type Ledger, maxTimerMs, offCancel, onCancel } from '@x/core'
 import {
   backPressureKey,
   type Call,
@@ -11,10 +11,9 @@ import {
   type SubscriptionFilter,
 } from '@x/schema'
 import type { SharedBusSubscription } from './bus-subscription.ts'
-import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './stream-slots.ts'
 import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
 
-/** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
+/** The streams of a topic: most have one, for which a set would be most of the memory of a topic. */
 export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
 
 /** The state that all streams of a server share. */
@@ -25,21 +24,22 @@ export interface SubscriptionHub {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly slowReaderTimeoutMs: number
-  readonly slots: StreamSlots
+  readonly ledger: Ledger
   readonly busSubscription: SharedBusSubscription
 }
 
 /**
- * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing of the request is
- * kept beside it, and no function stands still until it ends.
+ * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing else of the request
+ * stays in memory, and no function waits until it ends.
  */
 export interface SubscriptionStream {
   readonly id: RequestId
   readonly call: Call
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject | undefined
-  readonly callerSlots: CallerSlots
-  /** The keys of what it hears of. */
+  /** Gives the stream and its topics back to the ledger. */
+  readonly release: () => void
+  /** The keys of its topics. */
   readonly topicKeys: readonly string[]
   isAcknowledged: boolean
   /** The keys of what changed while the reader was behind; undefined when it is not. */
@@ -47,7 +47,7 @@ export interface SubscriptionStream {
   /** The timers that would end it. */
   slowReaderTimer: unknown
   expiryTimer: unknown
-  /** Hears that the call was cancelled. */
+  /** Called when the call is cancelled. */
   readonly onCancelled: () => void
   /** Settles the call with the result, or with a promise that rejects; undefined once it has ended. */
   finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
@@ -57,7 +57,7 @@ export interface SubscriptionStream {
 export interface Subscription {
   readonly id: RequestId
   readonly call: Call
-  /** The key of the caller, for its quota. */
+  /** The key by which the ledger counts the caller. */
   readonly callerKey: string
   /** The accepted filter, which is acknowledged. */
   readonly filter: SubscriptionFilter
@@ -65,7 +65,7 @@ export interface Subscription {
   readonly resultMeta: JsonObject | undefined
 }
 
-/** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
+/** Creates a stream that sends nothing yet. Throws `LimitError` when the caller, or the server, has as many as the bound. */
 export function createStream(
   hub: SubscriptionHub,
   subscription: Subscription,
@@ -77,7 +77,7 @@ export function createStream(
     id,
     call,
     resultMeta,
-    callerSlots: takeSlot(hub.slots, { callerKey, topicCount: topicKeys.length }),
+    release: takeStream(hub.ledger, callerKey, topicKeys.length),
     topicKeys,
     isAcknowledged: false,
     missedKeys: undefined,
@@ -89,6 +89,20 @@ export function createStream(
   }
   onCancel(call, stream.onCancelled)
   return stream
+}
+
+function takeStream(ledger: Ledger, callerKey: string, topicCount: number): () => void {
+  const releaseStream = ledger.take('streams', callerKey)
+  try {
+    const releaseTopics = ledger.take('topics', callerKey, topicCount)
+    return () => {
+      releaseStream()
+      releaseTopics()
+    }
+  } catch (error) {
+    releaseStream()
+    throw error
+  }
 }
 
 /** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
@@ -122,7 +136,7 @@ export function endStream(
   hub.clock.clearTimeout(stream.slowReaderTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busSubscription.release()
-  releaseSlot(hub.slots, stream.callerSlots, topicKeys.length)
+  stream.release()
   if (failure !== undefined) return finish(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.
   finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
@@ -145,7 +159,7 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
     stream.missedKeys = new Set([key])
     waitForReader(hub, stream, drainPromise)
   } catch (error) {
-    // The others hear nonetheless.
+    // The other streams are notified nonetheless.
     endStream(hub, stream, { error })
   }
 }

@@ -1,8 +1,7 @@
-import { abortReasonOf, isCancelled } from '@x/core'
-import { errorCodes, type JsonObject, McpError } from '@x/schema'
+import { abortReasonOf, isCancelled, type Ledger } from '@x/core'
+import { errorCodes, type JsonObject, McpError, unavailableError } from '@x/schema'
 import { createSharedBusSubscription } from './bus-subscription.ts'
 import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
-import { createStreamSlots } from './stream-slots.ts'
 import {
   createStream,
   endStream,
@@ -19,12 +18,10 @@ import { toTopicKey } from './topics.ts'
 export interface Subscriptions {
   /** False where the author switched them off. */
   readonly isEnabled: boolean
-  /** Resource URIs that one filter may have. */
-  readonly maxUris: number
   /**
-   * Streams changes until the call is told to stop or its principal's proof runs out, and resolves with the result that
-   * says so. Rejects with the McpError that the peer is to see, with the signal's reason when it aborts before anything
-   * was sent, or with what failed.
+   * Streams changes until the call is cancelled or the proof of its principal expires, and resolves with the result of
+   * an ended stream. Rejects with an `McpError` for the peer, with a `LimitError`, with the signal's reason when it
+   * aborts before anything was sent, or with the failure.
    */
   streamChanges(subscription: Subscription): Promise<JsonObject>
   /** Notifies every instance that a topic has changed. Rejects when the bus fails. */
@@ -35,15 +32,16 @@ export interface Subscriptions {
 
 /** The dependencies of subscriptions. */
 export interface SubscriptionDeps {
-  /** Hears of a bus that fails. */
+  /** Receives the error of a bus that fails. */
   readonly onError: (error: unknown) => void
+  /** Counts streams and their topics. */
+  readonly ledger: Ledger
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
 }
 
 const disabledSubscriptions: Subscriptions = {
   isEnabled: false,
-  maxUris: 0,
   streamChanges: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
   publish: () => Promise.resolve(),
   close: () => {},
@@ -55,8 +53,8 @@ const disabledSubscriptions: Subscriptions = {
  */
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return disabledSubscriptions
-  const { bus, runtime: clock, slowReaderTimeoutMs, maxUris, ...limits } = compileSubscriptionSettings(options)
-  const { wallClock, onError } = deps
+  const { bus, runtime: clock, slowReaderTimeoutMs } = compileSubscriptionSettings(options)
+  const { wallClock, onError, ledger } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
     onGap: () => notifyAllStreams(hub),
@@ -66,12 +64,11 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
     clock,
     wallClock,
     slowReaderTimeoutMs,
-    slots: createStreamSlots(limits),
+    ledger,
     busSubscription: createSharedBusSubscription(bus, listener, onError),
   }
   return {
     isEnabled: true,
-    maxUris,
     streamChanges: (subscription) => new Promise((resolve) => startSubscription(hub, subscription, resolve)),
     publish: async (topic) => bus.publish({ topic }),
     close: () => endAllStreams(hub),
@@ -107,7 +104,7 @@ function deliverChange(hub: SubscriptionHub, topic: string): void {
   if (listeners !== undefined) notifyStreams(hub, key, listeners)
 }
 
-/** Changes may have been lost, so that everybody is told of everything they asked for. */
+/** Changes may have been lost, so that every stream is notified of all of its topics. */
 function notifyAllStreams(hub: SubscriptionHub): void {
   for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
 }
@@ -126,8 +123,7 @@ function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
   )
 }
 
-/** The author receives the failure of the bus; the peer cannot do anything about it. */
+/** The author receives the failure of the bus. No handler ran, so that the peer may send the request again. */
 function subscriptionUnavailableError(cause: unknown): McpError {
-  const message = 'This server cannot hear of changes at present: listen again later'
-  return new McpError(errorCodes.internal, message, { cause })
+  return unavailableError({ begun: false, cause })
 }

@@ -38,10 +38,10 @@ describe.each(serveFunctions)('%s', (name, serve) => {
     [{ retryAfterMs: 1500 }, '2'],
     [{}, null],
   ])('a call beyond a quota of its caller, with %j, gets 429 and Retry-After: %s', async (more, seconds) => {
-    await using handler = await serve(refusing({ reason: 'quota', limit: 'maxCallsPerCaller', max: 1, ...more }))
+    await using handler = await serve(refusing({ reason: 'quota', limit: 'calls', max: 1, ...more }))
     const { status, headers, body } = await handler.send(callTool)
     expect([status, headers.get('retry-after')]).toEqual([429, seconds])
-    expect(JSON.parse(body).error).toMatchObject({ data: { reason: 'quota', limit: 'maxCallsPerCaller' } })
+    expect(JSON.parse(body).error).toMatchObject({ data: { reason: 'quota', limit: 'calls' } })
   })
 
   test.each([

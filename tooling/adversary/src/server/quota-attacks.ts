@@ -25,22 +25,14 @@ const wrong = { action: 'accept', content: { sure: 'perhaps' } }
 const twoDays = 48 * 60 * 60 * 1000
 
 const listen = (filter: object): Message => request('subscriptions/listen', { notifications: filter })
-const uris = Array.from({ length: quota }, (_, index) => `file:///${index}`)
 const atQuotas =
   (message: Message): Quota['take'] =>
   (peer, caller) =>
     begin(peer, by(caller, message), peer.urls.quotas)
 
 const quotas: readonly Quota[] = [
-  { name: 'calls', limit: 'maxCallsPerCaller', max: quota, take: atQuotas(callOf('wait', {}, withProgress)) },
-  { name: 'streams', limit: 'maxStreamsPerCaller', max: quota, take: atQuotas(listen({ toolsListChanged: true })) },
-  {
-    name: 'topics',
-    limit: 'maxTopicsPerCaller',
-    max: quota * 2,
-    times: 2,
-    take: atQuotas(listen({ resourceSubscriptions: uris })),
-  },
+  { name: 'calls', limit: 'calls', max: quota, take: atQuotas(callOf('wait', {}, withProgress)) },
+  { name: 'streams', limit: 'streams', max: quota, take: atQuotas(listen({ toolsListChanged: true })) },
   { name: 'tasks', limit: 'maxTasksPerCaller', max: quota, take: atQuotas(callOf('work', {}, withTasks)) },
   { name: 'sessions', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(request('sessions/create')) },
   { name: 'suspended-states', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(callOf('hold', {})) },

@@ -55,8 +55,7 @@ export function createQuotaServers(
       tools: [wait, hold, work],
       resourceTemplates: [files],
       state: storedState({ store: storeOf(), runtime: clock }),
-      maxCallsPerCaller: quota,
-      subscriptions: { maxStreamsPerCaller: quota, maxTopicsPerCaller: quota * 2 },
+      limits: { calls: quota, streams: quota },
       extensions: [
         sessions({ codec: sealedState({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
         // Nobody works on the tasks: they stay open until they expire.

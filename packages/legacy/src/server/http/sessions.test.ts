@@ -146,7 +146,7 @@ test('capabilities that are too large for an id are left out, or refused', async
 })
 
 test('200 GET streams of one caller stay within what the server allows them [LEG-091]', async () => {
-  const server = createLegacyServer({ tools: [greet], subscriptions: { maxStreamsPerCaller: 100 } })
+  const server = createLegacyServer({ tools: [greet], limits: { streams: 100 } })
   const handler = httpHandler(server, { authenticate: () => ({ subject: 'ada' }) })
   const statuses: number[] = []
   for (let stream = 0; stream < 200; stream += 1) {
