@@ -63,7 +63,7 @@ export function createClientCallSteps({ toolCalls, options, clientState }: Clien
     const requiredInput = parseInputRequired({ inputRequests })
     if ('issue' in requiredInput)
       throw new ClientError('invalid_result', `the input request is not valid at ${requiredInput.issue}`, errorContext)
-    checkRound(call, { inputRequired: requiredInput, repeatCount: round }, roundsContext)
+    checkRound(call, { inputRequired: requiredInput, counts: { questions: round, handOffs: 0 } }, roundsContext)
     return { inputRequired: requiredInput, errorContext }
   }
   return {

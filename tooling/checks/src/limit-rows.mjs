@@ -203,7 +203,14 @@ export const limitRows = [
   ...rowsOf('client', [
     ['timeoutMs', 'ms', 'a call without progress', 'the call is rejected', { name: 'defaultTimeoutMs' }],
     ['retries', 'count', 'repetitions of a request that had no effect', 'the call is rejected'],
-    ['rounds.maxRounds', 'count', 'rounds of one call', 'the call is rejected', { file: 'rounds/' }],
+    ['rounds.maxRounds', 'count', 'rounds of one call with questions', 'the call is rejected', { file: 'rounds/' }],
+    [
+      'hand-offs',
+      'count',
+      'results of one call with a state and no question',
+      'the call is rejected',
+      { name: 'maxHandOffs', file: 'rounds/', isFixed: true },
+    ],
     ['maxPages', 'count', 'pages of a list', 'the list is rejected'],
     ['maxListSize', 'characters', 'all pages of a list together', 'the list is rejected'],
     ['cache.maxEntries', 'count', 'cached results', 'the least recently used is dropped', { file: 'caching/' }],

@@ -15,9 +15,10 @@ const longest = (earlier: number, bounds = {}) =>
   computeHandOffDelayMs({ previousHandOffCount: earlier, meta: undefined, bounds }, () => 0)
 
 test('Four hand-offs in a row are followed at once, and from the fifth on the pause doubles up to 400 ms', () => {
-  expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 2000].map((earlier) => longest(earlier))).toEqual([
+  expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map((earlier) => longest(earlier))).toEqual([
     50, 50, 50, 50, 100, 200, 400, 400, 400, 400,
   ])
+  expect([11, 12, 13, 14, 99].map((earlier) => longest(earlier))).toEqual([800, 1600, 3200, 5000, 5000])
   expect(longest(9, { initialMs: 10, maxMs: 30 })).toBe(30)
 })
 

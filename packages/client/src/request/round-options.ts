@@ -24,13 +24,13 @@ export interface RoundView {
 export interface PauseBounds {
   /** The longest pause of the first four in a row. Each further one may be twice as long. Default 50. */
   readonly initialMs?: number | undefined
-  /** The longest of all. Default 400. */
+  /** The longest of the first ten in a row. Later ones double up to five seconds. Default 400. */
   readonly maxMs?: number | undefined
 }
 
 /** Options of a call that the server answers with `input_required` (basic/patterns/mrtr). */
 export interface RoundOptions {
-  /** The number of `input_required` results of one call. Default 10. */
+  /** The number of `input_required` results of one call that have questions. Default 10. */
   readonly maxRounds?: number | undefined
   /**
    * The pause before a retry without questions, unless the server says how long. A random half of each pause is
@@ -66,8 +66,11 @@ export function mergeRoundOptions(clientOptions: RoundOptions = {}, callOptions:
 /** Number of hand-offs in a row that are followed at the shortest pause. */
 const initialPauseCount = 4
 
-/** A server may ask for a longer pause than this, and does not get it. */
-const maxRequestedPauseMs = 5000
+/** Number of hand-offs in a row after which a pause may be longer than its bound: the fleet has no place for the call. */
+const boundedPauseCount = 10
+
+/** The longest pause of all. A server may ask for a longer one, and does not get it. */
+const maxPauseMs = 5000
 
 /** Inputs to the pause before a retry that follows a hand-off. */
 interface HandOffDelayOptions {
@@ -80,20 +83,23 @@ interface HandOffDelayOptions {
 
 /**
  * Returns how long to wait before a call is sent again that was handed off, in milliseconds: 25 to 50, and from the
- * fifth in a row on twice as long each time, up to 400. Instances pace their hand-offs, so a call finds a place at once
- * as a rule. A random part keeps the calls of an instance that stops from all coming back at one moment.
+ * fifth in a row on twice as long each time, up to 400, and from the twelfth on up to 5,000. Instances pace their
+ * hand-offs, so a call finds a place at once as a rule. A random part keeps the calls of an instance that stops from all coming back at one moment.
  */
 export function computeHandOffDelayMs(
   { previousHandOffCount, meta, bounds }: HandOffDelayOptions,
   random: () => number = Math.random,
 ): number {
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]
-  if (typeof requestedMs === 'number' && requestedMs >= 0)
-    return Math.min(requestedMs, maxRequestedPauseMs) * (1 + random() / 2)
-  const { initialMs = 50, maxMs: maxPauseMs = 400 } = bounds
+  if (typeof requestedMs === 'number' && requestedMs >= 0) return Math.min(requestedMs, maxPauseMs) * (1 + random() / 2)
+  const { initialMs = 50, maxMs = 400 } = bounds
+  if (previousHandOffCount >= boundedPauseCount) {
+    const limits = { firstMs: maxMs, maxMs: Math.max(maxMs, maxPauseMs) }
+    return computeBackoffMs(previousHandOffCount - boundedPauseCount, limits, random)
+  }
   return computeBackoffMs(
     Math.max(0, previousHandOffCount - initialPauseCount + 1),
-    { firstMs: initialMs, maxMs: maxPauseMs },
+    { firstMs: initialMs, maxMs },
     random,
   )
 }

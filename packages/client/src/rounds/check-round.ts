@@ -5,24 +5,41 @@ import { declaredCapabilities } from '../request/input-handlers.ts'
 import { checkInputRequests } from './input-kinds.ts'
 import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
 
-/** The number of `input_required` results of one call, and the last of them. */
-interface RoundRepeat {
-  readonly inputRequired: InputRequired
-  readonly repeatCount: number
+/** The `input_required` results of one call so far, the last one included. */
+export interface RoundCounts {
+  /** Results with at least one question. */
+  readonly questions: number
+  /** Results with a state and no question: the server hands the call off to another instance. */
+  readonly handOffs: number
 }
 
 /**
- * Rejects a round beyond the limit, and one with requests that this client must not answer, before any handler runs.
+ * The number of hand-offs that one call may have. A call that runs for minutes meets the stop of an instance with each
+ * deployment, so that this is far above the limit of questions, and still ends a server that never ends the call.
+ */
+const maxHandOffs = 100
+
+/** Counts one more result of a call. */
+export function countRound({ questions, handOffs }: RoundCounts, { requests }: InputRequired): RoundCounts {
+  return requests.size > 0 ? { questions: questions + 1, handOffs } : { questions, handOffs: handOffs + 1 }
+}
+
+/**
+ * Rejects a round beyond a limit, and one with requests that this client must not answer, before any handler runs.
  */
 export function checkRound<M extends MultiRoundMethod>(
   call: Pick<MultiRoundCall<M>, 'method' | 'params' | 'options'>,
-  { inputRequired, repeatCount }: RoundRepeat,
+  { inputRequired, counts }: { readonly inputRequired: InputRequired; readonly counts: RoundCounts },
   { options, errorContextOf }: RoundsContext,
 ): void {
   const maxRounds = call.options.rounds?.maxRounds ?? options.rounds?.maxRounds ?? 10
   const errorContext = errorContextOf(call)
-  // Not `repeatCount > maxRounds`, which is never true for a limit that is not a number.
-  if (!(repeatCount <= maxRounds)) {
+  if (counts.handOffs > maxHandOffs) {
+    const reason = `the server handed the call off more than ${maxHandOffs} times`
+    throw new ClientError('too_many_rounds', reason, errorContext)
+  }
+  // Not `questions > maxRounds`, which is never true for a limit that is not a number.
+  if (inputRequired.requests.size > 0 && !(counts.questions <= maxRounds)) {
     const reason = `the server asked for input more than ${maxRounds} times; allow more with rounds.maxRounds`
     throw new ClientError('too_many_rounds', reason, errorContext)
   }

@@ -214,6 +214,8 @@ describe('A pending call', () => {
     ['without a round', { ...good, round: undefined }, 'round'],
     ['with half a round', { ...good, round: 1.5 }, 'round'],
     ['with round 0', { ...good, round: 0 }, 'round'],
+    ['with more hand-offs than rounds', { ...good, handOffs: 2 }, 'handOffs'],
+    ['with half a hand-off', { ...good, handOffs: 0.5 }, 'handOffs'],
     ['with requests that are none', { ...good, requests: { who: 7 } }, '"who" expected an object'],
     ['that asks for nothing', { ...good, requests: {}, state: undefined }, 'neither requests nor a requestState'],
     ['that is too deep', { ...good, params: { name: 'a', arguments: deep(100_000) } }, 'larger than a message'],

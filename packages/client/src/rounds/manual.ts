@@ -1,5 +1,5 @@
 import type { InputRequests, JsonObject } from '@x/schema'
-import { checkRound, createRetryParams } from './check-round.ts'
+import { checkRound, countRound, createRetryParams, type RoundCounts } from './check-round.ts'
 import { toInputResponses, type InputAnswers } from './answer-requests.ts'
 import {
   type InputRequired,
@@ -9,7 +9,7 @@ import {
 } from '../request/input-required.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { ClientError } from '../request/client-error.ts'
-import { type ParsedPendingCall, parsePendingCall, type PendingCall } from './pending-call.ts'
+import { parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
 import { type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
 
@@ -53,8 +53,10 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     call: MultiRoundCall<M>,
     roundStart: ManualRoundStart,
   ): Promise<Round<M>> => {
-    const outcome = await sendRound(call, { ...roundStart, isRestarted: false }, context)
-    if (isInputRequired(outcome)) return createInputRequiredRound(call, outcome, roundStart.round)
+    const { params, counts } = roundStart
+    const round = counts.questions + counts.handOffs + 1
+    const outcome = await sendRound(call, { params, round, isRestarted: false }, context)
+    if (isInputRequired(outcome)) return createInputRequiredRound(call, outcome, countRound(counts, outcome))
     call.check?.(outcome)
     return { status: 'complete', result: outcome }
   }
@@ -62,36 +64,48 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
   const createInputRequiredRound = <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
     requiredInput: InputRequired,
-    round: number,
+    counts: RoundCounts,
   ): InputRequiredRound<M> => {
-    checkRound(call, { inputRequired: requiredInput, repeatCount: round }, context)
+    checkRound(call, { inputRequired: requiredInput, counts }, context)
     const { method, params } = call
     const { requestState } = requiredInput
     const requests = Object.fromEntries(requiredInput.requests)
-    const pendingCall = { method, params, requests, ...(requestState !== undefined && { state: requestState }), round }
+    const { handOffs } = counts
+    const pendingCall = {
+      method,
+      params,
+      requests,
+      ...(requestState !== undefined && { state: requestState }),
+      round: counts.questions + handOffs,
+      ...(handOffs > 0 && { handOffs }),
+    }
     return {
       status: 'input_required',
       requests,
       pendingCall,
       resume: async (answers, options = {}) =>
-        resumeRound(await createCall(method, params, options), { inputRequired: requiredInput, round }, answers),
+        resumeRound(await createCall(method, params, options), { inputRequired: requiredInput, counts }, answers),
     }
   }
 
   const resumeRound = <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
-    { inputRequired, round }: Pick<ParsedPendingCall, 'inputRequired' | 'round'>,
+    { inputRequired, counts }: { readonly inputRequired: InputRequired; readonly counts: RoundCounts },
     answers: InputAnswers,
   ): Promise<Round<M>> => {
     const responses = toInputResponses(inputRequired, answers, context.errorContextOf(call))
-    return runRound(call, { params: createRetryParams(call.params, inputRequired, responses), round: round + 1 })
+    return runRound(call, { params: createRetryParams(call.params, inputRequired, responses), counts })
   }
 
   const startRounds = async <M extends MultiRoundMethod>(
     method: M,
     params: JsonObject,
     options: ReadOptions,
-  ): Promise<Round<M>> => runRound(await createCall(method, params, withIdempotencyKey(options)), { params, round: 1 })
+  ): Promise<Round<M>> =>
+    runRound(await createCall(method, params, withIdempotencyKey(options)), {
+      params,
+      counts: { questions: 0, handOffs: 0 },
+    })
 
   return {
     callTool: (name, args = {}, options = {}) => startRounds('tools/call', { name, arguments: args }, options),
@@ -106,12 +120,15 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
       }
       // The parsed method is the one that the type names: it is a member of the same value.
       const method = parsedCall.method as typeof pendingCall.method
-      return resumeRound(await createCall(method, parsedCall.params, options), parsedCall, answers)
+      const { inputRequired, round, handOffs } = parsedCall
+      const counts = { questions: round - handOffs, handOffs }
+      return resumeRound(await createCall(method, parsedCall.params, options), { inputRequired, counts }, answers)
     },
   }
 }
 
 interface ManualRoundStart {
   readonly params: JsonObject
-  readonly round: number
+  /** The results of the call before this request. */
+  readonly counts: RoundCounts
 }

@@ -11,6 +11,8 @@ export interface PendingCall<M extends MultiRoundMethod = MultiRoundMethod> {
   readonly state?: string | undefined
   /** The number of responses so far. */
   readonly round: number
+  /** The number of them that had a state and no question. Absent for none. */
+  readonly handOffs?: number | undefined
 }
 
 /** A parsed pending call. */
@@ -19,19 +21,23 @@ export interface ParsedPendingCall {
   readonly params: JsonObject
   readonly inputRequired: InputRequired
   readonly round: number
+  readonly handOffs: number
 }
 
 /** Parses a stored pending call as untrusted input. Returns the reason of a failure. */
 export function parsePendingCall(value: unknown): ParsedPendingCall | { readonly issue: string } {
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
-  const { method, round } = value
+  const { method, round, handOffs = 0 } = value
   if (!isMultiRoundMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
   if (!isPositiveInteger(round)) return { issue: 'round: expected a whole number from 1' }
+  if (handOffs !== 0 && !(isPositiveInteger(handOffs) && handOffs <= round))
+    return { issue: 'handOffs: expected a whole number up to round' }
   const call = parseCallParams(method, value.params)
   if ('issue' in call) return call
   const requiredInput = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
-  return 'issue' in requiredInput ? requiredInput : { method, params: call.params, inputRequired: requiredInput, round }
+  if ('issue' in requiredInput) return requiredInput
+  return { method, params: call.params, inputRequired: requiredInput, round, handOffs }
 }
 
 function isPositiveInteger(value: unknown): value is number {

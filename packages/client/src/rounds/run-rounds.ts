@@ -1,6 +1,6 @@
 import { openAbortScope, sleep } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { checkRound, isRequestStateRejected, createRetryParams } from './check-round.ts'
+import { checkRound, countRound, createRetryParams, isRequestStateRejected, type RoundCounts } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import { ClientError } from '../request/client-error.ts'
@@ -101,8 +101,10 @@ async function runRoundLoop<M extends MultiRoundMethod>(
   // The first request may have been sent before the loop began.
   loopState.sentRoundCount = 1
   let outcome = firstOutcome
-  for (let count = 1; isInputRequired(outcome); count += 1) {
-    outcome = await sendRetry(loopState, await collectInputOrAbandon(loopState, outcome, count))
+  let counts = { questions: 0, handOffs: 0 }
+  while (isInputRequired(outcome)) {
+    counts = countRound(counts, outcome)
+    outcome = await sendRetry(loopState, await collectInputOrAbandon(loopState, outcome, counts))
   }
   return outcome
 }
@@ -110,10 +112,10 @@ async function runRoundLoop<M extends MultiRoundMethod>(
 async function collectInputOrAbandon<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,
-  repeatCount: number,
+  counts: RoundCounts,
 ): Promise<JsonObject> {
   try {
-    checkRound(loopState.call, { inputRequired: requiredInput, repeatCount }, loopState.context)
+    checkRound(loopState.call, { inputRequired: requiredInput, counts }, loopState.context)
     return await collectInput(loopState, requiredInput)
   } catch (error) {
     loopState.context.abandonRound(requiredInput.requestState, error)
