@@ -38,7 +38,8 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const state = createClientState(options, connection.url, (serverInfo) => {
     client.serverInfo = serverInfo
   })
-  const sendRawRequest = createSendRawRequest({ exchange, transportExchange: connection.exchange }, options, state)
+  const exchanges = { exchange, transportExchange: connection.exchange, closed: connection.closed }
+  const sendRawRequest = createSendRawRequest(exchanges, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
   const sendChecked = createSendOnce(sendRawRequest, state)
   const { send: sendOnce, cache, getPartition } = withCache(sendChecked, cacheOptions, options.runtime)

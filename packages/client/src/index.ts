@@ -46,7 +46,7 @@ export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './req
 export type { InputRequiredRound, ManualRounds, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
 export type { PauseBounds, RoundOptions, RoundView } from './request/round-options.ts'
-export { isPermanent, retryAfterMsOf } from './subscriptions/permanent-failure.ts'
+export { isPermanent, retryAfterMsOf } from './request/permanent-failure.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
 export type {
   ListChange,

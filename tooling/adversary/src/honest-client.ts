@@ -20,7 +20,7 @@ const timeoutMs = 10_000
 /** Starts to call the server's tool `echo`. */
 export function startHonestClient(url: string): HonestClient {
   const connection = connectHttp(url, { retry: false })
-  const client = createClient(connection, { name: 'honest', version: '1.0.0', retries: 0, timeoutMs })
+  const client = createClient(connection, { name: 'honest', version: '1.0.0', maxResendMs: 0, timeoutMs })
   let stopped = false
   const call = async (text: string): Promise<void> => {
     const { content } = await client.callTool('echo', { text })

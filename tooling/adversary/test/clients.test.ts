@@ -92,7 +92,7 @@ function clientOf(exchange: Exchange): ReturnType<typeof createClient> {
   return createClient(exchange, {
     name: 'client',
     version: '1.0.0',
-    retries: 0,
+    maxResendMs: 0,
     maxPages: 3,
     rounds: { maxRounds: 3, pauseBounds: { initialMs: 0, maxMs: 0 } },
     elicit,

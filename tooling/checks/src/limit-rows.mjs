@@ -202,7 +202,13 @@ export const limitRows = [
   ]),
   ...rowsOf('client', [
     ['timeoutMs', 'ms', 'a call without progress', 'the call is rejected', { name: 'defaultTimeoutMs' }],
-    ['retries', 'count', 'repetitions of a request that had no effect', 'the call is rejected'],
+    [
+      'maxResendMs',
+      'ms',
+      'repetitions of a request after a failure',
+      'the call is rejected',
+      { name: 'defaultMaxResendMs' },
+    ],
     ['rounds.maxRounds', 'count', 'rounds of one call with questions', 'the call is rejected', { file: 'rounds/' }],
     [
       'hand-offs',

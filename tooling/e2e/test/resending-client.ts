@@ -54,8 +54,6 @@ export async function runClient(url: string, caller: string, { jobs, counts, out
     {
       name: caller,
       version: '1.0.0',
-      // A connection is cut for one request in ten, or so.
-      retries: 10,
       elicit: ({ message }) => ({ action: 'accept', content: { color: colorFor(message) } }),
       extensions: [tasks({ follow: caller.endsWith('0') ? 'listen' : 'poll' })],
     },

@@ -132,7 +132,7 @@ describe('over HTTP', () => {
     await expect.poll(() => server.load.running).toBe(1)
     expect((await fetch(new URL('/readyz', http.url))).status).toBe(503)
     expect((await fetch(new URL('/healthz', http.url))).status).toBe(200)
-    const refused = await client.callTool('wait', {}, { retries: 0 }).catch((error: unknown) => error)
+    const refused = await client.callTool('wait', {}, { maxResendMs: 0 }).catch((error: unknown) => error)
     expect(isClientError(refused)).toBe(true)
     const data = { reason: 'overloaded', retryAfterMs: 2500 }
     expect(refused).toMatchObject({ code: 'rpc', rpc: { code: errorCodes.internal, data } })
@@ -156,7 +156,7 @@ describe('over HTTP', () => {
     const client = createClient(connection, host)
     const first = client.callTool('wait')
     await expect.poll(() => finishing.length).toBe(1)
-    const second = client.callTool('wait', {}, { retries: 1000 })
+    const second = client.callTool('wait')
     await expect.poll(() => server.load.counters.rejected).toBeGreaterThan(0)
     finishing[0]?.()
     expect(textOf(await first)).toBe('waited')

@@ -4,7 +4,7 @@ import { type Client, createClient } from '@x/client'
 export type Outcomes = Readonly<Record<string, string>>
 
 /** Sends nothing twice, so that no failure is hidden by another attempt. */
-const options = { name: 'runtime-client', version: '1.0.0', timeoutMs: 30_000, retries: 0 } as const
+const options = { name: 'runtime-client', version: '1.0.0', timeoutMs: 30_000, maxResendMs: 0 } as const
 
 /** Time limit of one check, in milliseconds. */
 const limitMs = 20_000

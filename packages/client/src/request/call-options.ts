@@ -26,11 +26,8 @@ export interface CallOptions extends InputHandlers {
   readonly timeoutMs?: number | undefined
   /** Milliseconds to wait for each request, even with progress. Default: the client's, or ten times `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
-  /**
-   * Times that a request is sent again when the server has not started it, or when its answer was lost and sending
-   * again is safe. Default: the client's.
-   */
-  readonly retries?: number | undefined
+  /** Milliseconds from a failure during which a request is sent again. Default: the client's. */
+  readonly maxResendMs?: number | undefined
   /**
    * Names the call, so that a repetition returns its outcome and repeats no effect: a random id of 22 characters of
    * Base64url. Made by the client when absent. Pass a stored one to continue after a restart of your own process.

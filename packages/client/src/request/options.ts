@@ -45,11 +45,11 @@ export interface CoreClientOptions extends InputHandlers {
   /** Milliseconds that a call waits, even with progress. Default ten times its `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /**
-   * Times that a call is sent again when the server has not started it, because it is overloaded or stops, or, where
-   * sending again is safe, when its answer was lost or the server could not store it. Default 3, 0 for never. Waits for
-   * a server take at most `timeoutMs`.
+   * Milliseconds from a failure during which a call is sent again: a call that did not reach the server or that the
+   * server has not begun, and any other call where nothing is done twice. Default 10,000, at most `timeoutMs`. 0 for
+   * never.
    */
-  readonly retries?: number | undefined
+  readonly maxResendMs?: number | undefined
   /** Pages that a list may have. Default 1000. */
   readonly maxPages?: number | undefined
   /** Characters of JSON that the pages of one list may have together. Default 16,777,216. */

@@ -23,7 +23,7 @@ import type { CallOptions } from './call-options.ts'
 import { clientInfoOf, type CoreClientOptions } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { type ResendLimits, resendLostRequest, type ResendOptions, resendUnstartedRequest } from './resend.ts'
+import { defaultMaxResendMs, type ResendPolicy, sendUntilAnswered } from './resend.ts'
 import { runCall } from './run-call.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
@@ -35,8 +35,8 @@ export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
   readonly headerParams?: HeaderParams | undefined
-  /** True when the request may be sent again after its answer was lost. Methods that only read always may. */
-  readonly isRepeatable?: (() => boolean) | undefined
+  /** Returns true when the request may be sent again after its answer was lost. Methods that only read always may. */
+  readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined
   /** The member of the params that names the target, for a method of an extension. */
   readonly targetParam?: string | undefined
   /**
@@ -98,6 +98,8 @@ export interface RequestExchanges {
   readonly exchange: Exchange
   /** The exchange behind all middleware, in which no two requests may have the same id. */
   readonly transportExchange: Exchange
+  /** Aborts when the connection was closed on this side. */
+  readonly closed: AbortSignal | undefined
 }
 
 /**
@@ -105,7 +107,7 @@ export interface RequestExchanges {
  * names one (basic/versioning, protocol version negotiation).
  */
 export function createSendRawRequest(
-  { exchange, transportExchange }: RequestExchanges,
+  { exchange, transportExchange, closed }: RequestExchanges,
   options: CoreClientOptions,
   state: ClientState,
 ): SendRaw {
@@ -124,7 +126,7 @@ export function createSendRawRequest(
     })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
     const timeoutMs = timeoutMsOf(options, callOptions)
-    const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
+    const maxTotalMs = maxTotalMsOf(options, callOptions)
     const { runtime: clock = platformRuntime } = options
     const { headerParams, onMessage: onAnyMessage } = call
     const nameHeader = encodeMcpName(call, getErrorContext)
@@ -146,19 +148,19 @@ export function createSendRawRequest(
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
-    const resendPolicy = resendOptionsOf(call, options, callOptions)
-    const sendUntilAnswered = (): Promise<RpcResponse> =>
-      resendPolicy === undefined ? sendOnce() : resendLostRequest(sendOnce, resendPolicy)
-    let response = await sendUntilAnswered()
     // The reader of a response that lasts opens it again itself.
-    if ('error' in response && call.onMessage === undefined)
-      response = await resendUnstartedRequest(response, sendUntilAnswered, resendLimitsOf(options, callOptions))
+    const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
+    const sendAgain = (): Promise<RpcResponse> =>
+      isReopened
+        ? sendOnce()
+        : sendUntilAnswered(sendOnce, { ...createResendPolicy(call, options, callOptions), closed })
+    let response = await sendAgain()
     const serverVersions = supportedVersionsOf(response)
     if (serverVersions) {
       if (!trySelectVersion(serverVersions, state))
         throw unsupportedVersionError(response, serverVersions, getErrorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
-      response = await sendUntilAnswered()
+      response = await sendAgain()
     }
     recordServerInfo(response, state)
     return response
@@ -172,32 +174,29 @@ function recordServerInfo(response: RpcResponse, state: ClientState): void {
   state.onServerInfo(server)
 }
 
-/** Returns the rules for sending a call again, or undefined where it must not be, or where its reader does it. */
-function resendOptionsOf(
+function createResendPolicy(
   call: ClientRequest<string>,
   options: CoreClientOptions,
   callOptions: CallOptions,
-): ResendOptions | undefined {
+): Omit<ResendPolicy, 'closed'> {
   const row = findMethodRow(call.method)
   const isReadOnly = row !== undefined && row.hasEffects === undefined
-  const isRepeatable = isReadOnly ? () => true : call.isRepeatable
-  if (isRepeatable === undefined || call.onMessage !== undefined || row?.isStreaming === true) return undefined
-  const { runtime: clock = platformRuntime } = options
-  return { isRepeatable, retries: callOptions.retries ?? options.retries ?? 3, clock, signal: callOptions.signal }
-}
-
-function resendLimitsOf(options: CoreClientOptions, callOptions: CallOptions): ResendLimits {
-  const { runtime: clock = platformRuntime } = options
+  const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs ?? defaultMaxResendMs
   return {
-    retries: callOptions.retries ?? options.retries ?? 3,
-    maxElapsedMs: timeoutMsOf(options, callOptions),
-    clock,
+    isRepeatable: isReadOnly ? () => true : call.isRepeatable,
+    maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
+    maxTotalMs: maxTotalMsOf(options, callOptions),
+    clock: options.runtime ?? platformRuntime,
     signal: callOptions.signal,
   }
 }
 
 function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
   return callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
+}
+
+function maxTotalMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
+  return callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMsOf(options, callOptions) * 10
 }
 
 /**

@@ -59,12 +59,12 @@ describe('A call that the server has not begun', () => {
   })
 
   test.each([
-    ['three times', hostInfo, 4],
-    ['as often as the client says', { ...hostInfo, retries: 1 }, 2],
-    ['never, where the client says so', { ...hostInfo, retries: 0 }, 1],
-  ])('is sent again %s, and then fails with what the server said', async (_title, options, sent) => {
+    ['for ten seconds', hostInfo, 4],
+    ['as long as the client says', { ...hostInfo, maxResendMs: 3000 }, 2],
+    ['never, where the client says so', { ...hostInfo, maxResendMs: 0 }, 1],
+  ])('is sent again %s, and then fails with the answer of the server', async (_title, options, sent) => {
     const { clock, outcome, pass } = callRefused(Array(9).fill(overloaded), options)
-    for (let round = 0; round < 9; round++) await pass(10_000)
+    for (let step = 0; step < 1100; step++) await pass(10)
     expect(await pass(0)).toBe(sent)
     expect(await outcome).toMatchObject({ code: 'rpc', rpc: overloaded.error })
     expect(clock.waiting).toBe(0)
@@ -85,6 +85,23 @@ describe('A call that the server has not begun', () => {
     expect(await outcome).toBe('enough')
     expect([await pass(5000), clock.waiting]).toEqual([1, 0])
   })
+})
+
+test.each([
+  [{ reason: 'unavailable', retryAfterMs: 1000, begun: false }, 2],
+  [{ reason: 'unavailable', retryAfterMs: 1000, begun: true }, 1],
+  [{ reason: 'unavailable', retryAfterMs: 1000 }, 1],
+  [{ reason: 'overloaded', retryAfterMs: 1000, begun: false }, 2],
+  [{ reason: 'overloaded', retryAfterMs: 1000, begun: true }, 1],
+])('a call of an unknown tool with the error %j is sent %i times [UNA-003]', async (data, sent) => {
+  const { exchange, outcome, pass } = callRefused([refusal(data)])
+  const countCalls = (): number => exchange.received.filter(({ request }) => request.method === 'tools/call').length
+  await pass(999)
+  expect(countCalls()).toBe(1)
+  await pass(1001)
+  await outcome
+  // The list of tools is read once where the server has begun the call.
+  expect(countCalls()).toBe(sent)
 })
 
 test.each([

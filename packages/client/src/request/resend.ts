@@ -1,113 +1,147 @@
-import { computeBackoffMs, type Clock, sleep } from '@x/core'
+import { computeBackoffMs, type Clock, offAbort, onAbort, sleep } from '@x/core'
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
+import { retryAfterMsOf } from '../request/permanent-failure.ts'
 import { isClientError } from './client-error.ts'
 
-/** The bounds for sending a call again that its server did not start. */
-export interface ResendLimits {
-  /** The number of times. */
-  readonly retries: number
-  /** Milliseconds from the first rejection. A wait that would end later is not started. */
-  readonly maxElapsedMs: number
+/** The default of `maxResendMs`, in milliseconds: a process that restarts, or its store, is reachable again by then. */
+export const defaultMaxResendMs = 10_000
+
+/** Rules for sending a request again. */
+export interface ResendPolicy {
+  /** Returns true when nothing is done twice although the server may have had the request. Undefined for never. */
+  readonly isRepeatable: (() => boolean | Promise<boolean>) | undefined
+  /** Milliseconds from the first failure in a row. A wait that would end later is not started. */
+  readonly maxResendMs: number
+  /** Milliseconds of the request with all its repetitions, after which none is started. */
+  readonly maxTotalMs: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
+  /** Aborts when the connection was closed on this side. */
+  readonly closed: AbortSignal | undefined
+}
+
+/** The outcome of one attempt. */
+type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
+
+/** A failure after which the request may be sent again. */
+interface ResendableFailure {
+  /** True when the server has not begun the request, so that a repetition does nothing twice. */
+  readonly isUnbegun: boolean
+  /** Milliseconds that the server asks to wait. */
+  readonly retryAfterMs: number
+  /** True when the wait may be shorter than the server asks. */
+  readonly canShorten: boolean
 }
 
 /**
- * Sends a call again for as long as the server says that it has not started it, because it is overloaded or stops. A
- * call that was not started can be sent again without being run twice. Each wait is as long as the server asks and a
- * little longer, so that callers do not return at one moment. Returns the first other answer, or the last rejection.
- * Rejects with the signal's reason.
+ * Sends a request until it has another outcome than a failure that may pass: the request did not reach the server, the
+ * server has not begun it, or nothing is done twice. Returns the last response, or rejects with the last failure or
+ * the signal's reason.
  */
-export async function resendUnstartedRequest(
-  failedResponse: RpcResponse,
-  send: () => Promise<RpcResponse>,
-  { retries, maxElapsedMs, clock, signal }: ResendLimits,
-): Promise<RpcResponse> {
+export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy: ResendPolicy): Promise<RpcResponse> {
+  const { clock, maxTotalMs, maxResendMs } = policy
   const startedAt = clock.monotonicNow()
-  let response = failedResponse
-  for (let retryCount = 0; retryCount < retries; retryCount++) {
-    const requestedDelayMs = retryDelayMsOf(response)
-    if (requestedDelayMs === undefined) return response
-    const waitMs =
-      requestedDelayMs +
-      computeBackoffMs(retryCount, { firstMs: Math.max(requestedDelayMs, minDelayMs), maxMs: maxDelayMs })
-    if (clock.monotonicNow() - startedAt + waitMs > maxElapsedMs) return response
-    await sleep(waitMs, { clock, signal })
-    response = await send()
-  }
-  return response
-}
-
-const minDelayMs = 50
-const maxDelayMs = 5000
-
-/** The reasons for which a server has not started a call. */
-const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
-
-/**
- * Returns the milliseconds after which a server that has answered with one of these reasons may be asked again, or
- * undefined for every other answer.
- */
-function retryDelayMsOf(response: RpcResponse, reasons = retryableReasons): number | undefined {
-  if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
-  const { data } = response.error
-  if (!isJsonObject(data) || !reasons.has(data['reason'])) return undefined
-  const { retryAfterMs } = data
-  return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined
-}
-
-/** Options for sending a request again whose answer was lost. */
-export interface ResendOptions {
-  /** True when nothing is done twice although the server has had the request. */
-  readonly isRepeatable: () => boolean
-  /** The highest number of times. */
-  readonly retries: number
-  readonly clock: Clock
-  readonly signal: AbortSignal | undefined
-}
-
-/** The reason of an answer that leaves the outcome of a call open: the server could not store it. */
-const unknownOutcomeReasons: ReadonlySet<unknown> = new Set(['unavailable'])
-
-/**
- * Sends a request again when its connection ended before the answer, or when the server could not store what was done,
- * for as long as that is safe. Returns the first other answer, or the last one of the server. Rejects with the last
- * failure, or with the signal's reason.
- */
-export async function resendLostRequest(
-  send: () => Promise<RpcResponse>,
-  { isRepeatable, retries, clock, signal }: ResendOptions,
-): Promise<RpcResponse> {
-  for (let retryCount = 0; ; retryCount++) {
-    const mayRetry = (): boolean => retryCount < retries && isRepeatable()
-    let delayMs = 0
-    try {
-      const response = await send()
-      const requestedDelayMs = retryDelayMsOf(response, unknownOutcomeReasons)
-      if (requestedDelayMs === undefined || !mayRetry()) return response
-      // A server may ask for a longer pause, and does not get it.
-      delayMs = Math.min(requestedDelayMs, maxDelayMs)
-    } catch (error) {
-      if (!isConnectionLost(error) || !mayRetry()) throw error
+  let outageStartedAt: number | undefined
+  for (let failureCount = 0; ; failureCount += 1) {
+    const sentAt = clock.monotonicNow()
+    const attempt = await attemptOnce(send)
+    const failure = findResendableFailure(attempt)
+    if (failure === undefined || !(await mayRepeat(failure, policy))) return outcomeOf(attempt)
+    const failedAt = clock.monotonicNow()
+    // The server worked for longer than an outage may last: this is another one.
+    if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
+      outageStartedAt = failedAt
+      failureCount = 0
     }
-    await sleep(delayMs + computeBackoffMs(retryCount, backoff), { clock, signal })
+    const pauseMs = computePauseMs(failure, failureCount)
+    const endsAt = failedAt + pauseMs
+    if (endsAt - outageStartedAt > maxResendMs || endsAt - startedAt > maxTotalMs) return outcomeOf(attempt)
+    await pause(pauseMs, policy)
+    if (policy.closed?.aborted === true) return outcomeOf(attempt)
   }
 }
 
-const backoff = { firstMs: 100, maxMs: 2000 }
+async function attemptOnce(send: () => Promise<RpcResponse>): Promise<Attempt> {
+  try {
+    return { response: await send() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function outcomeOf(attempt: Attempt): RpcResponse {
+  if ('error' in attempt) throw attempt.error
+  return attempt.response
+}
+
+async function mayRepeat(
+  { isUnbegun }: ResendableFailure,
+  { maxResendMs, isRepeatable, closed, signal }: ResendPolicy,
+): Promise<boolean> {
+  if (!(maxResendMs > 0) || closed?.aborted === true) return false
+  const isAllowed = isUnbegun || (await isRepeatable?.()) === true
+  signal?.throwIfAborted()
+  return isAllowed
+}
+
+/** Waits between two attempts, at most until the connection is closed. */
+async function pause(ms: number, { clock, signal, closed }: ResendPolicy): Promise<void> {
+  let wake = (): void => {}
+  const onClosed = (): void => wake()
+  if (closed) onAbort(closed, onClosed)
+  try {
+    await sleep(ms, { clock, signal, registerWake: (wakeSleep) => void (wake = wakeSleep) })
+  } finally {
+    if (closed) offAbort(closed, onClosed)
+  }
+}
+
+const maxPauseMs = 1000
+const backoff = { firstMs: 100, maxMs: maxPauseMs }
+const minOverloadPauseMs = 50
+const maxRequestedPauseMs = 5000
+
+/** A wait is as long as the server asks and a little longer, so that callers do not return at one moment. */
+function computePauseMs({ retryAfterMs, canShorten }: ResendableFailure, failureCount: number): number {
+  if (canShorten) return Math.min(retryAfterMs, maxRequestedPauseMs) + computeBackoffMs(failureCount, backoff)
+  const firstMs = Math.max(retryAfterMs, minOverloadPauseMs)
+  return retryAfterMs + computeBackoffMs(failureCount, { firstMs, maxMs: maxRequestedPauseMs })
+}
+
+function findResendableFailure(attempt: Attempt): ResendableFailure | undefined {
+  if ('error' in attempt) return findTransportFailure(attempt.error)
+  return 'error' in attempt.response ? findServerFailure(attempt.response.error) : undefined
+}
+
+/** The reasons for which a server does not begin a request, unless it says that it has begun. */
+const unbegunReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
+
+/** Returns the failure that a server names as passing: `data` has a reason, `retryAfterMs`, and perhaps `begun`. */
+function findServerFailure({
+  code,
+  data,
+}: {
+  readonly code: number
+  readonly data?: unknown
+}): ResendableFailure | undefined {
+  if (code !== errorCodes.internal || !isJsonObject(data)) return undefined
+  const { reason, retryAfterMs, begun } = data
+  const canRefuse = unbegunReasons.has(reason)
+  if ((!canRefuse && reason !== 'unavailable') || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0))
+    return undefined
+  return { isUnbegun: begun === false || (canRefuse && begun !== true), retryAfterMs, canShorten: !canRefuse }
+}
 
 /** Status codes with which a proxy answers for a server that it has lost, or does not reach. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
 
-/**
- * Returns true when the answer was lost on the way, so that another connection may bring one. Transports name their
- * errors alike.
- */
-function isConnectionLost(error: unknown): boolean {
-  if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return false
+/** Returns the failure of a connection that another one may not have. Transports name their errors alike. */
+function findTransportFailure(error: unknown): ResendableFailure | undefined {
+  if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
   const { name } = error.cause
   const code: unknown = Reflect.get(error.cause, 'code')
-  if (name === 'StdioError') return code === 'exited'
-  if (name !== 'HttpError') return false
-  return code === 'closed' || code === 'connect' || gatewayStatuses.has(Reflect.get(error.cause, 'status'))
+  if (name === 'StdioError' && code === 'exited') return { isUnbegun: false, retryAfterMs: 0, canShorten: true }
+  const mayPass = code === 'connect' || code === 'closed' || gatewayStatuses.has(Reflect.get(error.cause, 'status'))
+  if (name !== 'HttpError' || !mayPass) return undefined
+  return { isUnbegun: code === 'connect', retryAfterMs: retryAfterMsOf(error), canShorten: true }
 }

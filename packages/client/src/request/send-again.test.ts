@@ -1,4 +1,4 @@
-import { platformRuntime } from '@x/core'
+import { type Clock, platformRuntime } from '@x/core'
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
@@ -21,9 +21,23 @@ const lost = transportError('HttpError', { code: 'closed', origin: 'https://x.te
 const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
   received[index]?.meta[projectMetaKeys.idempotencyKey]
 
-/** A clock that does not wait. */
-const clock = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
-const quick = { ...hostInfo, runtime: clock }
+/** A clock whose pauses take no time, and count as if they did. */
+function createSkippingClock(): Clock {
+  let skippedMs = 0
+  return {
+    ...platformRuntime,
+    monotonicNow: () => platformRuntime.monotonicNow() + skippedMs,
+    setTimeout: (run, ms) => {
+      // The limits of calls are longer than every pause.
+      if (ms > 10_000) return platformRuntime.setTimeout(run, ms)
+      return platformRuntime.setTimeout(() => {
+        skippedMs += ms
+        run()
+      }, 0)
+    },
+  }
+}
+const quick = { ...hostInfo, runtime: createSkippingClock() }
 
 /** Loses the first answers to every method but lists, then says `done`. */
 function losing(count: number, error: Error = lost, tools: readonly JsonObject[] = []): ScriptedExchange {
@@ -102,14 +116,49 @@ describe('a request whose answer was lost', () => {
   })
 
   test.each([
-    [undefined, 4],
-    [1, 2],
-    [0, 1],
-  ])('is sent again as often as retries %j says', async (retries, times) => {
+    [undefined, 12, 24],
+    [700, 3, 6],
+    [0, 1, 1],
+  ])('is sent again as long as maxResendMs %j says [UNA-003]', async (maxResendMs, least, most) => {
     const exchange = losing(100)
-    const call = createClient(exchange, quick).getPrompt('p', {}, { retries })
+    const runtime = createSkippingClock()
+    const startedAt = runtime.monotonicNow()
+    const call = createClient(exchange, { ...quick, runtime }).getPrompt('p', {}, { maxResendMs })
     await expect(call).rejects.toMatchObject({ code: 'transport', cause: lost })
-    expect(exchange.received).toHaveLength(times)
+    expect(exchange.received.length).toBeGreaterThanOrEqual(least)
+    expect(exchange.received.length).toBeLessThanOrEqual(most)
+    expect(runtime.monotonicNow() - startedAt).toBeLessThan((maxResendMs ?? 10_000) + 2000)
+  })
+
+  test('is not sent again for longer than the time limit of a call', async () => {
+    const exchange = losing(100)
+    await expect(createClient(exchange, { ...quick, timeoutMs: 50 }).getPrompt('p')).rejects.toMatchObject({
+      code: 'transport',
+    })
+    expect(exchange.received.length).toBeLessThanOrEqual(2)
+  })
+
+  test('is not sent again once the connection was closed here', async () => {
+    const closing = new AbortController()
+    const exchange = createScriptedExchange(() => {
+      closing.abort()
+      throw lost
+    })
+    const client = createClient({ exchange, closed: closing.signal }, quick)
+    await expect(client.getPrompt('p')).rejects.toMatchObject({ code: 'transport', cause: lost })
+    expect(exchange.received).toHaveLength(1)
+  })
+
+  test('is sent again after each outage, when the server works for longer than one in between [UNA-003]', async () => {
+    let now = 0
+    const runtime = { ...createSkippingClock(), monotonicNow: () => now }
+    const exchange = createScriptedExchange(() => {
+      now += 15_000
+      if (now < 60_000) throw lost
+      return { messages: [] }
+    })
+    await createClient(exchange, { ...quick, runtime }).getPrompt('p')
+    expect(exchange.received).toHaveLength(4)
   })
 
   test('is not sent again once the caller has cancelled', async () => {
@@ -121,6 +170,69 @@ describe('a request whose answer was lost', () => {
     const call = createClient(exchange, quick).getPrompt('p', {}, { signal: controller.signal })
     await expect(call).rejects.toThrow('enough')
     expect(exchange.received).toHaveLength(1)
+  })
+})
+
+describe('a call that never reached the server', () => {
+  const refused = transportError('HttpError', { code: 'connect', origin: 'https://x.test' })
+
+  test.each<[string, (client: ReturnType<typeof createClient>) => Promise<unknown>]>([
+    ['of any tool', (client) => client.callTool('pay')],
+    ['of an extension that says nothing', (client) => client.request('sessions/create')],
+  ])('%s is sent again [UNA-003]', async (_title, call) => {
+    const exchange = losing(3, refused)
+    await call(createClient(exchange, quick))
+    expect(exchange.received).toHaveLength(4)
+  })
+
+  test('because its certificate is not trusted is not sent again', async () => {
+    const exchange = losing(1, transportError('HttpError', { code: 'certificate', origin: 'https://x.test' }))
+    await expect(createClient(exchange, quick).callTool('pay')).rejects.toMatchObject({ code: 'transport' })
+    expect(exchange.received).toHaveLength(1)
+  })
+})
+
+describe('a call of a tool that was never listed', () => {
+  const tools = [
+    createMinimalTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } }),
+    createMinimalTool('pay'),
+  ]
+  const methodsOf = ({ received }: ScriptedExchange): string[] => received.map(({ request }) => request.method)
+
+  test.each([
+    ['keyed', ['tools/call', 'tools/list', 'tools/call']],
+    ['pay', ['tools/call', 'tools/list']],
+    ['hidden', ['tools/call', 'tools/list']],
+  ])('is looked up once after its answer was lost: %s [UNA-003]', async (name, methods) => {
+    const exchange = losing(1, lost, tools)
+    const client = createClient(exchange, quick)
+    await client.callTool(name).catch(() => {})
+    expect(methodsOf(exchange)).toEqual(methods)
+  })
+
+  test('shares one list with other calls', async () => {
+    const exchange = losing(5, lost, tools)
+    const client = createClient(exchange, quick)
+    await Promise.all(Array.from({ length: 5 }, () => client.callTool('keyed')))
+    expect(methodsOf(exchange).filter((method) => method === 'tools/list')).toHaveLength(1)
+  })
+
+  test('is looked up again where the list could not be read', async () => {
+    let canList = false
+    let left = 1
+    const exchange = createScriptedExchange(({ request }) => {
+      if (request.method !== 'tools/list') {
+        if (left-- > 0) throw lost
+        return createTextResult('done')
+      }
+      if (!canList) throw transportError('HttpError', { code: 'protocol' })
+      return createToolsPage(tools)
+    })
+    const client = createClient(exchange, quick)
+    await expect(client.callTool('keyed')).rejects.toMatchObject({ code: 'transport', cause: lost })
+    canList = true
+    left = 1
+    expect(await client.callTool('keyed')).toEqual(createTextResult('done'))
   })
 })
 
@@ -155,12 +267,12 @@ describe('a call that the server could not store', () => {
     expect(exchange.received).toHaveLength(1 + times)
   })
 
-  test('is sent again as often as retries says, and its last answer is the call’s', async () => {
-    const exchange = answering(...Array.from({ length: 10 }, () => unavailable))
+  test('fails with the last answer of the server when the time is over', async () => {
+    const exchange = answering(...Array.from({ length: 100 }, () => unavailable))
     const client = createClient(exchange, quick)
     await client.listTools()
-    await expect(client.callTool('keyed', {}, { retries: 2 })).rejects.toMatchObject({ rpc: unavailable.error })
-    expect(exchange.received).toHaveLength(1 + 3)
+    await expect(client.callTool('keyed')).rejects.toMatchObject({ rpc: unavailable.error })
+    expect(exchange.received.length).toBeGreaterThan(10)
   })
 
   test('is sent again although an answer is lost after the server was overloaded', async () => {

@@ -68,20 +68,10 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
   ): InputRequiredRound<M> => {
     checkRound(call, { inputRequired: requiredInput, counts }, context)
     const { method, params } = call
-    const { requestState } = requiredInput
-    const requests = Object.fromEntries(requiredInput.requests)
-    const { handOffs } = counts
-    const pendingCall = {
-      method,
-      params,
-      requests,
-      ...(requestState !== undefined && { state: requestState }),
-      round: counts.questions + handOffs,
-      ...(handOffs > 0 && { handOffs }),
-    }
+    const pendingCall = createPendingCall(call, requiredInput, counts)
     return {
       status: 'input_required',
-      requests,
+      requests: pendingCall.requests,
       pendingCall,
       resume: async (answers, options = {}) =>
         resumeRound(await createCall(method, params, options), { inputRequired: requiredInput, counts }, answers),
@@ -102,10 +92,7 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     params: JsonObject,
     options: ReadOptions,
   ): Promise<Round<M>> =>
-    runRound(await createCall(method, params, withIdempotencyKey(options)), {
-      params,
-      counts: { questions: 0, handOffs: 0 },
-    })
+    runRound(await createCall(method, params, withIdempotencyKey(options)), { params, counts: noRounds })
 
   return {
     callTool: (name, args = {}, options = {}) => startRounds('tools/call', { name, arguments: args }, options),
@@ -124,6 +111,23 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
       const counts = { questions: round - handOffs, handOffs }
       return resumeRound(await createCall(method, parsedCall.params, options), { inputRequired, counts }, answers)
     },
+  }
+}
+
+const noRounds: RoundCounts = { questions: 0, handOffs: 0 }
+
+function createPendingCall<M extends MultiRoundMethod>(
+  { method, params }: MultiRoundCall<M>,
+  { requests, requestState }: InputRequired,
+  { questions, handOffs }: RoundCounts,
+): PendingCall<M> {
+  return {
+    method,
+    params,
+    requests: Object.fromEntries(requests),
+    ...(requestState !== undefined && { state: requestState }),
+    round: questions + handOffs,
+    ...(handOffs > 0 && { handOffs }),
   }
 }
 

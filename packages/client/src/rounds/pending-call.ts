@@ -24,20 +24,31 @@ export interface ParsedPendingCall {
   readonly handOffs: number
 }
 
+interface ParseIssue {
+  readonly issue: string
+}
+
 /** Parses a stored pending call as untrusted input. Returns the reason of a failure. */
-export function parsePendingCall(value: unknown): ParsedPendingCall | { readonly issue: string } {
+export function parsePendingCall(value: unknown): ParsedPendingCall | ParseIssue {
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
-  const { method, round, handOffs = 0 } = value
+  const { method } = value
   if (!isMultiRoundMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
-  if (!isPositiveInteger(round)) return { issue: 'round: expected a whole number from 1' }
-  if (handOffs !== 0 && !(isPositiveInteger(handOffs) && handOffs <= round))
-    return { issue: 'handOffs: expected a whole number up to round' }
+  const counts = parseCounts(value)
+  if ('issue' in counts) return counts
   const call = parseCallParams(method, value.params)
   if ('issue' in call) return call
   const requiredInput = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
   if ('issue' in requiredInput) return requiredInput
-  return { method, params: call.params, inputRequired: requiredInput, round, handOffs }
+  return { method, params: call.params, inputRequired: requiredInput, ...counts }
+}
+
+function parseCounts({ round, handOffs = 0 }: JsonObject): Pick<ParsedPendingCall, 'round' | 'handOffs'> | ParseIssue {
+  if (!isPositiveInteger(round)) return { issue: 'round: expected a whole number from 1' }
+  if (handOffs === 0) return { round, handOffs }
+  return isPositiveInteger(handOffs) && handOffs <= round
+    ? { round, handOffs }
+    : { issue: 'handOffs: expected a whole number up to round' }
 }
 
 function isPositiveInteger(value: unknown): value is number {

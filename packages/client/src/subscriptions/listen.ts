@@ -12,7 +12,7 @@ import {
 } from './changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { createSubscriptionReader } from './read-stream.ts'
-import { isPermanent, retryAfterMsOf } from './permanent-failure.ts'
+import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** The parts of the client that subscriptions use. */

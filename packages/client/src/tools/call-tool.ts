@@ -60,20 +60,32 @@ const maxRememberedToolLookups = 1000
 export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
   const { sendOnce, toolIndex, listTools, getOutputCheck } = context
   // Made with its first use: a program may have thousands of clients, few of which look a tool up.
-  let lookedUpNames: Set<string> | undefined
+  let lookups: Map<string, Promise<unknown>> | undefined
+  /** Lists the tools once for a name that no list has had. Calls that need it at the same time share the request. */
+  const lookUpTool = (name: string, options: CallOptions): Promise<unknown> | undefined => {
+    if (toolIndex.find(name)) return undefined
+    lookups ??= new Map()
+    const earlierLookup = lookups.get(name)
+    if (earlierLookup !== undefined || lookups.size >= maxRememberedToolLookups) return earlierLookup
+    const lookup = listTools(toReadOptions(options)).catch((error: unknown) => {
+      lookups?.delete(name)
+      throw error
+    })
+    lookups.set(name, lookup)
+    return lookup
+  }
   return {
-    prepareCall: (name, options) => {
-      // Only the definition of a tool says that it has no output schema and needs no check.
-      if (!getOutputCheck || toolIndex.find(name)) return undefined
-      lookedUpNames ??= new Set()
-      if (lookedUpNames.has(name) || lookedUpNames.size >= maxRememberedToolLookups) return undefined
-      lookedUpNames.add(name)
-      return listTools(toReadOptions(options))
-    },
+    // Only the definition of a tool says that it has no output schema and needs no check.
+    prepareCall: (name, options) => (getOutputCheck ? lookUpTool(name, options) : undefined),
     create: (params, callOptions) => {
       const name = String(params.name)
+      const isSafeToRepeat = async (): Promise<boolean> => {
+        // A list that cannot be read leaves the tool unknown.
+        await lookUpTool(name, callOptions)?.catch(() => {})
+        return isRepeatable(toolIndex.find(name))
+      }
       const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
-        withHeaderParams(context, name, paramsWithInput)
+        withHeaderParams(context, name, { method: 'tools/call', params: paramsWithInput, isRepeatable: isSafeToRepeat })
       const outputCheck = createOutputCheck(context, { method: 'tools/call', params }, name)
       return {
         method: 'tools/call',
@@ -109,13 +121,11 @@ function isRestartable(knownTool: KnownTool | undefined): boolean {
 function withHeaderParams(
   { toolIndex, errorContextOf }: ToolCallsContext,
   name: string,
-  params: JsonObject,
+  call: ClientRequest<'tools/call'>,
 ): ClientRequest<'tools/call'> {
-  const isSafeToRepeat = (): boolean => isRepeatable(toolIndex.find(name))
-  const call = { method: 'tools/call', params, isRepeatable: isSafeToRepeat } as const
   const declaredHeaders = toolIndex.find(name)?.headerParams
   if (!declaredHeaders?.length) return call
-  const args = isJsonObject(params.arguments) ? params.arguments : {}
+  const args = isJsonObject(call.params.arguments) ? call.params.arguments : {}
   return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
 }
 

@@ -17,7 +17,7 @@ const host = { name: 'host', version: '1.2.3' }
 function connect(script: ServerScript = {}, options: DualHttpOptions = {}) {
   const server = createScriptedServer(script)
   const connection = connectDualHttp(url, { ...options, fetch: server.fetch })
-  const client = createClient(connection.exchange, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
+  const client = createClient(connection, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
   return { server, connection, client }
 }
 
@@ -231,7 +231,8 @@ describe('a server that is found to be', () => {
         (one: ReceivedRequest) => createErrorReply(one, { code: -32000, message: 'no' }, status),
       ]) {
         const { server, client, connection } = connect(discover(answer), { retry: false })
-        await expect(client.callTool('greet')).rejects.toMatchObject({ name: 'ClientError' })
+        const failure = client.callTool('greet', {}, { maxResendMs: 0 })
+        await expect(failure).rejects.toMatchObject({ name: 'ClientError' })
         expect(server.methods()).toEqual(['server/discover'])
         expect(connection.peer).toBeUndefined()
       }
@@ -240,7 +241,8 @@ describe('a server that is found to be', () => {
 
   test('unreachable or silent is no older one [LEG-084]', async () => {
     const connection = connectDualHttp('http://127.0.0.1:9/mcp', { retry: false })
-    await expect(createClient(connection.exchange, host).callTool('x')).rejects.toMatchObject({ code: 'transport' })
+    const client = createClient(connection.exchange, { ...host, maxResendMs: 0 })
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'transport' })
     expect(connection.peer).toBeUndefined()
     const silent = connect({ handle: () => new Promise<Response>(() => {}) }, { handshakeTimeoutMs: 20 })
     await expect(silent.client.callTool('x')).rejects.toThrow('no answer to server/discover within 20 ms')

@@ -2,6 +2,8 @@
 export type HttpErrorCode =
   /** No connection could be made: nothing reached the server. */
   | 'connect'
+  /** The certificate of the server is not trusted: nothing was sent, and another try ends in the same way. */
+  | 'certificate'
   /** A limit of {@link HttpTimeouts} passed. The server may have acted. */
   | 'timeout'
   /** The server answered with an HTTP status and no JSON-RPC error. */

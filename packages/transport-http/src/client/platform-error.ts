@@ -26,8 +26,12 @@ export function toHttpError(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = readErrorView(error)
   const codeSuffix = typeof code === 'string' ? ` (${code})` : ''
-  const isUntrusted = typeof code === 'string' && untrustedCodePattern.test(code)
-  if (isUntrusted || isUnsent(error))
+  if (typeof code === 'string' && untrustedCodePattern.test(code))
+    return new HttpError('certificate', `${origin}: its certificate is not trusted${codeSuffix}`, {
+      origin,
+      cause: error,
+    })
+  if (isUnsent(error))
     return new HttpError('connect', `${origin}: no connection${codeSuffix}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new HttpError('timeout', `${origin}: no connection in time`, { origin, cause: error })

@@ -164,8 +164,8 @@ test.each([
   ['UND_ERR_HEADERS_OVERFLOW', 'protocol'],
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
   ['ECONNREFUSED', 'connect'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'connect'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'connect'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate'],
   ['EPIPE', 'closed'],
 ])('%s is reported as %s', (code, expected) => {
   expect(toHttpError(Object.assign(new Error(), { code }), 'http://test').code).toBe(expected)

@@ -33,7 +33,7 @@ async function use({ operation, url }: Use): Promise<Used> {
   const client = createClient(connection, {
     name: 'target',
     version: '1.0.0',
-    retries: 1,
+    maxResendMs: 200,
     ...limits,
     // A client that checks results asks for the tool's schemas first, which the other attacks do not answer.
     ...(operation === 'checkedCall' && { outputSchemaCompiler: compileJsonSchema }),

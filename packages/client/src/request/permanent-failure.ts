@@ -1,5 +1,5 @@
 import { errorCodes } from '@x/schema'
-import type { ClientError } from '../request/client-error.ts'
+import type { ClientError } from './client-error.ts'
 
 const permanentCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,
@@ -13,8 +13,8 @@ const permanentCodes: ReadonlySet<number> = new Set([
 // HTTP: these statuses require other credentials.
 const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 
-// The server's process cannot be started, is not a server, or ended too often to be restarted.
-const permanentCauseCodes: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts'])
+// The server's certificate is not trusted. Its process cannot be started, is not a server, or ended too often.
+const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn', 'probe', 'restarts'])
 
 /** Returns whether the same request would fail in the same way again. */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {

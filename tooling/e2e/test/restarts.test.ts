@@ -1,0 +1,48 @@
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { sessions as clientSessions } from '@x/sessions/client'
+import { sessions } from '@x/sessions/server'
+import { expect, test } from 'vitest'
+import { keys, stateWith, textOf } from './asking.ts'
+
+/** A server without idempotency: none of its tools may run twice. */
+const createPayments = (onRun: () => void) =>
+  createServer({
+    name: 'payments',
+    version: '1.0.0',
+    state: stateWith(keys.first),
+    tools: [tool('pay', { description: 'Pays', run: () => (onRun(), 'paid') })],
+    extensions: [sessions({ codec: stateWith(keys.first) })],
+  })
+
+test('calls that find no process at the port wait for it to start again, and run once [UNA-003]', async () => {
+  let runCount = 0
+  const previous = await serveHttp(createPayments(() => {}))
+  const { url } = previous
+  await using connection = connectHttp(url, { retry: false })
+  let failureCount = 0
+  const exchange: typeof connection.exchange = (request, call) =>
+    connection.exchange(request, call).catch((error: unknown) => {
+      failureCount += 1
+      throw error
+    })
+  const client = createClient(
+    { ...connection, exchange },
+    { name: 'host', version: '1.0.0', extensions: [clientSessions()] },
+  )
+  await previous.close()
+
+  const paid = client.callTool('pay')
+  const created = client.sessions.create()
+  // More than the three attempts that a bound of their number would allow.
+  await expect.poll(() => failureCount, { timeout: 8000 }).toBeGreaterThan(8)
+  await using _next = await serveHttp(
+    createPayments(() => (runCount += 1)),
+    { port: Number(new URL(url).port) },
+  )
+  expect(textOf(await paid)).toBe('paid')
+  expect(runCount).toBe(1)
+  await using _session = await created
+})
