@@ -11,6 +11,7 @@ import {
   createSendRawRequest,
   createClientState,
   errorContextOf,
+  type SendRequest,
   trySelectVersion,
 } from './request/request.ts'
 import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
@@ -71,14 +72,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       return result
     },
     ...multiRoundCalls,
-    complete: (ref, argument, { arguments: resolvedArguments, ...options } = {}) => {
-      const params = {
-        ref,
-        argument,
-        ...(resolvedArguments !== undefined && { context: { arguments: resolvedArguments } }),
-      }
-      return send({ method: 'completion/complete', params }, options)
-    },
+    complete: createCompletionCall(send),
     ...createListCalls(getLists),
     ...createSubscriptionCalls(() => ({
       sendOnce,
@@ -96,4 +90,15 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   }
   const getCallSteps = (): ClientCallSteps => createClientCallSteps({ toolCalls, options, clientState: state })
   return { client, getCallSteps, callTool: toSendToolCall(multiRoundCalls.callTool) }
+}
+
+function createCompletionCall(send: SendRequest): Client['complete'] {
+  return (ref, argument, { arguments: resolvedArguments, ...options } = {}) => {
+    const params = {
+      ref,
+      argument,
+      ...(resolvedArguments !== undefined && { context: { arguments: resolvedArguments } }),
+    }
+    return send({ method: 'completion/complete', params }, options)
+  }
 }
