@@ -52,6 +52,7 @@ beforeAll(async () => {
     await writeFile(`${folder}/${name}/program.ts`, importing(list))
   }
   await cp(`${root}tooling/examples/src/tracker`, `${folder}/node/tracker`, { recursive: true })
+  await cp(`${root}tooling/examples/guesses/results.ts`, `${folder}/node/results.ts`)
   for (const types of ['@types/node', '@types/pg']) {
     await linkModule(`${folder}/node`, `${root}tooling/e2e/node_modules/${types}`, types)
   }
@@ -79,7 +80,7 @@ async function errorsOf(compiler: string, name: keyof typeof programs): Promise<
 }
 
 test.each([...compilers])(
-  'TypeScript %s compiles the packed declarations of every entry, those for the web without the types of Node, and the issue tracker',
+  'TypeScript %s compiles the packed declarations of every entry, those for the web without the types of Node, the issue tracker, and results as other SDKs write them',
   async (_, compiler) => {
     expect(await errorsOf(compiler, 'node')).toEqual([])
     expect(await errorsOf(compiler, 'web')).toEqual([])

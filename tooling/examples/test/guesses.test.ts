@@ -7,8 +7,10 @@ import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { author, client, emptyList, guesses, interfaceInStep, serverInfo } from '../guesses/accepted.ts'
+import { prompts, server as serverOfResults, tools } from '../guesses/results.ts'
 
 const accepted = fileURLToPath(new URL('../guesses/accepted.ts', import.meta.url))
+const results = fileURLToPath(new URL('../guesses/results.ts', import.meta.url))
 const rejected = fileURLToPath(new URL('../guesses/rejected.ts', import.meta.url))
 
 test('each guess compiles, or the error in its line says what is right', { timeout: 300_000 }, () => {
@@ -24,9 +26,9 @@ test('each guess compiles, or the error in its line says what is right', { timeo
   for (const [index, { advice }] of expected.entries()) expect(found[index]?.message).toContain(advice)
 })
 
-/** The errors of both files under `--strict`, as an author sees them. */
+/** The errors of the files under `--strict`, as an author sees them. */
 function errors(): { readonly file: string | undefined; readonly line: number; readonly message: string }[] {
-  const program = ts.createProgram([accepted, rejected], {
+  const program = ts.createProgram([accepted, results, rejected], {
     module: ts.ModuleKind.NodeNext,
     target: ts.ScriptTarget.ES2023,
     strict: true,
@@ -35,7 +37,7 @@ function errors(): { readonly file: string | undefined; readonly line: number; r
     allowImportingTsExtensions: true,
     types: ['node'],
   })
-  const diagnostics = [accepted, rejected].flatMap((file) =>
+  const diagnostics = [accepted, results, rejected].flatMap((file) =>
     program.getSemanticDiagnostics(program.getSourceFile(file)),
   )
   return diagnostics.map(({ start = 0, file: source, messageText }) => ({
@@ -49,6 +51,25 @@ describe('a guess that compiles does what its author means:', () => {
   test('the resources of a template with `list` are listed', async () => {
     const resources = await client.listResources()
     expect(resources.map(({ uri }) => uri)).toEqual(['notes://days/monday', 'notes://days/tuesday', 'notes://pages/1'])
+  })
+
+  test.each(tools)('the content that the tool $name returns is its result', async ({ name, definition }) => {
+    const text = definition.input === undefined ? 'done' : 'given'
+    const texts = name === 'several_blocks' ? [...text] : [text]
+    const result = await createClient(serverOfResults, author).callTool(name, definition.input && { text })
+    expect(result.content).toEqual(texts.map((each) => ({ type: 'text', text: each })))
+    expect(result.isError === true).toBe(name === 'failure')
+  })
+
+  test('the messages and contents that prompts and resources return are their results', async () => {
+    const tester = createClient(serverOfResults, author)
+    for (const { name, definition } of prompts) {
+      const { messages } = await tester.getPrompt(name, definition.input && { text: 'done' })
+      expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'done' } }])
+    }
+    for (const uri of ['results://arrow', 'results://texts/done']) {
+      expect((await tester.readResource(uri)).contents).toMatchObject([{ uri, text: 'done' }])
+    }
   })
 
   test('an argument of a prompt is coerced', async () => {

@@ -65,11 +65,13 @@ export interface AnyToolDefinition extends BaseDefinition {
 
 /**
  * The return type of `run`: text or content, a value that the output schema accepts, a whole result, or
- * `inputRequired`.
+ * `inputRequired`. The compiler does not look into the conditional type while it infers `Output`. It finds the type of
+ * literals, such as that of `type: 'text'`, in `FullToolResult`, which therefore is outside of the condition.
  */
-export type ToolReturn<Output> = Output extends undefined
-  ? string | ToolContent | FullToolResult | InputRequiredReturn
-  : SchemaInput<Output> | FullToolResult | InputRequiredReturn
+export type ToolReturn<Output> =
+  | FullToolResult
+  | InputRequiredReturn
+  | (Output extends undefined ? string | ToolContent : SchemaInput<Output>)
 
 /** The parts of a tool's result. */
 export interface ToolContent {
