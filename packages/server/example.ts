@@ -3,7 +3,7 @@ import { createServer, prompt, resourceTemplate, tool } from '@x/server'
 import { z } from 'zod'
 
 const greet = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   input: z.object({ name: z.string().describe('Who is greeted') }),
   run: ({ name }) => `Hello, ${name}!`,
 })

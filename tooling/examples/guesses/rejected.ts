@@ -12,13 +12,13 @@ export function dateInStep(ctx: Context): void {
 }
 
 export const inputSchema = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   inputSchema: z.object({ name: z.string() }), // error: it is called input
   run: () => 'Hello!',
 })
 
 export const outputSchema = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   outputSchema: z.object({ text: z.string() }), // error: it is called output
   run: () => 'Hello!',
 })
@@ -27,10 +27,6 @@ export const argsSchema = prompt('review', {
   argsSchema: z.object({ code: z.string() }), // error: it is called input
   run: () => 'Hello!',
 })
-
-export function updated(ctx: Context): void {
-  ctx.updated('notes://days/monday') // error: it is called notifyResourceUpdated
-}
 
 export function numberForPrompt(): void {
   void client.prompts.count({ upTo: 3 }) // error: Type 'number' is not assignable to type 'string'

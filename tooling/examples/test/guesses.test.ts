@@ -122,16 +122,4 @@ describe('a guess that types do not find is rejected at the start:', () => {
     const greet = tool('greet', Object.assign({ description: 'Greets', run }, members))
     expect(() => createServer({ name: 'guesses', version: '1.0.0', tools: [greet] })).toThrow(message)
   })
-
-  test('ctx.updated in a program without types', async () => {
-    const errors: unknown[] = []
-    const change = tool('change', {
-      description: 'Changes',
-      run: (_, ctx) => Reflect.apply(ctx.updated, ctx, ['notes://days/monday']),
-    })
-    const onError = (error: unknown): number => errors.push(error)
-    const server = createServer({ name: 'guesses', version: '1.0.0', tools: [change], onError })
-    expect(await testClient(server).callTool('change')).toMatchObject({ isError: true })
-    expect(String(errors[0])).toBe('TypeError: ctx.updated is called ctx.notifyResourceUpdated')
-  })
 })

@@ -107,7 +107,7 @@ interface ListOptions {
 export interface Listing<Entry extends ListedEntry> {
   readonly byKey: ReadonlyMap<string, Entry>
   readonly options: ListOptions
-  /** The cursor that stands after an entry. */
+  /** The cursor after an entry. */
   readonly cursors: ReadonlyMap<ListedEntry, string>
   /** Results by the cursor that asks for them; undefined when they differ by caller. */
   readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
@@ -126,7 +126,7 @@ export function createListing<Entry extends ListedEntry>(
 }
 
 /**
- * The cursor after an entry. It is never decoded: one that comes back is compared with those of the entries that the
+ * The cursor after an entry. It is never decoded: a received one is compared with those of the entries that the
  * caller may see, so that a forged, stale or foreign one is simply none of them.
  */
 export function encodeCursor(field: ListField, key: string): string {

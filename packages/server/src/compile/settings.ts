@@ -166,7 +166,7 @@ function deduplicateWarnings(onWarning: (warning: ServerWarning) => void): (warn
     try {
       onWarning(warning)
     } catch {
-      // The call goes on: its answer must not depend on how warnings are written down.
+      // The call continues: its answer must not depend on how warnings are written down.
     }
   }
 }

@@ -53,7 +53,7 @@ export interface Completion {
 }
 
 /**
- * Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. The
+ * Decides whether a caller may know of a definition and use it; `undefined` is a caller without authentication. The
  * call's context has what middleware and extensions set, such as its session.
  */
 export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean

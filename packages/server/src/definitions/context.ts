@@ -21,7 +21,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 
 /** The request while it is served. It may be destructured: its functions need no `this`. */
 export interface RequestContext {
-  /** Aborts when nobody wants the answer any more. */
+  /** Aborts when the call is cancelled, or when this run of the handler ends because a question was asked. */
   readonly signal: AbortSignal
   /** The authenticated caller; the only member that authorization may rely on. */
   readonly principal: Principal | undefined
@@ -67,7 +67,7 @@ export interface Context extends RequestContext {
   elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
     questions: Q,
   ): Promise<{ readonly [K in keyof Q]: FormContentOf<Q[K]['schema']> }>
-  /** Like `elicit`, but gives what the user did, whatever it was. */
+  /** Like `elicit`, but returns the user's action: accept, decline or cancel. */
   elicitResult<S extends AnySchema | Form<unknown>>(
     key: string,
     question: FormQuestion<S>,
@@ -95,17 +95,15 @@ export interface Context extends RequestContext {
   /**
    * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the
    * background, with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks
-   * the handler goes on as it is, unless the task is `required`: then the client is told so (-32021).
+   * the handler continues, unless the task is `required`: then the call fails with -32021.
    */
   continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
    * Notifies subscribers, at every instance, that what a resource holds has changed. Resolves once the change bus has
-   * it; a bus that fails is reported to `onError`, and the call goes on. A run that is repeated notifies again, except
-   * from within a `step`.
+   * it; a bus that fails is reported to `onError`, and the call continues. A run that is repeated notifies again,
+   * except from within a `step`.
    */
   notifyResourceUpdated(uri: string): Promise<void>
-  /** @deprecated It is called {@link notifyResourceUpdated}; a call throws. */
-  updated(hint: 'it is called notifyResourceUpdated'): never
   /** Notifies subscribers that a list has changed for some callers, as `notifyResourceUpdated` does of a resource. */
   notifyListChanged(kind: ListKind): Promise<void>
   /** When the call began, in milliseconds since 1970: the same in every run. */
@@ -117,8 +115,8 @@ export interface Context extends RequestContext {
   uuid(key: string): string
   /**
    * The client's answers to the `inputRequired` that the last round returned, by key; their contents are unchecked. A
-   * request without `requestState` may bring answers too, to questions that nobody asked. Where it matters that a user
-   * was asked, give `inputRequired` a state and look for it in `ctx.state`, or use `ctx.elicit`.
+   * request without `requestState` may bring answers too, to questions that were never asked. Where it matters that a
+   * user was asked, give `inputRequired` a state and look for it in `ctx.state`, or use `ctx.elicit`.
    */
   readonly responses: ReadonlyMap<string, InputResponse>
   /** The state that the last round gave to `inputRequired`. */
@@ -180,7 +178,7 @@ export interface StepContext {
    * At most 165 characters.
    */
   readonly idempotencyKey: string
-  /** Aborts when nobody wants the answer any more; a question that is asked meanwhile does not stop a step. */
+  /** Aborts when the call is cancelled; a question that is asked meanwhile does not stop a step. */
   readonly signal: AbortSignal
 }
 
@@ -193,14 +191,14 @@ export interface Checkpoint<T> {
   readonly value: T
   /**
    * Records how far the loop is: a later run begins from here. Lets the event loop turn when handlers have held it up
-   * for about 10 milliseconds, and ends this run when the call is to go on at another instance.
+   * for about 10 milliseconds, and ends this run when the call is to continue at another instance.
    */
   save(value: T): Promise<void>
 }
 
 /**
- * The type that a checkpoint goes on with: one that begins with 0 may save any number, and one that begins with an
- * empty list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
+ * The type of the values that a checkpoint saves: one that begins with 0 may save any number, and one that begins with
+ * an empty list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
  */
 export type WidenedValue<T> = T extends number
   ? number

@@ -48,9 +48,9 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
   readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
   /**
    * Lists the resources that the caller may read, for `resources/list`: all of them, or a page with the `nextCursor` of
-   * the following one, which comes back as `cursor`. Clients send cursors: check one before use. Entries without a
-   * `mimeType` have the template's. Variables without a `complete` of their own are completed from this list, of which
-   * at most 20 pages are read.
+   * the following one, which a later call receives as `cursor`. Clients send cursors: check one before use. Entries
+   * without a `mimeType` have the template's. Variables without a `complete` of their own are completed from this list,
+   * of which at most 20 pages are read.
    */
   readonly list?: ResourceLister | undefined
   /**
@@ -118,7 +118,7 @@ export function resource(uri: string, definition: ResourceDefinition): Resource 
 }
 
 /**
- * Defines resources whose URIs follow a template: `{name}` stands for text without slashes, `{+name}` for text with.
+ * Defines resources whose URIs follow a template: `{name}` matches text without slashes, `{+name}` text with slashes.
  * Nothing is checked before `createServer`.
  *
  * @example

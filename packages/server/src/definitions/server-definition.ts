@@ -44,8 +44,8 @@ export interface ServerDefinition<
   /** Instructions for a model that uses the server. */
   readonly instructions?: string | undefined
   /**
-   * Extensions of the server, such as `tasks({ store })`. Those that authorize are outside the others, wherever they
-   * stand.
+   * Extensions of the server, such as `tasks({ store })`. Those that authorize are outside the others, at any place in
+   * the list.
    */
   readonly extensions?: Extensions | undefined
   /**
@@ -123,8 +123,8 @@ export interface ServerDefinition<
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
    * Policy by which running calls move on to other instances: the answer is then `requestState` alone, with which the
-   * client comes back at once. On when absent, for calls whose retry may reach another instance that has the same
-   * `state`; `false` where all calls run to their end.
+   * client sends the call again at once. On when absent, for calls whose retry may reach another instance that has the
+   * same `state`; `false` where all calls run to their end.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
@@ -160,7 +160,7 @@ export interface McpServer<Types = unknown> extends Server, TypeCarrier<Types> {
   readonly load: McpServerLoad
   /**
    * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is
-   * used: when it throws {@link DefinitionError}, the server continues as before. Requests under way end with the
+   * used: when it throws {@link DefinitionError}, the server continues as before. Requests that run end with the
    * definitions that they began with. A change bus that fails is reported to `onError`.
    */
   update(offers: ServerOffers): void

@@ -34,8 +34,8 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
-   * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides once a request, by the
-   * arguments. A tool that asks first and becomes a task later uses `ctx.continueAsTask` instead.
+   * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides once a
+   * request, by the arguments. A tool that asks first and becomes a task later uses `ctx.continueAsTask` instead.
    */
   readonly task?: TaskChoice | ((args: SchemaOutput<Input>, ctx: RequestContext) => TaskChoice) | undefined
   /**
@@ -45,8 +45,9 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
    */
   readonly keyedEffects?: boolean | undefined
   /**
-   * Runs the tool. An error that it throws becomes a result with `isError`, whose text is the error's message; an
-   * McpError is answered as that protocol error.
+   * Runs the tool. A {@link ToolError} that it throws becomes a result with `isError`, whose text is the error's
+   * message. An `McpError` becomes that protocol error. Any other error becomes a result with `isError` that says only
+   * that the tool failed, or the text of `describeError`; the error itself is reported to `onError`.
    */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
@@ -96,7 +97,7 @@ export interface FullToolResult extends Partial<ToolContent> {
  *
  * @example
  * const greet = tool('greet', {
- *   description: 'Greets somebody',
+ *   description: 'Greets a person',
  *   input: z.object({ name: z.string() }),
  *   run: ({ name }) => `Hello, ${name}!`,
  * })

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
 
-/** A part of a schema, and where it stands. */
+/** A part of a schema, and its place. */
 export interface Field {
   readonly schema: JsonObject
   /** For people: `property "age"`. */
@@ -28,7 +28,7 @@ const unsupportedKeywordAdvice =
 
 /** The advice for a keyword that is not allowed and that authors are likely to use. */
 const adviceByKeyword: ReadonlyMap<string, string> = new Map([
-  ['pattern', `it can stand beside a format only; ${unsupportedKeywordAdvice}`],
+  ['pattern', `it is allowed beside a format only; ${unsupportedKeywordAdvice}`],
   ['multipleOf', unsupportedKeywordAdvice],
   ['exclusiveMinimum', 'give the least allowed number as minimum, or make it an integer'],
   ['exclusiveMaximum', 'give the greatest allowed number as maximum, or make it an integer'],

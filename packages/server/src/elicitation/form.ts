@@ -68,16 +68,16 @@ function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
 const formsBySchema = new WeakMap<object, Form<unknown>>()
 
 /**
- * The forms of the latest schemas that were seen once. A schema that each run of a handler builds anew never comes
+ * The forms of the latest schemas that were seen once. A schema that each run of a handler builds anew is never seen
  * again, and a `WeakMap` that lives long would keep it until the next full collection of garbage.
  */
 const latestForms = new Map<object, Form<unknown>>()
 const maxLatestForms = 64
 
 /**
- * A form as it is, or a schema turned into one. It is remembered by the schema object, so that one that stands outside
- * the handler is turned once. A schema that each run of a handler builds anew is recognized by its structure: it is not
- * converted again, and validates itself. Throws as {@link form} does.
+ * Returns a form unchanged, and turns a schema into one. The form is remembered by the schema object, so that a schema
+ * outside of the handler is turned once. A schema that each run of a handler builds anew is recognized by its
+ * structure: it is not converted again, and validates itself. Throws as {@link form} does.
  *
  * `onRebuilt` is called once for a schema that is built again and again.
  */

@@ -18,7 +18,7 @@ import {
 export function compileTextField(field: Field): StringSchema {
   const format = readFormat(field)
   const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
-  // Libraries check a format by a pattern of their own. The format tells the user as much, and the schema still checks.
+  // Libraries check a format by a pattern of their own. The format shows the user as much, and the schema still checks.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = readCountRange(field, 'minLength', 'maxLength')
   const defaultText = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })
@@ -86,8 +86,8 @@ function readBounds(field: Field): Bounds {
 }
 
 /**
- * For integers, what must be more than 2 is at least 3. Bounds that only say what a double can hold tell a user
- * nothing.
+ * For integers, a value that must be more than 2 is at least 3. Bounds that only say what a double can hold are useless
+ * to a user.
  */
 function readIntegerBounds(field: Field): Bounds {
   const [minimum = -Infinity, maximum = Infinity] = readBounds(field)

@@ -155,7 +155,7 @@ function standardPropsOf(schema: AnySchema): StandardProps | undefined {
     schemaObject['~standard'] === null
   )
     return undefined
-  // The key is reserved by Standard Schema, which fixes what stands under it; the parts are looked for before use.
+  // The key is reserved by Standard Schema, which fixes its value. The parts are looked for before use.
   return schemaObject['~standard'] as StandardProps
 }
 
@@ -226,7 +226,7 @@ const maxShownBranchMessages = 8
 /** The issues of alternatives that are looked through for them. */
 const maxBranchIssues = 100
 
-/** zod says of a union only that nothing fitted; what was expected stands in a list of issues per branch. */
+/** zod says of a union only that nothing fitted. The expected values are in a list of issues per branch. */
 function describeUnionBranches(issue: StandardSchemaV1.Issue): string {
   if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
   const branchMessages = new Set<string>()
@@ -353,7 +353,7 @@ function computeMaxMissingMembers(jsonSchema: JsonObject): number {
 function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCounts: Map<JsonObject, number>): number {
   const knownCount = requiredCounts.get(schema)
   if (knownCount !== undefined) return knownCount
-  // Stands while the schema is looked at, so that a reference to itself ends.
+  // Set while the schema is counted, so that a reference to itself ends.
   requiredCounts.set(schema, 0)
   const { required, anyOf, oneOf, allOf, $ref } = schema
   let requiredCount = Array.isArray(required) ? required.length : 0
@@ -383,7 +383,9 @@ const maxShownIssues = 20
 export interface RejectedValue {
   /** At most 20. */
   readonly issues: readonly SchemaIssue[]
-  /** The number of faults that were found, where it is greater; `Infinity` where nobody looked for all of them. */
+  /**
+   * The number of faults that were found, where it is greater; `Infinity` where the search ended before all were found.
+   */
   readonly total?: number | undefined
 }
 

@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
-/** Looks for the first faults of a value; finds none where it cannot tell. */
+/** Looks for the first faults of a value; finds none where it cannot decide. */
 export interface ZodIssueFinder {
   readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
-  /** True where whatever the validator could find many times is found here. */
+  /** True where every fault that the validator could find many times is found here. */
   readonly isComplete: boolean
 }
 
@@ -73,7 +73,7 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
 }
 
 interface IssueTraversal {
-  /** Undefined while the look of a schema is made: one that contains itself comes back to it. */
+  /** Undefined while the finder of a schema is made: a schema that contains itself refers to it. */
   readonly finders: Map<ZodSchema, IssueFinder | undefined>
   isExhaustive: boolean
 }

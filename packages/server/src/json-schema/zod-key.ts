@@ -21,7 +21,7 @@ const maxSchemaParts = 2000
 
 /**
  * Returns a text that two schemas of zod have in common if, and nearly only if, both have the same JSON Schema.
- * Undefined for a schema of which that cannot be told. Schemas of one key may still validate differently: a closure of
+ * Undefined for a schema of which that cannot be known. Schemas of one key may still validate differently: a closure of
  * `refine()` or `transform()` is no part of it.
  */
 export function structureKeyOf(schema: object): string | undefined {

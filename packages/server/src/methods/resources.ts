@@ -195,7 +195,7 @@ async function readTemplateResourcesPage(
   }
 }
 
-/** An entry that could not be read is left out, and its author told: a client would only fail with it. */
+/** An entry that could not be read is left out and reported to `onError`: a client would only fail with it. */
 function toListEntries(
   listedResource: ListedResource,
   { definition, key, template }: CompiledTemplate,

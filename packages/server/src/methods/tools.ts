@@ -87,7 +87,7 @@ function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestS
   if (checkOutput === undefined) return toPlainResult(toolReturn, tool, request)
   const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
   const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
-  // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
+  // A failure has nothing to structure. Every other whole result must have the content that the schema promises.
   if (toolContent.isError === true && structuredValue === undefined)
     return createToolResult(toolContent, undefined, request)
   return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
@@ -114,7 +114,7 @@ function isToolContent(value: unknown): value is Partial<ToolContent> {
   return isFullToolResult(value) || (isJsonObject(value) && Array.isArray(value['content']))
 }
 
-/** Structured content stands once more as text, for clients that read only that (server/tools, structured content). */
+/** Repeats structured content as text, for clients that read only text (server/tools, structured content). */
 function createStructuredResult(
   toolContent: Partial<ToolContent>,
   value: unknown,

@@ -6,16 +6,16 @@ import type { ShedReason } from '../shedding/shedding-options.ts'
 import { handOffRun, isStopping, journalOf, markYielded, type Run, restartRun, abandonRun } from './run.ts'
 import { createJournalEntry, type JournalPart } from './journal.ts'
 
-/** For how long the handlers of a server may compute, together, before everything else has its turn. */
+/** The milliseconds that the handlers of a server may compute, together, before the event loop turns. */
 const workSliceMs = 10
 
 /**
- * The end of a step, or a checkpoint that was saved: what the call has done so far is recorded, so it may go on at
- * another instance, or later. Undefined when it goes on here at once; otherwise a promise that resolves when it does,
- * or never.
+ * Handles the end of a step, or a checkpoint that was saved: the work of the call so far is recorded, so it may
+ * continue at another instance, or later. Returns undefined when it continues here at once; otherwise a promise that
+ * resolves when it does, or never.
  */
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
-  // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
+  // An open question ends this run anyway, and the branches beside it should reach their own questions in time.
   const reason = isStopping(run) ? undefined : findShedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)
   if (run.isReplayStrict) return restartRun(run)
@@ -36,7 +36,7 @@ function findShedReason(run: Run): ShedReason | undefined {
   return undefined
 }
 
-/** Returns true when a retry may reach another instance, which could go on where this call is now. */
+/** Returns true when a retry may reach another instance, which could continue this call. */
 function canHandOff({ isBoundToInstance, request }: Run): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (

@@ -19,8 +19,8 @@ const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 /**
  * Derives the identity of a call from the idempotency key of its client, and records it in the request. The same call
  * that is sent again has the same identity. Another principal, session, method, target or argument makes it another one,
- * so that no client reaches a call of another. Throws `McpError` for a key of another form. A call without a key has no identity
- * before it is first needed.
+ * so that no client reaches a call of another. Throws `McpError` for a key of another form. A call without a key has no
+ * identity before it is first needed.
  */
 export function identifyCall(request: RequestState): Awaitable<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
@@ -64,7 +64,7 @@ export function deriveEffectsId(
   return mapAwaitable(fingerprintOf(text), uuidOf)
 }
 
-/** Returns the UUID of a key within these effects; undefined on platforms that cannot tell at once. */
+/** Returns the UUID of a key within these effects; undefined on platforms that have no synchronous digest. */
 export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
   const digest = typeof pendingEffectsId === 'string' ? sha256HexSync(`uuid ${pendingEffectsId}/${key}`) : undefined
   return digest === undefined ? undefined : uuidOf(digest.slice(0, digestHexLength))
@@ -74,7 +74,7 @@ function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unk
   return a < b ? -1 : Number(a > b)
 }
 
-/** JSON whose members stand in the order of their names, so that equal values have equal texts. */
+/** Returns JSON with members in the order of their names, so that equal values have equal texts. */
 function stringifySorted(value: JsonValue): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(compareKeys)) : member,

@@ -9,16 +9,16 @@ import { deriveEffectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
 import type { Handler } from './finish-run.ts'
 
-/** A call that goes on from the state that it came with, or begins. */
+/** A call that continues from the state that it came with, or begins. */
 interface CallAttempt {
   readonly runStart?: RunStart | undefined
   readonly run: () => Awaitable<JsonObject>
 }
 
 /**
- * Answers a call with the result that it has had before, or runs it and keeps what it results in. That needs a store,
- * an idempotency key, and a caller whom others can be told apart from. What asks or goes on elsewhere is not kept, and
- * reading is done again.
+ * Answers a call with the result that it has had before, or runs it and stores its result. That needs a store, an
+ * idempotency key and an authenticated caller. A result that asks or hands the call over is not stored, and a method
+ * that reads runs again.
  */
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,

@@ -20,8 +20,8 @@ export type HandlerProblem =
   | 'state'
 
 /**
- * A handler that uses its context in a way that cannot work. It fails the call even when the handler catches it; the
- * author is told of it, the peer only that the call failed.
+ * A handler that uses its context in a way that cannot work. It fails the call even when the handler catches it. It is
+ * reported to `onError`, and the peer receives only that the call failed.
  */
 export class HandlerError extends Error {
   override readonly name = 'HandlerError'
@@ -47,7 +47,7 @@ export function isHandlerError(error: unknown): error is HandlerError {
  */
 export function toInternalError(error: unknown, { method, call, settings }: RequestState, name: string): McpError {
   if (isMcpError(error)) return error
-  // A call that was told to stop has not failed.
+  // A call that was cancelled has not failed.
   if (!call.signal.aborted) reportServerError(error, { method, name }, settings)
   return new McpError(errorCodes.internal, 'Internal error')
 }
@@ -60,7 +60,7 @@ class Suspension extends Error {
   override readonly name = 'Suspension'
 }
 
-/** A suspension, which says what the call waits for. */
+/** Returns a suspension whose message names the questions that the call waits for. */
 export function suspensionFor(keys: readonly string[]): Error {
   if (keys.length === 0) return createSuspension('The handler runs again from the top; let this error pass')
   return createSuspension(

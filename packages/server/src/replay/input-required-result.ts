@@ -9,14 +9,14 @@ import { warnAboutRun } from './warnings.ts'
 /** Most clients give up after ten rounds. */
 const roundCountWarningThreshold = 8
 
-/** The result of a round that has asked, with the journal as it stands: sealed, unless it is kept for the call. */
+/** Returns the result of a round that has asked, with the present journal: sealed, unless a store keeps it. */
 export function createInputRequiredResult(
   run: Run,
   requests: readonly [string, InputRequest][],
 ): Awaitable<JsonObject> {
   const journal = journalOf(run)
   journal.round++
-  // People take their time: what it tells of a load would be old.
+  // People take their time: a report of the load would be old by then.
   journal.handOff = undefined
   if (journal.round === roundCountWarningThreshold) {
     const advice = 'most clients stop at ten: ask several things at once'
@@ -31,7 +31,7 @@ export function createInputRequiredResult(
   return mapAwaitable(pendingRequestState, (requestState) => formatInputRequired(run, requestState, requests))
 }
 
-/** A result with which the client comes back; at once, when nothing is asked of it. */
+/** Returns a result after which the client sends the call again; at once, when nothing is asked of it. */
 export function formatInputRequired(
   { request }: Run,
   requestState: string | undefined,

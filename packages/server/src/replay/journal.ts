@@ -90,7 +90,7 @@ export const journalMemberNames: readonly string[] = [
 
 const knownMembers = new Set(journalMemberNames)
 
-/** A journal in which nothing stands yet. */
+/** Returns a journal without entries. */
 export function createEmptyJournal(callId: string, startedAt: number): Journal {
   return {
     callId,
@@ -139,7 +139,8 @@ function addHistory(
 }
 
 /**
- * A journal from the JSON that {@link serializeJournal} made; undefined for anything else, such as that of a later format.
+ * A journal from the JSON that {@link serializeJournal} made; undefined for anything else, such as that of a later
+ * format.
  */
 export function parseJournal(value: JsonValue): Journal | undefined {
   if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
@@ -178,7 +179,7 @@ function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
 export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit' | 'past' | 'tries'
 
 /**
- * One member of a journal as it stands now, in the JSON that {@link serializeJournal} makes; with a key, a member of that.
+ * Returns one member of a journal in the JSON that {@link serializeJournal} makes; with a key, a member of that.
  */
 export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]

@@ -9,7 +9,7 @@ import type { RequestState } from './served-request.ts'
 import { reportServerError } from '../request/report.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
-/** The client capabilities that each feature stands for. */
+/** The client capabilities that each feature means. */
 const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['elicitation', { elicitation: {} }],
   ['elicitation.form', { elicitation: { form: {} } }],
@@ -72,7 +72,6 @@ export function openContext(run: Run): Context {
     checkpoint: (key, initialValue) => openCheckpoint(run, key, initialValue),
     continueAsTask: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
-    updated: rejectRenamedMember,
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => startTimeOf(run),
     uuid: (key) => recordUuid(run, key),
@@ -80,11 +79,6 @@ export function openContext(run: Run): Context {
     state: run.journal?.explicitRound?.state,
   }
   return deferSignal(context, () => signalOf(run))
-}
-
-/** A guess of authors without types, who would read "ctx.updated is not a function" otherwise. */
-function rejectRenamedMember(): never {
-  throw new TypeError('ctx.updated is called ctx.notifyResourceUpdated')
 }
 
 /**

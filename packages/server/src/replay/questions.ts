@@ -141,7 +141,7 @@ export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
   return answerQuestion(run, key, question)
 }
 
-// The params were checked as they came in: whatever looks like one of the three kinds of answers is one.
+// The params were checked as they came in: an object with the members of an answer is one.
 function isElicitResult(response: JsonObject): response is JsonObject & ElicitResult {
   return 'action' in response
 }

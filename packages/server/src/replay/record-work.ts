@@ -120,7 +120,7 @@ function rejectLateUse(run: Run, functionName: string): void {
 }
 
 /**
- * Runs the work; one that fails has the same idempotency key when it is tried again, whatever is answered in between.
+ * Runs the work. Work that fails has the same idempotency key when it is tried again, even after further answers.
  */
 async function runStepWork<T>(
   run: Run,

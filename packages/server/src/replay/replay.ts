@@ -12,8 +12,8 @@ import { handOverToTask } from './shed-call.ts'
 import { runWithStrictReplay } from './strict-replay.ts'
 
 /**
- * Runs a handler to its end, or to where it needs the client: then the result asks for that, and when the client comes
- * back, here or at another instance, the handler runs again from the top with what is known so far.
+ * Runs a handler to its end, or to where it needs the client: then the result asks for that. When the client answers,
+ * here or at another instance, the handler runs again from the top with the answers so far.
  */
 export function replayCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   // A task was admitted long ago, and would fail if it were refused now.
@@ -41,9 +41,9 @@ function runStoredCall<T>(
 }
 
 /**
- * Continues a call that came back. It is admitted, and counts, before its state is opened: opening costs more than
- * rejecting, and a state that opens once would be lost by a later rejection. What is kept is answered however busy the
- * server is.
+ * Continues a call that its client sent again. It is admitted, and counts, before its state is opened: opening costs
+ * more than rejecting, and a state that opens once would be lost by a later rejection. A stored result is returned
+ * however busy the server is.
  */
 async function resumeCall<T>(requestState: string, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.idempotency !== undefined) {

@@ -32,9 +32,9 @@ export interface Run {
   /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
   end: RunEnd | undefined
   phase: 'running' | 'suspended' | 'ended'
-  /** Steps under way, and answers that are being looked at. */
+  /** The number of steps that run and of answers that are parsed. */
   pendingWorkCount: number
-  /** Those of them that are answers being looked at. */
+  /** The number of answers among them. */
   pendingParseCount: number
   readonly isReplayStrict: boolean
   /** A step's function is on the stack. */
@@ -61,11 +61,11 @@ export interface Run {
   yieldedAt: number
 }
 
-/** The end of a run, which decides how its call goes on. */
+/** The end of a run, which decides how its call continues. */
 export type RunEnd =
-  /** The journal could not be stored: the call fails, whatever the handler does. */
+  /** The journal could not be stored: the call fails, even if the handler catches the error. */
   | { readonly kind: 'store_failed'; readonly error: McpError }
-  /** The handler misused its context: the call fails, whatever the handler does with the error. */
+  /** The handler misused its context: the call fails, even if the handler catches the error. */
   | { readonly kind: 'misused'; readonly error: HandlerError }
   /** The client has to answer questions before the call continues. */
   | { readonly kind: 'asked'; readonly questions: Map<string, AskedQuestion> }
@@ -81,7 +81,7 @@ export type RunEnd =
 /**
  * The precedence of ends that compete: the higher rank wins, and the first of two of a kind. A question outranks
  * a handler that finished, because one that catches its suspension has not been answered; a handler that finished in
- * time needs not move any more.
+ * time needs no other instance.
  */
 const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
   store_failed: 7,
@@ -161,7 +161,7 @@ export function effectsIdOf(run: Run): Awaitable<string> {
 
 /** A use of the context: which function, for what key, and what else makes it the same in every run. */
 interface ContextUse {
-  /** Such as `step`; a key may stand once in each kind. */
+  /** Such as `step`; a key may be used once in each kind. */
   readonly kind: string
   readonly functionName: string
   readonly key: string
@@ -229,7 +229,7 @@ export function lateUseError(run: Run, functionName: string): Error {
   )
 }
 
-/** Notes a misuse that fails the call, whatever the handler does with the error. */
+/** Notes a misuse that fails the call, even if the handler catches the error. */
 export function failRun(run: Run, code: HandlerProblem, message: string): HandlerError {
   const error = new HandlerError(code, message)
   proposeEnd(run, { kind: 'misused', error })
@@ -248,8 +248,8 @@ export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promis
 }
 
 /**
- * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now
- * may be about to ask, and belongs into the same round.
+ * Parses an answer. The run is not suspended meanwhile, nor in the next turn of the event loop: the branch that has its
+ * answer now may ask next, and its question belongs into the same round.
  */
 export async function trackAnswerParsing<T>(run: Run, parsePromise: PromiseLike<T>): Promise<T> {
   run.pendingParseCount++
@@ -261,7 +261,7 @@ export async function trackAnswerParsing<T>(run: Run, parsePromise: PromiseLike<
   }
 }
 
-/** Resolves when no step is under way any more; undefined when none is. */
+/** Resolves when no step runs any more; undefined when none does. */
 export function waitForPendingWork(run: Run): Promise<void> | undefined {
   if (run.pendingWorkCount === 0) return undefined
   return new Promise((resolve) => {
@@ -288,8 +288,8 @@ export function restartRun(run: Run): Promise<never> {
 }
 
 /**
- * Ends the run for the call to go on at another instance, unless it asks something meanwhile: then the client comes
- * back anyway.
+ * Ends the run for the call to continue at another instance, unless it asks something meanwhile: then the client
+ * returns anyway.
  */
 export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
   proposeEnd(run, { kind: 'handed_off', reason })
@@ -305,14 +305,14 @@ export function endRunHandOff(run: Run): void {
   endHandOff(run.request.settings.loadMonitor)
 }
 
-/** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
+/** Ends the run for the call to continue as a task, unless it asks something meanwhile: then it becomes one later. */
 function continueAsTask(run: Run): Promise<never> {
   proposeEnd(run, { kind: 'became_task' })
   return stopRun(run)
 }
 
 /**
- * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
+ * Ends the run now, because nothing may be done for the call any more; returns the error that stops the handler.
  */
 export function abandonRun(run: Run, error: unknown): Error {
   proposeEnd(run, { kind: 'store_failed', error: toInternalError(error, run.request, run.name) })
@@ -331,7 +331,7 @@ function suspendRun(run: Run): void {
 
 /**
  * The handler has come to its end: nothing may be asked or recorded for it any more. A run that is stopped stays
- * suspended, so that what goes on behind it takes that for no failure.
+ * suspended, so that code which still runs does not take that for a failure.
  */
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
@@ -358,7 +358,7 @@ export function askedQuestionsOf({ end }: Run): ReadonlyMap<string, AskedQuestio
   return end?.kind === 'asked' ? end.questions : undefined
 }
 
-/** Aborts when the call is cancelled, or when the run is suspended: nothing is to go on behind the reply. */
+/** Aborts when the call is cancelled, or when the run is suspended: no work continues after the reply. */
 export function signalOf(run: Run): AbortSignal {
   if (run.controller !== undefined) return run.controller.signal
   const controller = new AbortController()
@@ -410,8 +410,8 @@ export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journa
 }
 
 /**
- * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be and goes on
- * all the same.
+ * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be one and
+ * continues as it is.
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')

@@ -89,7 +89,7 @@ const maxUnaskedAnswerCharacters = 1_048_576
 
 /**
  * Returns the answers of a request without `requestState`, for a handler that returns `inputRequired` without a state:
- * a client that was given no state has none to send (basic/patterns/mrtr). Nobody vouches that they were asked for. The
+ * a client that was given no state has none to send (basic/patterns/mrtr). Nothing proves that they were asked for. The
  * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
  */
 export function firstResponsesOf({ params }: RequestState): ReadonlyMap<string, InputResponse> {
@@ -124,7 +124,7 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
 
 /**
  * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author; the client
- * learns of it where the call has lasted too long, or where its own values are the reason.
+ * receives it where the call has lasted too long, or where its own values are the reason.
  */
 export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
   const { stateCodec } = request.settings

@@ -20,8 +20,8 @@ import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
 
 /**
- * The result that hands a call over: `requestState` alone, with which the client comes back at once, to whichever
- * instance it is sent to. Undefined when the journal cannot be sealed, as when it is too large; the author was told.
+ * Returns the result that hands a call over: `requestState` alone, which the client sends again at once, to any
+ * instance. Undefined when the journal cannot be sealed, as when it is too large, which was reported to the author.
  */
 export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
@@ -62,7 +62,7 @@ function withHandOffPause(result: JsonObject, { rules }: LoadMonitor): JsonObjec
   }
 }
 
-/** Keeps answers to an explicit round: they came with this request, and nobody sends them again. */
+/** Keeps answers to an explicit round: they came with this request, and no client sends them again. */
 function storeResponses(run: Run): void {
   const journal = journalOf(run)
   if (run.responses === undefined || (journal.explicitRound === undefined && run.responses.size === 0)) return
@@ -89,7 +89,7 @@ function notifyShedCall({ request, name }: Run, reason: ShedReason, shedCount: n
   }
 }
 
-/** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
+/** Hands the call over to a task with its answers and records; the result names the task. */
 export async function handOverToTask(run: Run): Promise<JsonObject> {
   const { request, name } = run
   const { call, catalog } = request
@@ -105,8 +105,8 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   return meta === undefined ? result : { ...result, _meta: meta }
 }
 
-/** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
+/** The tool exists for clients of an instance that serves tasks; the peer can do nothing about it. */
 function tasksUnavailableError({ name }: Run): McpError {
-  const message = `${quoteName(name)} runs as a task, and nothing takes tasks on here`
+  const message = `${quoteName(name)} runs as a task, and this instance serves no tasks`
   return new McpError(errorCodes.internal, message)
 }

@@ -18,8 +18,8 @@ import { warnAboutRun } from './warnings.ts'
 const maxStrictRuns = 1000
 
 /**
- * Runs a handler again from the top at every await that could end a run in production, with the journal as it stands
- * there, and warns of everything that is not the same in every run. Slow by design: for tests.
+ * Runs a handler again from the top at every await that could end a run in production, with the journal of
+ * that moment, and warns of everything that is not the same in every run. Slow by design: for tests.
  */
 export async function runWithStrictReplay<T>(
   runStart: RunStart,
@@ -39,7 +39,7 @@ export async function runWithStrictReplay<T>(
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
     endRunHandOff(run)
-    // A handler that is another one in every run would go on for ever: it runs once more, to its end.
+    // A handler that differs in every run would run without end: it runs once more, to its end.
     nextRunStart = {
       ...runStart,
       journal: journalOf(run),
@@ -85,7 +85,7 @@ function describeDifference(
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
   const repeatedText = run.contextUses?.get(useKey)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
-  // A loop that goes on from a checkpoint does not come to what lies before it.
+  // A loop that continues from a checkpoint does not reach the uses before it.
   return previousRun.skippableUseKeys?.has(useKey) === true ? undefined : `did not come to ${useDescription}`
 }
 

@@ -9,7 +9,7 @@ import { recordJournalEntry } from './boundary.ts'
 import { askedQuestionsOf, effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
 import { fingerprintOf } from './call-identity.ts'
 
-/** The result that asks the client for everything that the run wants, with the journal as it stands. */
+/** Returns the result that asks the client for everything that the run wants, with the present journal. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
   return mapAwaitable(recordPastEffects(run), () =>
     mapAwaitable(recordAskedQuestions(run), (requests) => {

@@ -22,7 +22,7 @@ export function warnRebuiltForm(run: Run, key: string): void {
   warnAboutRun(run, { code: 'rebuilt_form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
 }
 
-/** `catch {}` around a question hides a suspension, and code runs on that should not. */
+/** `catch {}` around a question hides a suspension, and code runs that should not. */
 export function warnSwallowedError(
   run: Run,
   outcome: { readonly thrown: unknown } | { readonly returned: unknown },

@@ -82,7 +82,7 @@ describe('a call becomes a task', () => {
     }
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...greetAdaParams, _meta } } as const
     expect(await server.exchange(request, createCall())).toMatchObject({
-      error: { code: errorCodes.internal, message: '"greet" runs as a task, and nothing takes tasks on here' },
+      error: { code: errorCodes.internal, message: '"greet" runs as a task, and this instance serves no tasks' },
     })
     expect(await allowing.exchange(request, createCall())).toMatchObject({ result: { resultType: 'complete' } })
   })
