@@ -15,6 +15,8 @@ const workSliceMs = 10
  * resolves when it does, or never.
  */
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
+  // A handler that has ended, or a call that has failed, is neither moved nor restarted.
+  if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
   // An open question ends this run anyway, and the branches beside it should reach their own questions in time.
   const reason = isStopping(run) ? undefined : findShedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)

@@ -149,13 +149,14 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect((await completeCall(serve(run, mode))).text).toBe('1 true')
   })
 
-  test('a question that is swallowed before inputRequired wins over it', async () => {
+  test('a question that is swallowed before inputRequired fails the call', async () => {
     const run: RunHandler = async (ctx) => {
       await ctx.elicit('k', { message: 'm', schema: z.object({}) }).catch(() => {})
       return ctx.state === undefined ? inputRequired({ requests: { form }, state: 1 }) : 'done'
     }
-    const { asked, text } = await completeCall(serve(run, mode), { k: accept(), form: accept() })
-    expect([asked, text]).toEqual([[['k'], ['form']], 'done'])
+    const served = serve(run, mode)
+    expect(await send(served)).toMatchObject({ requests: {}, isError: true })
+    expect(served.reported).toMatchObject([{ error: { code: 'swallowed' } }])
   })
 
   test('what a round kept and was answered is for the next round alone, even when that one asks by ctx.elicit', async () => {

@@ -5,7 +5,9 @@ import { openContext } from './open-context.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { beginRun, waitForPendingWork, endRun, endRunHandOff, isStopping, type Run } from './run.ts'
-import { handOverToTask, shedCall } from './shed-call.ts'
+import { finishStartedUses } from './finish-uses.ts'
+import { handOverToTask } from './become-task.ts'
+import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
@@ -35,6 +37,12 @@ export async function runHandlerOnce<T>(handler: Handler<T>, run: Run): Promise<
 
 /** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
 export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  // Most handlers start neither a question nor a step.
+  if (run.startedUses === undefined) return endHandlerRun(run, outcome, handler)
+  return mapAwaitable(finishStartedUses(run, outcome), () => endHandlerRun(run, outcome, handler))
+}
+
+function endHandlerRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   endCall(run.request)
   endRunHandOff(run)

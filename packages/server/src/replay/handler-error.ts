@@ -16,6 +16,10 @@ export type HandlerProblem =
   | 'json'
   /** A question cannot be asked in the protocol's terms, or is another one in every run. */
   | 'question'
+  /** The handler returned without waiting for a question or a step. */
+  | 'unawaited'
+  /** The handler caught the suspension of a question without an answer, and returned. */
+  | 'swallowed'
   /** The server was made with `state: false`, so nothing can wait for an answer. */
   | 'state'
 

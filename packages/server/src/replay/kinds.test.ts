@@ -50,12 +50,12 @@ const programs: readonly Program[] = [
     answers: { who: { action: 'decline' } },
   },
   {
-    title: 'catches its suspension',
+    title: 'catches its suspension and throws it again',
     run: (ctx) =>
       ctx
         .elicit('who', name)
         .then(({ name }) => name)
-        .catch(() => 'anyway'),
+        .catch((error) => Promise.reject(error)),
     answers: { who: ada },
   },
   {

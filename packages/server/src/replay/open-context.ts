@@ -1,6 +1,8 @@
 import { deferSignal } from '@x/core'
 import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabilities } from '@x/schema'
-import { becomeTask, type Run, signalOf } from './run.ts'
+import { becomeTask } from './become-task.ts'
+import { type Run, signalOf } from './run.ts'
+import { trackUse } from './finish-uses.ts'
 import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.ts'
 import { resourceTopic, toTopicKey, createChangeNotice } from '../subscriptions/topics.ts'
@@ -61,14 +63,16 @@ export function openContext(run: Run): Context {
     can: (feature) => isDeclared(feature, request),
     progress,
     log,
-    elicit: (key, question) => markRejectionHandled(elicit(run, key, question)),
-    elicitAll: (questions) => markRejectionHandled(elicitAll(run, questions)),
-    elicitResult: (key, question) => markRejectionHandled(askForm(run, key, question)),
-    elicitUrl: (key, question) => markRejectionHandled(elicitUrl(run, key, question)),
-    sample: (key, params) => markRejectionHandled(sample(run, key, params)),
-    sampleText: (key, params) => markRejectionHandled(sampleText(run, key, params)),
-    roots: (key) => markRejectionHandled(requestRoots(run, key)),
-    step: (key, work) => markRejectionHandled(runStep(run, key, work)),
+    elicit: (key, question) => trackUse(run, elicit(run, key, question), { functionName: 'ctx.elicit', key }),
+    elicitAll: (questions) =>
+      trackUse(run, elicitAll(run, questions), { functionName: 'ctx.elicitAll', key: keysOf(questions) }),
+    elicitResult: (key, question) =>
+      trackUse(run, askForm(run, key, question), { functionName: 'ctx.elicitResult', key }),
+    elicitUrl: (key, question) => trackUse(run, elicitUrl(run, key, question), { functionName: 'ctx.elicitUrl', key }),
+    sample: (key, params) => trackUse(run, sample(run, key, params), { functionName: 'ctx.sample', key }),
+    sampleText: (key, params) => trackUse(run, sampleText(run, key, params), { functionName: 'ctx.sampleText', key }),
+    roots: (key) => trackUse(run, requestRoots(run, key), { functionName: 'ctx.roots', key }),
+    step: (key, work) => trackUse(run, runStep(run, key, work), { functionName: 'ctx.step', key }),
     checkpoint: (key, initialValue) => openCheckpoint(run, key, initialValue),
     continueAsTask: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
@@ -81,9 +85,12 @@ export function openContext(run: Run): Context {
   return deferSignal(context, () => signalOf(run))
 }
 
-/**
- * A handler that does not wait for what it started must not bring down the process, and with it the calls of others.
- */
+/** The keys of questions that are asked together; a program without types may give anything. */
+function keysOf(questions: object): string {
+  return Object.keys(questions ?? {}).join(', ')
+}
+
+/** A handler that does not wait for what it started must not end the process, and with it the calls of others. */
 function markRejectionHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise

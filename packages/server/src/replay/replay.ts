@@ -1,14 +1,14 @@
 import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
-import { shouldBeginAsTask, beginRun, type RunStart } from './run.ts'
+import { beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openStoredCall, openState, firstResponsesOf } from './seal-state.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { type Handler, runHandlerOnce, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
-import { handOverToTask } from './shed-call.ts'
+import { handOverToTask, shouldBeginAsTask } from './become-task.ts'
 import { runWithStrictReplay } from './strict-replay.ts'
 
 /**

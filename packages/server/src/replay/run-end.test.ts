@@ -118,7 +118,7 @@ const precedence: Readonly<Partial<Record<End, Partial<Record<End, string>>>>> =
     cancelled: 'cancelled',
   },
   asked: {
-    finished: 'asked',
+    finished: 'misused',
     threw: 'asked',
     became_task: 'asked',
     handed_off: 'asked',
@@ -127,7 +127,8 @@ const precedence: Readonly<Partial<Record<End, Partial<Record<End, string>>>>> =
   finished: {
     became_task: 'finished',
     handed_off: 'finished',
-    restarted: 'finished',
+    // Strict replay rejects a step that the handler did not wait for.
+    restarted: 'misused',
     cancelled: 'finished',
   },
   threw: {

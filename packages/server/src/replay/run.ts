@@ -1,5 +1,5 @@
 import { onAbort } from '@x/core'
-import { type InputRequest, type InputResponse, type McpError, backgroundKey } from '@x/schema'
+import type { InputRequest, InputResponse, McpError } from '@x/schema'
 import { type Awaitable, runAfterTick } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'
@@ -14,7 +14,7 @@ import {
   checkHandlerKey,
 } from './handler-error.ts'
 import { createEmptyJournal, type Journal } from './journal.ts'
-import type { TaskChoice } from '../definitions/context.ts'
+import type { StartedUse } from './started-use.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
 export interface Run {
@@ -27,6 +27,8 @@ export interface Run {
   responses: ReadonlyMap<string, InputResponse> | undefined
   /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
   contextUses: Map<string, string> | undefined
+  /** The questions and steps that were started; undefined while there are none, as in most calls. */
+  startedUses: StartedUse[] | undefined
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
   skippableUseKeys: Set<string> | undefined
   /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
@@ -126,6 +128,7 @@ export function beginRun(request: RequestState, name: string, runStart: RunStart
     journal: runStart.journal,
     responses: runStart.responses,
     contextUses: undefined,
+    startedUses: undefined,
     skippableUseKeys: undefined,
     end: undefined,
     phase: 'running',
@@ -231,7 +234,11 @@ export function lateUseError(run: Run, functionName: string): Error {
 
 /** Notes a misuse that fails the call, even if the handler catches the error. */
 export function failRun(run: Run, code: HandlerProblem, message: string): HandlerError {
-  const error = new HandlerError(code, message)
+  return failRunWith(run, new HandlerError(code, message))
+}
+
+/** Fails the call with a misuse, even if the handler catches the error. */
+export function failRunWith(run: Run, error: HandlerError): HandlerError {
   proposeEnd(run, { kind: 'misused', error })
   return error
 }
@@ -306,7 +313,7 @@ export function endRunHandOff(run: Run): void {
 }
 
 /** Ends the run for the call to continue as a task, unless it asks something meanwhile: then it becomes one later. */
-function continueAsTask(run: Run): Promise<never> {
+export function continueAsTask(run: Run): Promise<never> {
   proposeEnd(run, { kind: 'became_task' })
   return stopRun(run)
 }
@@ -342,6 +349,16 @@ export function endRun(run: Run): void {
 }
 
 const finishedEnd: RunEnd = { kind: 'finished' }
+
+/** Notes that the handler has ended, though its run waits for steps: they neither move the call nor restart it. */
+export function markHandlerDone(run: Run): void {
+  proposeEnd(run, finishedEnd)
+}
+
+/** Lets the handler's return value count, although a question has no answer: another one's refusal was handled. */
+export function dropQuestions(run: Run): void {
+  if (run.end?.kind === 'asked') run.end = finishedEnd
+}
 
 /** Ends the run in this way, unless it has an end of the same rank or a higher one. */
 function proposeEnd(run: Run, end: RunEnd): void {
@@ -401,21 +418,4 @@ function scheduleSuspension(run: Run): void {
   runAfterTick(() => {
     if (run.pendingParseCount === 0) suspendRun(run)
   })
-}
-
-/** Returns whether a call becomes a task before its handler runs. */
-export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: RequestState): boolean {
-  if (choice === undefined || choice === 'never' || journalStore !== undefined) return false
-  return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
-}
-
-/**
- * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be one and
- * continues as it is.
- */
-export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')
-  if (run.isInStep) throw failRun(run, 'nested', 'ctx.continueAsTask was used inside a step: use it between steps')
-  if (run.request.journalStore !== undefined) return true
-  return shouldBeginAsTask(choice, run.request) ? continueAsTask(run) : false
 }

@@ -1,20 +1,10 @@
-import {
-  backgroundKey,
-  errorCodes,
-  type InputResponse,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-  projectMetaKeys,
-} from '@x/schema'
-import { mergeResultMeta } from '../compile/catalog.ts'
-import { quoteName, reportServerError } from '../request/report.ts'
+import { type InputResponse, isJsonObject, type JsonObject, projectMetaKeys } from '@x/schema'
+import { reportServerError } from '../request/report.ts'
 import { createHandOffReport } from '../shedding/hand-off.ts'
 import { countShedCall, type LoadMonitor, readCurrentLoad } from '../shedding/load-monitor.ts'
 import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
-import { toInternalError } from './handler-error.ts'
-import { type Journal, serializeJournal } from './journal.ts'
-import { effectsIdOf, journalOf, type Run } from './run.ts'
+import type { Journal } from './journal.ts'
+import { journalOf, type Run } from './run.ts'
 import { inferRequestMethod } from './input-capabilities.ts'
 import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
@@ -87,26 +77,4 @@ function notifyShedCall({ request, name }: Run, reason: ShedReason, shedCount: n
   } catch (error) {
     reportServerError(error, { method, name }, settings)
   }
-}
-
-/** Hands the call over to a task with its answers and records; the result names the task. */
-export async function handOverToTask(run: Run): Promise<JsonObject> {
-  const { request, name } = run
-  const { call, catalog } = request
-  const backgroundRunner = call.context.get(backgroundKey)
-  if (backgroundRunner === undefined) throw tasksUnavailableError(run)
-  const id = request.callId === undefined ? undefined : await effectsIdOf(run)
-  const result = await backgroundRunner
-    .begin(serializeJournal(journalOf(run)), id, call.context)
-    .catch((error: unknown) => {
-      throw toInternalError(error, request, name)
-    })
-  const meta = mergeResultMeta(undefined, catalog)
-  return meta === undefined ? result : { ...result, _meta: meta }
-}
-
-/** The tool exists for clients of an instance that serves tasks; the peer can do nothing about it. */
-function tasksUnavailableError({ name }: Run): McpError {
-  const message = `${quoteName(name)} runs as a task, and this instance serves no tasks`
-  return new McpError(errorCodes.internal, message)
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import type { RequestState } from './served-request.ts'
+import { finishStartedUses } from './finish-uses.ts'
 import { copyJournal } from './journal.ts'
 import { runHandlerOnce, type Handler, finishRun } from './finish-run.ts'
 import {
@@ -32,6 +33,7 @@ export async function runWithStrictReplay<T>(
   for (let runCount = 1; ; runCount++) {
     const run: Run = beginRun(request, handler.name, copyStart(nextRunStart))
     const outcome = await runHandlerOnce(handler, run)
+    await finishStartedUses(run, outcome)
     endRun(run)
     if (isStopping(run)) await waitForPendingWork(run)
     const isRunRepeatable = previousRun === undefined || areRunsEquivalent(previousRun, run)

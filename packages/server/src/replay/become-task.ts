@@ -1,0 +1,47 @@
+import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
+import { mergeResultMeta } from '../compile/catalog.ts'
+import type { TaskChoice } from '../definitions/context.ts'
+import { quoteName } from '../request/report.ts'
+import { toInternalError } from './handler-error.ts'
+import { serializeJournal } from './journal.ts'
+import { continueAsTask, effectsIdOf, failRun, journalOf, lateUseError, type Run } from './run.ts'
+import type { RequestState } from './served-request.ts'
+
+/** Hands the call over to a task with its answers and records; the result names the task. */
+export async function handOverToTask(run: Run): Promise<JsonObject> {
+  const { request, name } = run
+  const { call, catalog } = request
+  const backgroundRunner = call.context.get(backgroundKey)
+  if (backgroundRunner === undefined) throw tasksUnavailableError(run)
+  const id = request.callId === undefined ? undefined : await effectsIdOf(run)
+  const result = await backgroundRunner
+    .begin(serializeJournal(journalOf(run)), id, call.context)
+    .catch((error: unknown) => {
+      throw toInternalError(error, request, name)
+    })
+  const meta = mergeResultMeta(undefined, catalog)
+  return meta === undefined ? result : { ...result, _meta: meta }
+}
+
+/** The tool exists for clients of an instance that serves tasks; the peer can do nothing about it. */
+function tasksUnavailableError({ name }: Run): McpError {
+  const message = `${quoteName(name)} runs as a task, and this instance serves no tasks`
+  return new McpError(errorCodes.internal, message)
+}
+
+/** Returns whether a call becomes a task before its handler runs. */
+export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: RequestState): boolean {
+  if (choice === undefined || choice === 'never' || journalStore !== undefined) return false
+  return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
+}
+
+/**
+ * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be one and
+ * continues as it is.
+ */
+export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
+  if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')
+  if (run.isInStep) throw failRun(run, 'nested', 'ctx.continueAsTask was used inside a step: use it between steps')
+  if (run.request.journalStore !== undefined) return true
+  return shouldBeginAsTask(choice, run.request) ? continueAsTask(run) : false
+}
