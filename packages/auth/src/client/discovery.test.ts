@@ -103,8 +103,21 @@ describe('The metadata of an authorization server', () => {
   ])('that names %s as its issuer is not used [AUD-013 AUD-014]', async (_, issuer) => {
     await using w = await createTestEnvironment()
     w.authorizationServer.metadata['issuer'] = issuer(w.authorizationServer.issuer)
-    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'issuer_mismatch' })
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
+    expect(error).toMatchObject({ code: 'issuer_mismatch' })
+    const spelling = issuer(w.authorizationServer.issuer)
+    const isSpelling = spelling !== undefined && spelling !== 'https://example.com'
+    const names = isSpelling ? `alias: "${spelling}"` : 'names'
+    expect(error).toHaveProperty('message', expect.stringContaining(names))
+    expect(String(error).includes('alias')).toBe(isSpelling)
+    expect(error).toHaveProperty('message', expect.stringContaining(`"${w.authorizationServer.issuer}"`))
     expect(w.authorizationServer.received.map(({ path }) => path)).toEqual(['/.well-known/oauth-authorization-server'])
+  })
+
+  test('is accepted by an option that exists alone', async () => {
+    await using w = await createTestEnvironment()
+    const options: object = { issuer: { [w.authorizationServer.issuer]: {} } }
+    expect(() => w.createOAuth(options)).toThrow('oauth has no option `issuer`: did you mean `issuers`?')
   })
 
   test('may spell its issuer otherwise where the user vouches for it', async () => {

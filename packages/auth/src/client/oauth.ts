@@ -1,3 +1,4 @@
+import { checkOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
@@ -14,6 +15,16 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly redirect: Redirect
   /** Settings of the user for authorization servers, by issuer. */
   readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
+}
+
+const oauthOptionNames: Readonly<Record<keyof OAuthOptions, true>> = {
+  client: true,
+  redirect: true,
+  issuers: true,
+  dpop: true,
+  store: true,
+  fetch: true,
+  runtime: true,
 }
 
 /** The logins of one person, for any number of servers. */
@@ -41,6 +52,7 @@ export interface OAuth extends HttpAuthorizer {
  */
 export function oauth(options: OAuthOptions): OAuth {
   const { client: identity, redirect, issuers = {} } = options
+  checkOptions(options, oauthOptionNames, 'oauth')
   checkClientIdentity(identity)
   const deps = resolveAuthorizerDeps(options)
   const { records, now } = deps

@@ -57,7 +57,10 @@ function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
   if (typeof namedIssuer !== 'string' || (namedIssuer !== issuer && namedIssuer !== alias)) {
     const issuerText = typeof namedIssuer === 'string' ? quoteText(namedIssuer) : 'no issuer'
-    const message = `The metadata at ${metadataUrl} names ${issuerText}; it must be ${quoteText(issuer)}, letter for letter`
+    const advice = isSameUrl(namedIssuer, issuer)
+      ? `. The option \`alias: ${issuerText}\` of this issuer accepts it`
+      : ''
+    const message = `The metadata at ${metadataUrl} names ${issuerText}, and it must be ${quoteText(issuer)}${advice}`
     throw new AuthError('issuer_mismatch', message, { issuer })
   }
   const endpointUrls: Record<string, string> = {}
@@ -66,6 +69,13 @@ function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl
     if (typeof url === 'string') endpointUrls[endpointName] = parseSafeUrl(url, new URL(issuer), endpointName).href
   }
   return { ...pickStringLists(fields), ...pickFlags(fields), ...endpointUrls, issuer: namedIssuer }
+}
+
+/** Returns true for two spellings of one URL. The metadata of another server is never worth an option. */
+function isSameUrl(namedIssuer: unknown, issuer: string): boolean {
+  return (
+    typeof namedIssuer === 'string' && URL.canParse(namedIssuer) && new URL(namedIssuer).href === new URL(issuer).href
+  )
 }
 
 function pickStringLists(fields: JsonObject): Record<string, string[]> {

@@ -58,6 +58,24 @@ export interface ProtectOptions {
   readonly runtime?: { readonly now: () => number } | undefined
 }
 
+/** The options of {@link protect}. */
+export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = {
+  resource: true,
+  issuers: true,
+  scopes: true,
+  supportedScopes: true,
+  impliedScopes: true,
+  name: true,
+  toPrincipal: true,
+  dpop: true,
+  certificateOf: true,
+  clockToleranceMs: true,
+  cacheMs: true,
+  onError: true,
+  fetch: true,
+  runtime: true,
+}
+
 const maxCachedTokens = 1000
 const defaultCacheMs = 300_000
 const defaultClockToleranceMs = 5000

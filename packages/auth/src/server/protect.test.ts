@@ -174,6 +174,11 @@ test('the expiry of the token decides where toPrincipal leaves it out or extends
   }
 })
 
+test('an option that does not exist is refused, with the one that was meant', () => {
+  const options = { resource, issuers: ['https://as.example'], scope: ['read'] }
+  expect(() => protect(options)).toThrow('protect has no option `scope`: did you mean `scopes`?')
+})
+
 test('a verified token is cached for five minutes at most', async () => {
   await using server = await createProtectedServer()
   const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 7200 } })

@@ -1,3 +1,4 @@
+import { checkOptions } from '@x/core'
 import { isJsonObject, type WireError } from '@x/schema'
 import { parseScopes } from '../scopes.ts'
 import {
@@ -9,7 +10,7 @@ import {
 import type { HttpErrorResponse } from './challenge.ts'
 import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
-import { createAuthenticationState, dpopModeOf, type ProtectOptions } from './protect-options.ts'
+import { createAuthenticationState, dpopModeOf, protectOptionNames, type ProtectOptions } from './protect-options.ts'
 
 /** Authenticates requests, and reports whether it can. */
 export interface AuthenticateRequest {
@@ -40,6 +41,7 @@ export interface Protection {
  * @throws TypeError or RangeError for invalid options.
  */
 export function protect(options: ProtectOptions): Protection {
+  checkOptions(options, protectOptionNames, 'protect')
   const resource = canonicalizeResource(options.resource)
   const scopes = parseScopes('scopes', options.scopes ?? [])
   const supportedScopes = parseScopes(
