@@ -1,6 +1,6 @@
 import { createCall, protocolVersion } from '@x/schema'
 import { createServer, prompt, resourceTemplate, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const greet = tool('greet', {
   description: 'Greets a person',

@@ -1,5 +1,5 @@
 import { sealedState, type StateCodec } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { basicAuthorization, type Connection } from './azure-devops/connection.ts'
 
 /** The settings of an instance. */

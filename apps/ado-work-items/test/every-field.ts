@@ -1,5 +1,5 @@
 import { createServer, type McpServer, sealedState, tool, toolResult } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August']
 

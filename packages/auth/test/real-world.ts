@@ -7,7 +7,7 @@ import { createServer, tool } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import { connectHttp, type HttpAuthorizer } from '@x/transport-http/client'
 import { nodeHandler } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FetchFunction, Redirect } from '../src/client.ts'
 import { protect, requireScopes } from '../src/server.ts'
 

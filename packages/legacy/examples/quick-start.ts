@@ -2,7 +2,7 @@ import { legacy } from '@x/legacy/server'
 import { createServer, form, sealedState, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // The same keys on every instance, from its secrets: then any of them serves any session.
 const state = sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] })

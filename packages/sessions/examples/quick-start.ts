@@ -3,7 +3,7 @@ import { createServer, tool } from '@x/server'
 import { sessions as sessionsOfClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // The same keys on every instance, from its secrets: then any of them serves any session.
 const shopping = sessions({

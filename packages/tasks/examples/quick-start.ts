@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { createServer, form, tool } from '@x/server'
 import { tasks } from '@x/tasks/client'
 import { tasks as serverTasks } from '@x/tasks/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const confirmation = form(z.object({ sure: z.boolean() }))
 

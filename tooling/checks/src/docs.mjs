@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
+import { withImports } from './shown-imports.mjs'
 import { problem, runCheck } from './report.mjs'
 import { listFiles, listPackages } from './workspace.mjs'
 
@@ -8,6 +9,7 @@ const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
 const checked =
   /^(README|CONTRIBUTING|SECURITY)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^docs\/(?!reference\/).*\.md$/
 
+const guide = /^docs\/guides\//
 const publishedReadme = /^packages\/[^/]+\/README\.md$/
 
 /**
@@ -48,7 +50,8 @@ function blockProblems(root, file) {
 }
 
 /**
- * Reads the target of a marker: a file (relative to the document), and optionally one region of it.
+ * Reads the target of a marker: a file (relative to the document), and optionally one region of it. A guide shows a
+ * region with the imports from packages that it uses.
  * @param {string} root
  * @param {string} file
  * @param {string} marker
@@ -56,7 +59,10 @@ function blockProblems(root, file) {
 function drawn(root, file, marker) {
   const [path = '', name] = marker.split('#')
   const source = join(root, dirname(file), path)
-  return existsSync(source) ? region(readFileSync(source, 'utf8'), name) : undefined
+  if (!existsSync(source)) return undefined
+  const text = readFileSync(source, 'utf8')
+  const shown = region(text, name)
+  return shown === undefined || !guide.test(file) || !source.endsWith('.ts') ? shown : withImports(shown, source)
 }
 
 /**

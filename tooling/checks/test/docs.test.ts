@@ -78,3 +78,28 @@ test.each([
   })
   expect(checkDocs(root).join('\n')).toContain(message)
 })
+
+test('a guide shows a region with the imports from packages that it uses', () => {
+  const source = `import { one, two } from 'numbers'
+import type { Three } from 'types'
+import * as z from 'zod'
+import { near } from './near.ts'
+import { four } from 'numbers/four'
+
+// #region sum
+export const sum: Three = one + z.two(near.four)
+// #endregion sum
+`
+  const root = tree({ 'docs/guides/a.md': drawn('a.ts#sum', ''), 'docs/guides/a.ts': source })
+  checkDocs(root, ['--write'])
+  expect(readFileSync(join(root, 'docs/guides/a.md'), 'utf8')).toBe(
+    drawn(
+      'a.ts#sum',
+      `import { one } from 'numbers'
+import type { Three } from 'types'
+import * as z from 'zod'
+
+export const sum: Three = one + z.two(near.four)`,
+    ),
+  )
+})

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Leg, Requirements } from './requirements.ts'
 
 /** A scenario that is known to fail, or to pass without proving anything, and why. */

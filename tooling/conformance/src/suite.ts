@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Check } from './judge.ts'
 
 const folder = new URL('../suite/node_modules/', import.meta.url)

@@ -2,12 +2,12 @@ import { createClient } from '@x/client'
 import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const nameForm = form(z.object({ name: z.string() }))
 
 const greet = tool('greet', {
-  description: 'Greets whoever is there',
+  description: 'Greets a user by name',
   async run(_, ctx) {
     const { name } = await ctx.elicit('who', { message: 'Who are you?', schema: nameForm })
     return `Hello, ${name}!`

@@ -1,7 +1,7 @@
 import type { InputHandlers } from '@x/client'
 import type { CallToolResult, Exchange, RpcRequest } from '@x/schema'
 import { sealedState, type StateCodec, type Tool, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * Keys as operators make them: 32 random bytes each, in hex; written down so that every process of a test has the same.

@@ -1,5 +1,5 @@
 import { inputRequired, prompt, resource, type ServerDefinition, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { forms, keys, stateWith } from './asking.ts'
 
 /** A word that only the server knows; it stands in everything that a call keeps. */

@@ -4,7 +4,7 @@ import { McpServer as OfficialServer } from '@modelcontextprotocol/sdk/server/mc
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { connectDualHttp } from '@x/legacy/http-client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Peer, peerOf, portOf } from './older-server-peers.ts'
 
 /** The official v1 server, with a transport for each session or for each request. */

@@ -2,7 +2,7 @@ import { type Client, createClient } from '@x/client'
 import { type Context, createServer, type KeyInput, prompt, resourceTemplate, sealedState } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import { tasks } from '@x/tasks/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // First guesses of an author that are right: each compiles and does what its author means.
 

@@ -1,7 +1,7 @@
 import type { Client } from '@x/client'
 import { type Context, prompt, tool } from '@x/server'
 import { tasks } from '@x/tasks/client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { client } from './accepted.ts'
 
 // First guesses of an author that are wrong: the error in the line says what is right.

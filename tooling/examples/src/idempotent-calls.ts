@@ -1,6 +1,6 @@
 import { createServer, form, type McpServer, sealedState, type Tool, tool } from '@x/server'
 import type { StateStore } from '@x/state-codec'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A stand-in for a real bank, with which the tool below pays. */
 export interface Bank {

@@ -1,5 +1,5 @@
 import { prompt, resource, resourceNotFoundError, resourceTemplate } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // #region prompt
 const languages = ['go', 'python', 'typescript']

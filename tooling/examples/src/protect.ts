@@ -6,7 +6,7 @@ import { createServer, type McpServer, tool } from '@x/server'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { documentHandler, httpHandler } from '@x/transport-http'
 import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const items = new Map([
   ['1', { owner: 'ada', title: 'Milk' }],

@@ -10,7 +10,7 @@ import {
   type Tool,
   tool,
 } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The data of the tools below; a stand-in for a real tracker. */
 export interface Tracker {

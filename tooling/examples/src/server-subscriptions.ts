@@ -1,5 +1,5 @@
 import { createServer, resourceNotFoundError, resourceTemplate, type McpServer, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // #region tell
 const days = new Map([['monday', 'Buy milk']])

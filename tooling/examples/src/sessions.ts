@@ -10,7 +10,7 @@ import {
 import { type Sessions, sessionResources, sessions } from '@x/sessions/server'
 import { type KeyInput, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // #region define
 export const tripState = z.object({ city: z.string().optional(), nights: z.number().default(0) })

@@ -10,7 +10,7 @@ import {
 } from '@x/server'
 import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The data of the tool below; a stand-in for a real archive. */
 export interface Archive {

@@ -11,7 +11,7 @@ import { type PostgresPool, postgresBus } from '@x/server/postgres'
 import { tasks, type TasksApi } from '@x/tasks/server'
 import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The data of the guide's programs. */
 export interface Shop {

@@ -1,9 +1,9 @@
 import { tool, ToolError } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // #region text
 export const greet = tool('greet', {
-  description: 'Greets somebody by name',
+  description: 'Greets a user by name',
   input: z.object({ name: z.string().min(1) }),
   annotations: { readOnlyHint: true },
   run: ({ name }) => `Hello, ${name}!`,
@@ -40,7 +40,7 @@ export const copy = tool('copy', {
 
 // #region raw
 export const echo = tool('echo', {
-  description: 'Says what it was told',
+  description: 'Returns its text',
   input: { type: 'object', properties: { text: { type: 'string', maxLength: 1000 } }, required: ['text'] },
   run: ({ text }) => String(text),
 })

@@ -1,5 +1,5 @@
 import { createServer, type McpServer, resource, sealedState, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const text = (field: string) => z.object({ [field]: z.string() })
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseRules, type Rule } from '../rules/rule.ts'
 import { AzureDevOpsError } from './azure-devops-error.ts'
 import type { Connection } from './connection.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { AzureDevOpsError } from './azure-devops-error.ts'
 
 /** An answer of the service, read whole. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The value of a field as this application sees it; people are written `Name <address>`. */
 export type FieldValue = string | number | boolean

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { missingFields, ruleApplies } from '../rules/missing-fields.ts'
 import { parseRules } from '../rules/rule.ts'
 import type { SeedField, SeedProcess, SeedType, SeedWorkItem } from './seed.ts'

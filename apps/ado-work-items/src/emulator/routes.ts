@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SeedField, SeedWorkItem } from './seed.ts'
 import { ServiceError } from './service-error.ts'
 import type { Store } from './store.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const person = z.object({ displayName: z.string(), uniqueName: z.string() })
 const field = z.object({

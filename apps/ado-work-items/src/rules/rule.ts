@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** When a rule applies. The types are those of the service, such as `when` and `whenChanged`. */
 export interface Condition {

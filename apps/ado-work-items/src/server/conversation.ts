@@ -1,7 +1,7 @@
 import type { Context, Tool } from '@x/server'
 import { sessions, type Sessions } from '@x/sessions/server'
 import type { StateCodec } from '@x/state-codec'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { newValues } from './update-work-item.ts'
 

@@ -1,5 +1,5 @@
 import { type Form, form } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldValue } from '../azure-devops/work-item.ts'
 import type { FieldDefinition } from '../azure-devops/work-item-type.ts'
 import type { MissingField } from '../rules/missing-fields.ts'

@@ -1,5 +1,5 @@
 import { type Tool, tool, toolResult } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { icons } from './icon.ts'
 import { toFailedResult } from './tool-failure.ts'

@@ -1,5 +1,5 @@
 import { type Prompt, prompt } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { completeIds } from './complete-ids.ts'
 import { toProtocolError } from './protocol-error.ts'

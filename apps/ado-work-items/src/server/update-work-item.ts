@@ -1,5 +1,5 @@
 import { type Context, InputDeclined, type Tool, tool, toolResult } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { readBasis } from './basis.ts'
 import { completeFields } from './complete-fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import type { WorkItem } from '../azure-devops/work-item.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { expect, type Step, type StepScope } from './step.ts'
 import { textOf } from './text-of.ts'
 

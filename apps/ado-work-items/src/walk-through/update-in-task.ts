@@ -1,7 +1,7 @@
 import type { ElicitAnswer } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { TaskHandle } from '@x/tasks/client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { workerIn } from '../fleet/instance-meta.ts'
 import type { Expected } from './resolve-in-rounds.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'

@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { sessions } from '@x/sessions/client'
 import { tasks } from '@x/tasks/client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
 import { keepPeopleApart, type LoginPlan, loginSteps } from './log-in.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { ElicitRequestFormParams } from '@x/schema'
-import { z } from 'zod'
+import * as z from 'zod'
 import { UsageError } from '@apps/front/usage'
 import type { Person } from './person.ts'
 

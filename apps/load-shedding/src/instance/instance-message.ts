@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const number = z.number()
 const call = z.string().max(64)

@@ -1,5 +1,5 @@
 import { tool, type Tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import { countChunk, emptyTally, type Tally } from './tally.ts'
 

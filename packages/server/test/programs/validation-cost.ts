@@ -1,6 +1,6 @@
 import { createCall, metaKeys, parseRequestOrNotification, protocolVersion, type RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // Prints what rejecting costs as a multiple of what accepting a valid input of the same bytes costs, and what twice the
 // input costs as a multiple of the input. Measured from the text of a request to the result.

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHonestServer, tool } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A request as a hostile server sees it. */
 export interface HostileCall {

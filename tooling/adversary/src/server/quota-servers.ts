@@ -3,7 +3,7 @@ import { sessions } from '@x/sessions/server'
 import { memoryStore, randomKey, storedState } from '@x/state-codec'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { quota } from './endpoints.ts'
 
 /** Time of the servers in milliseconds; attacks skip some of it. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const run = promisify(execFile)
 

@@ -1,6 +1,6 @@
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const echo = tool('echo', {
   description: 'Repeats a text',

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const handler = createMcpHandler(() => {
   const server = new McpServer({ name: 'bench', version: '1.0.0' })

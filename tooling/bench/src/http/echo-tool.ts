@@ -1,5 +1,5 @@
 import { tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The tool that is called: its arguments are validated, and it repeats a text. */
 export const echoTool = tool('echo', {

@@ -1,5 +1,5 @@
 import { type Tool, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { echoTool } from './echo-tool.ts'
 
 /** So many tools, each with a schema of its own; the echo tool is in the middle. */

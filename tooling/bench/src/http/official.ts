@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The handler of the official SDK, as its documentation makes one. */
 export type OfficialHandler = ReturnType<typeof createMcpHandler>

@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What an install holds. */
 export interface Installed {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { runCommand } from '@tooling/e2e/dist/installed/run-command.js'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
 

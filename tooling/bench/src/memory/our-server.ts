@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type Exchange, serverOf } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 import { answerMemory } from './answer-memory.ts'
 
 const echo = tool('echo', {

@@ -1,6 +1,6 @@
 import { createServer, form, sealedState, type McpServer, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const description = 'Resolves a bug'
 const input = z.object({ id: z.number().int() })

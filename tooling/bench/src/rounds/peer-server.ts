@@ -6,7 +6,7 @@ import {
   McpServer,
 } from '@modelcontextprotocol/server'
 import { randomKey } from '@x/state-codec'
-import { z } from 'zod'
+import * as z from 'zod'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { serveOfficial } from '../http/official.ts'
 

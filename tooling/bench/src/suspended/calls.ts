@@ -1,6 +1,6 @@
 import { type Call, createCall, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const sure = z.object({ sure: z.boolean() })
 const name = z.object({ name: z.string() })

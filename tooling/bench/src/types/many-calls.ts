@@ -66,7 +66,7 @@ function programOf(count: number, form: CallForm): string {
   })
   return `import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 ${tools.join('\n')}
 export const server = createServer({ name: 'many', version: '1.0.0', tools: [${numbers.map((number) => `tool${number}`).join(', ')}] })

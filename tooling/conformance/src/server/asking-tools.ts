@@ -1,5 +1,5 @@
 import { inputRequired, prompt, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // Outside the handlers, so that each is turned into a form once.
 const named = z.object({ name: z.string().meta({ title: 'Name' }) })

@@ -1,5 +1,5 @@
 import { prompt } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { png } from './media.ts'
 
 const suggestions = ['paris', 'park', 'party']

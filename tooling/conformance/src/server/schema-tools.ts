@@ -1,5 +1,5 @@
 import { tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Listed as it stands: the suite looks for every one of these keywords. */
 const verbatim = {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorCodes, McpError } from '@x/schema'
 import { tool, toolResult } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // Outside the handlers, so that each is turned into a form once.
 const named = z.object({ name: z.string().meta({ title: 'Name' }) })

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { PackedPackage } from './packed-packages.ts'
 import { runCommand } from './run-command.ts'
 

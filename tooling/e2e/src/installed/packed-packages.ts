@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
+import * as z from 'zod'
 import { runCommand } from './run-command.ts'
 
 const packages = fileURLToPath(new URL('../../../../packages/', import.meta.url))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { PackedPackage } from './packed-packages.ts'
 import { runCommand } from './run-command.ts'
 

@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
+import * as z from 'zod'
 import { runCommand } from './run-command.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))

@@ -1,5 +1,5 @@
 import { acceptedContent, completable, inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 
 const cities = z.object({ city: z.string() })

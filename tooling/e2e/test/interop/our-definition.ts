@@ -11,7 +11,7 @@ import {
   tool,
   ToolError,
 } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { keys, resolveTool, stateWith } from '../asking.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { waitingTool } from '../waiting-tool.ts'

@@ -9,7 +9,7 @@ import { postgresStore } from '@x/state-codec/postgres'
 import { redisStore } from '@x/state-codec/redis'
 import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const { STATE_KEY, EFFECTS = '', REDIS_PATH, DATABASE_URL } = process.env
 

@@ -5,7 +5,7 @@ import { postgresEngine } from '@x/tasks/postgres'
 import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const { DATABASE_URL = '', LEASE_MS = '', STATE_KEY } = process.env
 

@@ -1,6 +1,6 @@
 import { createServer, form, resourceNotFoundError, resourceTemplate, sealedState, tool, ToolError } from '@x/server'
 import { tasks } from '@x/tasks/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   assignIssue,
   closeIssue,

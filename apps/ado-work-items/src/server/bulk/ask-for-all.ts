@@ -1,5 +1,5 @@
 import { type Context, form, InputDeclined } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AzureDevOps } from '../../azure-devops/create-azure-devops.ts'
 import type { Fields } from '../../azure-devops/work-item.ts'
 import type { FieldDefinition } from '../../azure-devops/work-item-type.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { searchFilters } from '../list-work-items.ts'
 import { newValues } from '../update-work-item.ts'
 import { workItemId } from '../work-item-output.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Targets } from './find-targets.ts'
 import { type Entry, nameOf } from './outcome.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A value that people choose, and what they see for it. */
 export interface Option {

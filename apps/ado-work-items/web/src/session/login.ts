@@ -1,5 +1,5 @@
 import type { OAuth } from '@x/auth/client'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const document = z.object({ issuer: z.url().optional(), client: z.string().optional() })
 

@@ -1,7 +1,7 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Client } from '@x/client'
 import { isJsonObject, type Tool } from '@x/schema'
-import { z } from 'zod'
+import * as z from 'zod'
 import { draft } from '../forms/field.ts'
 import { type Form, openForm } from '../forms/form.ts'
 import { toolFields } from '../forms/tool-fields.ts'

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Client } from '@x/client'
-import { z } from 'zod'
+import * as z from 'zod'
 import { explainFailure } from './explain-failure.ts'
 import { textIn } from './result-text.ts'
 
