@@ -94,12 +94,8 @@ export type {
   RpcResult,
   WireError,
 } from './basic/rpc.ts'
-export type {
-  CapabilitySettings,
-  ClientCapabilities,
-  ListCapability,
-  ServerCapabilities,
-} from './basic/capabilities.ts'
+export type { CapabilitySettings, ClientCapabilities } from './basic/capabilities.ts'
+export type { ListCapability, ServerCapabilities } from './basic/capabilities.ts'
 export type { ClientNotification, ClientRequest, ClientResult } from './basic/client-messages.ts'
 export type {
   AudioContent,

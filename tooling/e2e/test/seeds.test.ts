@@ -13,7 +13,7 @@ const resolution = z.object({
     .enum(['Fixed', "Won't Fix", 'Duplicate', 'By Design'])
     .meta({ description: 'Resolution type for this bug' }),
 })
-const duplicateOf = z.object({ duplicateOfId: z.number().meta({ description: 'Work item ID of the original bug' }) })
+const originalBug = z.object({ duplicateOfId: z.number().meta({ description: 'Work item ID of the original bug' }) })
 const firstQuestion = 'Resolving Bug #4522 requires a resolution. How was this bug resolved?'
 const secondQuestion = 'Since this is a duplicate, which work item is the original?'
 const resolved = 'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.'
@@ -32,7 +32,7 @@ function updateWorkItem(updates: string[], task?: 'required') {
       const message = `Resolving Bug #${id} requires a resolution. How was this bug resolved?`
       const reason = await ctx.elicit('resolution', { message, schema: resolution })
       if (reason.resolution !== 'Duplicate') return `Bug #${id} resolved as ${reason.resolution}.`
-      const { duplicateOfId } = await ctx.elicit('duplicateOf', { message: secondQuestion, schema: duplicateOf })
+      const { duplicateOfId } = await ctx.elicit('duplicate_of', { message: secondQuestion, schema: originalBug })
       const text = `Bug #${id} resolved as Duplicate of Bug #${duplicateOfId}.`
       await ctx.step('update', () => void updates.push(text))
       return `${text} State set to Resolved and duplicate link created.`
@@ -103,10 +103,10 @@ describe('SEP-2322, message by message', () => {
     const two = await send(second, 'tools/call', { ...update, ...answered, requestState: one['requestState'] })
     expect(two).toMatchObject({
       resultType: 'input_required',
-      inputRequests: { duplicateOf: { method: 'elicitation/create', params: { message: secondQuestion } } },
+      inputRequests: { duplicate_of: { method: 'elicitation/create', params: { message: secondQuestion } } },
     })
-    expect(Object.keys(two['inputRequests'] ?? {})).toEqual(['duplicateOf'])
-    const last = { inputResponses: { duplicateOf: accepted({ duplicateOfId: 4301 }) } }
+    expect(Object.keys(two['inputRequests'] ?? {})).toEqual(['duplicate_of'])
+    const last = { inputResponses: { duplicate_of: accepted({ duplicateOfId: 4301 }) } }
     const three = await send(third, 'tools/call', { ...update, ...last, requestState: two['requestState'] })
     expect(three).toMatchObject({ resultType: 'complete', content: [{ type: 'text', text: resolved }] })
     expect(updates).toHaveLength(1)
