@@ -163,7 +163,7 @@ interface DeferredSignal {
 
 /**
  * Gives an object a `signal` that is created on access; few handlers read it, and creating one costs more than most of
- * a call. `make` is called at every access, so it must return the same signal each time.
+ * a call. `createSignal` is called at every access, so it must return the same signal each time.
  */
 export function deferSignal<T extends object>(
   target: T,

@@ -1,4 +1,5 @@
 const ofOthers = {
+  'names of drafts that were not taken over': 'dependent_requests dependent_responses resourceAllocation',
   'of the JSON Schema vocabulary': 'pattern patternProperties uniqueItems',
   'claims of a JWT (RFC 7519, RFC 9068), or its algorithms': 'iss iat jti scp JWT A256GCM HS256',
   'codes and methods of OAuth': 'invalid_target private_key_jwt',
@@ -9,7 +10,7 @@ const ofOthers = {
   'options of the redis client': 'socketTimeout reconnectStrategy',
   'exported by undici': 'ProxyAgent',
   packages: 'pg redis re2js',
-  programs: 'initdb ssh uvx',
+  programs: 'initdb setsid ssh uvx',
   'a type of PostgreSQL': 'jsonb',
   'an error of npm': 'ERESOLVE',
   'a balancing method of nginx': 'least_conn',

@@ -1,13 +1,5 @@
 import { createClient } from '@x/client'
-import {
-  createCall,
-  type Exchange,
-  type JsonObject,
-  metaKeys,
-  protocolVersion,
-  type RpcRequest,
-  serverOf,
-} from '@x/schema'
+import { createCall, type Exchange, type JsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import { describe, expect, test } from 'vitest'
@@ -61,8 +53,7 @@ describe('SEP-2322, the messages of the client', () => {
       sent.push(request)
       return { jsonrpc: '2.0', id: request.id, result: rounds[sent.length - 1] ?? {} }
     }
-    const info = { name: 'azure-devops', version: '1.0.0' }
-    const client = createClient(serverOf(exchange, { info, localOnly: true }), {
+    const client = createClient(exchange, {
       name: 'host',
       version: '1.0.0',
       elicit: async ({ message }) => ({

@@ -2,7 +2,7 @@ import type { SubscriptionEvent } from './subscription.ts'
 
 /** The events that wait for a reader. */
 export interface EventQueue {
-  /** Queues an event, unless an equal one waits already. `instead` is queued in its place when too many wait. */
+  /** Queues an event, unless an equal one waits already. `overflowEvent` is queued in its place when too many wait. */
   put(event: SubscriptionEvent, overflowEvent?: SubscriptionEvent): void
   /** Ends the queue: the reader receives the waiting events, and then the end, or an error. */
   end(failure?: { readonly error: unknown }): void

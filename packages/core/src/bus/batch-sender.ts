@@ -23,7 +23,7 @@ export interface BatchSender {
  * Sends texts one batch after the other; what comes while one is under way makes the next. So a burst of changes keeps
  * its order, and takes one connection of a pool and not all of them.
  *
- * `send` throws what `overflow` makes when more than {@link maxWaitingCharacters} characters wait.
+ * `send` throws the error of `createOverflowError` when more than {@link maxWaitingCharacters} characters wait.
  */
 export function createBatchSender(
   sendAll: (texts: readonly string[]) => Promise<unknown>,

@@ -76,7 +76,7 @@ export function createQuestionId(streamId: string): string {
   return `${streamId}.${randomId().slice(0, 8)}`
 }
 
-/** Returns the stream in an id of `questionIdOf`. */
+/** Returns the stream in an id of `createQuestionId`. */
 export function streamIdOfQuestion(id: string): string {
   return id.slice(0, streamIdLength)
 }

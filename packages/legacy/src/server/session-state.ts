@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 /** State of a session on one instance: the settings of its client, and the calls that run for it here. */
 export interface LegacySessionState {
   readonly key: string
-  /** Key of the caller for quotas, as `callerOf` returns it. */
+  /** Key of the caller for quotas. */
   readonly callerKey: string
   level: LoggingLevel
   readonly uris: Set<string>

@@ -94,7 +94,7 @@ function variablePartOf({ literals, variables }: UriTemplate, uri: string): stri
     : undefined
 }
 
-/** The text of each variable, where `middle` is what lies between the first and the last literal. */
+/** Returns the text of each variable. `variablePart` is the text between the first and the last literal. */
 function splitVariables({ literals, variables }: UriTemplate, variablePart: string): readonly string[] | undefined {
   // From the right, for each place where a variable may begin: where it ends, so that the rest still fits.
   const endIndexes: Int32Array[] = []

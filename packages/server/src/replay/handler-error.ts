@@ -107,8 +107,8 @@ export function checkHandlerKey(key: unknown, functionName: string): asserts key
 }
 
 /**
- * Under which name a question of an explicit round goes over the wire where no key may be used twice: `r` and a number
- * are in no other key, since authors' keys have no `~`.
+ * Under which name a question of an explicit round goes over the wire where no key may be used twice. No key
+ * of an author has a `~`, so it differs from all of them.
  */
 export function formatExplicitKey(key: string, round: number): string {
   return `${key}~r${round}`

@@ -7,8 +7,8 @@ export interface InputRequestTracker {
   /** The keys whose answers the server has taken. */
   readonly answeredRequestKeys: ReadonlySet<string>
   /**
-   * Takes what a state asks for the first time, so that nobody else asks it. A key that comes back is passed over;
-   * `changed` names one that comes back with another request (seps/2663-tasks-extension, task update requests).
+   * Takes what a state asks for the first time, so that nobody else asks it. A known key is passed over.
+   * `changedKey` names one that has another request now (seps/2663-tasks-extension, task update requests).
    */
   selectNewRequests(requests: InputRequests): NewRequests
   /** Gives back what nobody answers any more. */

@@ -123,7 +123,7 @@ export const maxFailurePauseMs = 30_000
 
 /**
  * Returns the pause after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random
- * half. `earlier` is how many failures there were before the last one.
+ * half. `failureCount` is the number of failures before the last one.
  */
 export function computeFailurePauseMs(failureCount: number, random: () => number): number {
   return computeBackoffMs(failureCount, { firstMs: firstFailurePauseMs, maxMs: maxFailurePauseMs }, random)

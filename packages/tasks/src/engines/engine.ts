@@ -43,7 +43,7 @@ export interface TaskEngine {
    */
   cancel(id: string, owner: string): Promise<CancelOutcome>
   /**
-   * Takes up to `most` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker
+   * Takes up to `maxClaims` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker
    * alone: its attempt is one higher than any before.
    */
   claim(maxClaims: number): Promise<readonly ClaimedTask[]>

@@ -14,7 +14,7 @@ export interface StoredCallOptions {
   readonly store: LinkStore
   /** The number of the last event that the client has; undefined while it reads nothing. */
   readonly lastEventNumber: number | undefined
-  /** The call waits here, until `onEnd`; `move` leaves it to other instances. */
+  /** The call waits here, until `onEnd`. `handOff` leaves it to other instances. */
   readonly onWaiting: (handOff: () => void) => void
   /** The call waits here no more. */
   readonly onEnd: () => void

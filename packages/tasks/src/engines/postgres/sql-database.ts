@@ -22,8 +22,8 @@ export interface SqlDatabase {
 }
 
 /**
- * Loads a package that not every user needs. Rejects with what to install when it is missing; `named` is what to write
- * then.
+ * Loads a package that not every user needs. Rejects with what to install when it is missing; `packageSpec` is what to
+ * install.
  */
 export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {
   try {
