@@ -41,8 +41,6 @@ export interface JsonRules {
   readonly maxDepth: number
   /** Tells if an object is accepted that is not an array; every object is by default. */
   readonly acceptsObject?: (object: object) => boolean
-  /** Rejects undefined members of objects, which serialization omits. Undefined items are always rejected. */
-  readonly rejectsUndefined?: boolean
   /** Accepts everything that is neither an array nor an object, so that depth alone is bounded. */
   readonly acceptsLeaves?: boolean
 }
@@ -61,8 +59,8 @@ export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem |
 }
 
 /** Gives rules one shape, whichever of them are given: the engine reads objects of few shapes faster. */
-function completeRules({ maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }: JsonRules): WalkRules {
-  return { maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }
+function completeRules({ maxDepth, acceptsObject, acceptsLeaves }: JsonRules): WalkRules {
+  return { maxDepth, acceptsObject, acceptsLeaves }
 }
 
 type WalkRules = { readonly [Rule in keyof JsonRules]: JsonRules[Rule] | undefined }
@@ -136,7 +134,7 @@ function findMemberProblem(object: object, rules: WalkRules, depth: number): Fou
   // Twice as fast as a list of the members; it visits inherited ones as well, which JSON leaves out.
   for (const key in members) {
     const member = members[key]
-    if (member === undefined && rules.rejectsUndefined !== true) continue
+    if (member === undefined) continue
     const problem = findProblem(member, rules, depth)
     if (problem !== undefined && Object.hasOwn(object, key)) return prependKey(problem, key)
   }

@@ -1,6 +1,7 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { metaKeys } from '@x/schema'
+import { createServer, resource, resourceTemplate } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
@@ -193,4 +194,34 @@ describe.each([
     expect(await subscription.closed).toBe('local')
     expect((await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).content).toHaveLength(1)
   })
+})
+
+test('the official client reads resources with URIs of their own and those of a template on one page', async () => {
+  const read = () => 'text'
+  let requestCount = 0
+  const server = createServer({
+    name: 'ours',
+    version: '1.0.0',
+    state: false,
+    use: [
+      (next) => (request, call) => {
+        if (request.method === 'resources/list') requestCount++
+        return next(request, call)
+      },
+    ],
+    resources: ['one', 'two'].map((name) => resource(`text://${name}`, { name, read })),
+    resourceTemplates: [
+      resourceTemplate('note://{day}', {
+        name: 'Note',
+        list: () => ['monday', 'tuesday'].map((name) => ({ uri: `note://${name}`, name })),
+        read,
+      }),
+    ],
+  })
+  await using http = await serveHttp(server)
+  const client = officialClient()
+  await client.connect(new StreamableHTTPClientTransport(new URL(http.url)))
+  const { resources } = await client.listResources()
+  await client.close()
+  expect([resources.map(({ name }) => name), requestCount]).toEqual([['one', 'two', 'monday', 'tuesday'], 1])
 })

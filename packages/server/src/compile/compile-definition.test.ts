@@ -53,6 +53,12 @@ describe('definitions that are refused, by name and with a reason [BAS-039 BAS-0
       ['tool "t"', 'description'],
     ],
     [
+      'a tool that runs as a task, at a server without tasks',
+      { tools: [tool('t', { description: 't', task: 'required', run })] },
+      'value',
+      ['tool "t"', "task is 'required'", 'extensions: [tasks('],
+    ],
+    [
       'a tool twice',
       { tools: [tool('t', { description: 't', run }), tool('t', { description: 't', run })] },
       'duplicate',

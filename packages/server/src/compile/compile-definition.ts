@@ -45,6 +45,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compileContext))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
+  rejectTasksWithoutExtension(definition)
   const capabilities = buildServerCapabilities(definition, [...prompts, ...templates])
   return {
     capabilities,
@@ -55,6 +56,18 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
     resources: buildListing('resources', resources),
     templates: buildListing('resourceTemplates', templates),
   }
+}
+
+/** The identifier of the extension that runs calls as tasks (extensions/tasks). */
+const tasksExtensionIdentifier = 'io.modelcontextprotocol/tasks'
+
+/** Rejects a tool whose every call would fail, because it runs as a task and no extension serves tasks. */
+function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefinition): void {
+  if (extensions.some(({ identifier }) => identifier === tasksExtensionIdentifier)) return
+  const tool = tools.find(({ definition }) => definition.task === 'required')
+  if (tool === undefined) return
+  const reason = "task is 'required', and no extension serves tasks; write extensions: [tasks(…)], or task: 'allowed'"
+  throw new DefinitionError('value', `tool ${JSON.stringify(tool.name)}`, { reason })
 }
 
 /** Returns the checked name, version and description of the server. */

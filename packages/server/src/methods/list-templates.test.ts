@@ -30,13 +30,44 @@ describe('the resources of templates are listed', () => {
     const pages = await pagesOf(serve({ resources: fixed, resourceTemplates: [note(paged), other] }), 'resources/list')
     expect(uris(pages)).toEqual([
       ['fixed://a', 'fixed://b'],
-      ['fixed://c'],
-      ['note://all/0', 'note://all/0b'],
+      ['fixed://c', 'note://all/0', 'note://all/0b'],
       ['note://all/1', 'note://all/1b'],
       ['note://all/2', 'note://all/2b'],
       [],
     ])
     expect(pages[2]).toMatchObject({ ttlMs: 5, cacheScope: 'public' })
+  })
+
+  test('on one page with those that have URIs of their own, when all of them fit', async () => {
+    const other = resourceTemplate('other://{id}', {
+      name: 'Other',
+      list: () => [{ uri: 'other://1', name: '1' }],
+      read,
+    })
+    const offers = { resources: fixed.slice(0, 1), resourceTemplates: [note(own), other] }
+    const page = await resultOf(createServer({ ...about, pageSize: 4, ...offers }), 'resources/list')
+    expect(uris([page])).toEqual([['fixed://a', 'note://nobody/1', 'note://nobody/2', 'other://1']])
+    expect(page).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
+    expect(page).not.toHaveProperty('nextCursor')
+  })
+
+  test('on a page that reads at most twenty of the pages of an author, however empty they are', async () => {
+    let reads = 0
+    const empty: ResourceLister = () => ({ resources: [], nextCursor: `${++reads}` })
+    const page = await resultOf(serve({ resourceTemplates: [note(empty)] }), 'resources/list')
+    expect([reads, uris([page]), typeof page['nextCursor']]).toEqual([20, [[]], 'string'])
+  })
+
+  test('on a page that ends before a template whose list fails, so that the others can be read', async () => {
+    const { reported, onError } = createErrorCollector()
+    const failing = note(() => Promise.reject(new Error('unreachable')))
+    const offers = { resources: fixed.slice(0, 1), resourceTemplates: [failing] }
+    const server = createServer({ ...about, ...offers, onError })
+    const page = await resultOf(server, 'resources/list')
+    expect([uris([page]), reported]).toEqual([[['fixed://a']], []])
+    const cursor = page['nextCursor'] ?? null
+    expect((await errorOf(server, 'resources/list', { cursor })).code).toBe(errorCodes.internal)
+    expect(reported).toHaveLength(1)
   })
 
   test('for each caller its own, with the media type of the template, and kept by nobody', async () => {
@@ -61,17 +92,17 @@ describe('the resources of templates are listed', () => {
     })
     const server = serve({ resources: fixed.slice(0, 1), resourceTemplates: [hidden] })
     const ada = await pagesOf(server, 'resources/list', { principal: { subject: 'ada' } })
-    expect(uris(ada)).toEqual([['fixed://a'], ['note://ada/1', 'note://ada/2']])
+    expect(uris(ada)).toEqual([['fixed://a', 'note://ada/1', 'note://ada/2']])
     const bob = await pagesOf(server, 'resources/list', { principal: { subject: 'bob' } })
     expect(uris(bob)).toEqual([['fixed://a']])
     expect([ada[0], bob[0]]).toEqual([
       expect.objectContaining({ cacheScope: 'private' }),
       expect.objectContaining({ cacheScope: 'private' }),
     ])
-    const stolen = { cursor: ada[0]?.['nextCursor'] ?? null }
-    expect((await errorOf(server, 'resources/list', stolen, { principal: { subject: 'bob' } })).code).toBe(
-      invalidParams,
-    )
+    const full = serve({ resources: fixed.slice(0, 2), resourceTemplates: [hidden] })
+    const page = await resultOf(full, 'resources/list', {}, { principal: { subject: 'ada' } })
+    const stolen = { cursor: page['nextCursor'] ?? null }
+    expect((await errorOf(full, 'resources/list', stolen, { principal: { subject: 'bob' } })).code).toBe(invalidParams)
   })
 
   test('a cursor of nobody, and one that the author rejects, are invalid', async () => {

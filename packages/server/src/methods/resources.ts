@@ -1,6 +1,7 @@
 import type {
   BlobResourceContents,
   JsonObject,
+  JsonValue,
   PaginatedRequestParams,
   ReadResourceRequestParams,
   ReadResourceResult,
@@ -21,6 +22,7 @@ import {
 import type { Context, InputRequiredReturn } from '../definitions/context.ts'
 import { replayCall } from '../replay/replay.ts'
 import {
+  type ResourcePage,
   type ResourceReadContent,
   type ResourcePart,
   type ResourceReturn,
@@ -125,36 +127,41 @@ function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] 
   return [...templates.byKey.values()].filter(({ definition }) => definition.list !== undefined)
 }
 
+/** The author's pages that fill one page of the list. */
+const maxTemplatePages = 20
+
+/** A place in the lists of templates: the template, and the cursor that its author gave. */
+interface TemplatePosition {
+  readonly template: CompiledTemplate
+  readonly authorCursor: string | undefined
+}
+
 /**
- * Returns a page of a list that goes on, behind the resources with URIs of their own, with those of each template that
- * the caller may use. A cursor of a template is the template's own cursor in the list of templates, a dot, and the
- * cursor that the author gave.
+ * Returns a page of the resources with URIs of their own, filled up with those of each template that the caller may use:
+ * a client that reads one page would miss them otherwise. A cursor of a template is the template's own cursor in the
+ * list of templates, a dot, and the cursor that the author gave.
  */
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request
   const listableTemplates = templatesWithList(catalog)
-  const visibleTemplates = listableTemplates.filter((template) => isVisible(template, call))
+  const templates = listableTemplates.filter((template) => isVisible(template, call))
+  const position = findTemplatePosition(cursor, templates, catalog)
+  if (position !== undefined) return fillPage(emptyPage, { position, templates, request })
+  const page = withCallerCacheScope(readPage(catalog.resources, cursor, call), listableTemplates)
+  const [template] = templates
+  if (template === undefined || page['nextCursor'] !== undefined) return page
+  return fillPage(page, { position: { template, authorCursor: undefined }, templates, request })
+}
+
+function findTemplatePosition(
+  cursor: string | undefined,
+  templates: readonly CompiledTemplate[],
+  catalog: Catalog,
+): TemplatePosition | undefined {
   const [templateCursor, ...authorCursorParts] = (cursor ?? '').split('.')
-  const index = visibleTemplates.findIndex((template) => catalog.templates.cursors.get(template) === templateCursor)
-  const currentTemplate = visibleTemplates[index]
-  if (currentTemplate !== undefined) {
-    const nextTemplate = visibleTemplates[index + 1]
-    return readTemplateResourcesPage(currentTemplate, {
-      cursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined,
-      nextTemplate,
-      request,
-    })
-  }
-  const page = readPage(catalog.resources, cursor, call)
-  const firstTemplate = visibleTemplates[0]
-  if (firstTemplate !== undefined && page['nextCursor'] === undefined) {
-    if (isEmptyPage(page))
-      return readTemplateResourcesPage(firstTemplate, { cursor: undefined, nextTemplate: visibleTemplates[1], request })
-    return Object.assign(withCallerCacheScope(page, listableTemplates), {
-      nextCursor: catalog.templates.cursors.get(firstTemplate),
-    })
-  }
-  return withCallerCacheScope(page, listableTemplates)
+  const template = templates.find((each) => catalog.templates.cursors.get(each) === templateCursor)
+  if (template === undefined) return undefined
+  return { template, authorCursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined }
 }
 
 /** A page differs by caller where one of the templates behind it is not for everybody. */
@@ -163,36 +170,91 @@ function withCallerCacheScope(page: JsonObject, templates: readonly CompiledTemp
   return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }
 }
 
-function isEmptyPage({ resources }: JsonObject): boolean {
-  return Array.isArray(resources) && resources.length === 0
-}
+const emptyPage: JsonObject = { resources: [] }
 
-interface TemplatePageOptions {
-  readonly cursor: string | undefined
-  /** The template whose resources follow. */
-  readonly nextTemplate: CompiledTemplate | undefined
+interface FillOptions {
+  readonly position: TemplatePosition
+  /** The templates that the caller may use. */
+  readonly templates: readonly CompiledTemplate[]
   readonly request: RequestState
 }
 
-async function readTemplateResourcesPage(
-  template: CompiledTemplate,
-  options: TemplatePageOptions,
-): Promise<JsonObject> {
-  const { cursor, nextTemplate, request } = options
-  const { catalog } = request
-  const page = await listTemplateResources(template.definition, openRequestContext(request), cursor)
-  const { cursors } = catalog.templates
-  const templateCursor = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
-  const nextCursor = templateCursor ?? (nextTemplate && cursors.get(nextTemplate))
+/** Adds the author's pages from a position on until the page is full. The last one is not divided. */
+async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<JsonObject> {
+  const { catalog } = options.request
+  const { resources, pages, next } = await readTemplatePages(fixedPage, options)
+  const nextCursor = next && formatTemplateCursor(next, catalog)
   const meta = mergeResultMeta(undefined, catalog)
-  return {
+  const result = {
     resultType: 'complete',
-    resources: page.resources.flatMap((listedResource) => toListEntries(listedResource, template, request)),
+    resources,
+    ...joinCacheHints(pages),
     ...(nextCursor !== undefined && { nextCursor }),
-    ttlMs: page.ttlMs ?? 0,
-    cacheScope: page.cacheScope ?? 'private',
     ...(meta && { _meta: meta }),
   }
+  return withCallerCacheScope(result, templatesWithList(catalog))
+}
+
+interface FilledPage {
+  readonly resources: JsonValue[]
+  /** The pages with the caching hints of the whole one. */
+  readonly pages: JsonObject[]
+  readonly next: TemplatePosition | undefined
+}
+
+async function readTemplatePages(fixedPage: JsonObject, options: FillOptions): Promise<FilledPage> {
+  const { position, templates, request } = options
+  const resources = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
+  // The hints of a page without entries say nothing about the entries that follow.
+  const pages = resources.length === 0 ? [] : [fixedPage]
+  let next: TemplatePosition | undefined = position
+  for (let count = 0; next !== undefined && count < maxTemplatePages; count++) {
+    if (count > 0 && resources.length >= request.catalog.resources.options.pageSize) break
+    const { template }: TemplatePosition = next
+    const listed: ResourcePage | undefined = await readTemplatePage(next, request, resources.length > 0)
+    if (listed === undefined) break
+    resources.push(...listed.resources.flatMap((listedResource) => toListEntries(listedResource, template, request)))
+    pages.push({ ttlMs: listed.ttlMs ?? 0, cacheScope: listed.cacheScope ?? 'private' })
+    next = nextPosition(next, listed, templates)
+  }
+  return { resources, pages, next }
+}
+
+/** The whole page may be kept for the shortest of the times, and is public when every part is. */
+function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
+  return {
+    ttlMs: Math.min(...pages.map(({ ttlMs }) => Number(ttlMs))),
+    cacheScope: pages.every(({ cacheScope }) => cacheScope === 'public') ? 'public' : 'private',
+  }
+}
+
+/** Undefined when a list fails behind other entries, which the page then ends with: the next page reports the error. */
+async function readTemplatePage(
+  { template, authorCursor }: TemplatePosition,
+  request: RequestState,
+  hasEntries: boolean,
+): Promise<ResourcePage | undefined> {
+  try {
+    return await listTemplateResources(template.definition, openRequestContext(request), authorCursor)
+  } catch (error) {
+    if (hasEntries) return undefined
+    throw error
+  }
+}
+
+function nextPosition(
+  { template }: TemplatePosition,
+  { nextCursor }: ResourcePage,
+  templates: readonly CompiledTemplate[],
+): TemplatePosition | undefined {
+  if (nextCursor !== undefined) return { template, authorCursor: nextCursor }
+  const nextTemplate = templates[templates.indexOf(template) + 1]
+  return nextTemplate && { template: nextTemplate, authorCursor: undefined }
+}
+
+function formatTemplateCursor({ template, authorCursor }: TemplatePosition, { templates }: Catalog): string {
+  const templateCursor = templates.cursors.get(template) ?? ''
+  return authorCursor === undefined ? templateCursor : `${templateCursor}.${authorCursor}`
 }
 
 /** An entry that could not be read is left out and reported to `onError`: a client would only fail with it. */

@@ -278,15 +278,21 @@ describe('with a store', () => {
   })
 })
 
+const tasksIdentifier = 'io.modelcontextprotocol/tasks'
+
 test.each([
   ['says so', { keyedEffects: true }, true],
   ['always runs as a task', { task: 'required' as const }, true],
   ['always runs as a task and says that it is not', { task: 'required' as const, keyedEffects: false }, undefined],
   ['says nothing', {}, undefined],
 ])('a tool that %s is listed so', async (_, more, isMarked) => {
-  const { server } = serve(() => 'x', { tools: [tool('do', { description: 'Does', run: () => 'x', ...more })] })
-  const { tools } = await resultOf(server, 'tools/list')
-  const [listed] = Array.isArray(tools) ? tools : []
+  const tools = [tool('do', { description: 'Does', run: () => 'x', ...more })]
+  const { server } = serve(() => 'x', {
+    tools,
+    extensions: [{ side: 'server', name: 'tasks', identifier: tasksIdentifier }],
+  })
+  const { tools: list } = await resultOf(server, 'tools/list')
+  const [listed] = Array.isArray(list) ? list : []
   const meta = isJsonObject(listed) && isJsonObject(listed['_meta']) ? listed['_meta'] : {}
   expect(meta[projectMetaKeys.keyedEffects]).toBe(isMarked)
   const { capabilities } = await resultOf(server, 'server/discover')

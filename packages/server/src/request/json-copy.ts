@@ -3,11 +3,11 @@ import type { JsonObject, JsonValue } from '@x/schema'
 import { DefinitionError } from './definition-error.ts'
 
 /** The rules of a recorded value. */
-const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject, rejectsUndefined: true }
+const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject }
 
 /**
- * A copy of a value that is JSON through and through, or what in it is not. Nothing is dropped or converted on the way:
- * a later run must see the very same as the run that made it.
+ * Returns a copy of a value that is JSON in every member, or the first one that is not. Undefined members are left out,
+ * as JSON leaves them out, and nothing is converted: this run and every later one receive the same.
  */
 export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   const copy = copyJson(value, recordedValueRules)
