@@ -45,7 +45,7 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     return page
   }
 
-  test('lists tools and calls one, with its progress and its mirrored headers [SHT-002 SHT-016]', async () => {
+  test('lists tools and calls one, with its progress and its header params [SHT-002 SHT-016]', async () => {
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [count] })
     await using http = await serveHttp(server, { allowedOrigins: [site.origin], cors: true })
     const page = await openPage()

@@ -75,7 +75,7 @@ describe.each([
     expect((await peer.client.request({ method: 'tools/list', params: { cursor } })).tools).toHaveLength(2)
   })
 
-  test('calls tools, with text, structured content and a mirrored header', async () => {
+  test('calls tools, with text, structured content and a header param', async () => {
     await using peer = await connect()
     await peer.client.listTools()
     const greeted = await peer.client.callTool({ name: 'greet', arguments: { name: 'Ζωή 🎈' } })

@@ -54,7 +54,7 @@ export const shutDown = tool('shut_down', {
 })
 // #endregion
 
-// #region mirrored
+// #region header-params
 export const query = tool('query', {
   description: 'Runs a query in one region',
   input: {

@@ -50,11 +50,11 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
         ['Dry', 'true'],
       ]),
     ],
-  ])('is refused with %s [SHT-063 SHT-070 SHT-073 BAS-019]', async (_, mirrored) => {
+  ])('is refused with %s [SHT-063 SHT-070 SHT-073 BAS-019]', async (_, headerParams) => {
     await using served = await serve({ tools: [deploy] })
     const call = { method: 'tools/call', params: { name: 'deploy', arguments: { region: 'eu' } } }
     const { response } = await send(served.connect().exchange, call, {
-      context: withContext(createCall(), headerParamsKey, mirrored).context,
+      context: withContext(createCall(), headerParamsKey, headerParams).context,
     })
     expect(response).toMatchObject({ id: 1, error: { code: -32020 } })
   })
@@ -62,14 +62,14 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
   test('matches in every way to write an integer, and under any case of the name [SHT-069 SHT-071]', async () => {
     await using served = await serve({ tools: [deploy] })
     const call = { method: 'tools/call', params: { name: 'deploy', arguments: { region: 'eu', replicas: 42 } } }
-    const mirrored = new Map([
+    const headerParams = new Map([
       ['Region', 'eu'],
       ['Replicas', '42.0'],
     ])
     expect(
       (
         await send(served.connect().exchange, call, {
-          context: withContext(createCall(), headerParamsKey, mirrored).context,
+          context: withContext(createCall(), headerParamsKey, headerParams).context,
         })
       ).response,
     ).toHaveProperty('result')
