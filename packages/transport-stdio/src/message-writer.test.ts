@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createMessageWriter } from './message-writer.ts'
 
 const line = 'x'.repeat(100)
@@ -69,4 +69,16 @@ describe('a reader', () => {
     await drained
     expect(writer.waitForDrain()).toBeUndefined()
   })
+})
+
+test('a message after a pause is part of an earlier flush, and is written once', async () => {
+  const { writer, output } = writerTo()
+  const chunks: string[] = []
+  output.on('data', (chunk: Buffer) => chunks.push(String(chunk)))
+  writer.writeAfterPause('response', 2)
+  writer.write('other')
+  await writer.flush()
+  expect(chunks).toEqual(['other\nresponse\n'])
+  writer.writeAfterPause('late', 1)
+  await vi.waitFor(() => expect(chunks).toEqual(['other\nresponse\n', 'late\n']))
 })

@@ -4,6 +4,8 @@ import type { Writable } from 'node:stream'
 export interface MessageWriter {
   /** Writes a message that is one line of JSON. After the stream has failed or ended it does nothing. */
   write(line: string): void
+  /** Writes a message after a pause, or with the next flush. Other messages do not wait for it. */
+  writeAfterPause(line: string, pauseMs: number): void
   /** The amount of queued output in characters, an approximation of bytes that suffices to bound memory. */
   getQueuedBytes(): number
   /**
@@ -52,6 +54,16 @@ export function createMessageWriter(
     backlog.markFull()
     events.onFull()
   }
+  const write = (line: string): void => {
+    if (hasFailed) return
+    pendingText += `${line}\n`
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(() => {
+      if (isScheduled) flushNow(noop)
+    })
+  }
+  const pausedLines = createPausedLines(write)
   output.on('drain', () => {
     backlog.clear()
     events.onDrain()
@@ -64,16 +76,8 @@ export function createMessageWriter(
     events.onFailure(error)
   })
   return {
-    write: (line) => {
-      if (hasFailed) return
-      pendingText += line
-      pendingText += '\n'
-      if (isScheduled) return
-      isScheduled = true
-      setImmediate(() => {
-        if (isScheduled) flushNow(noop)
-      })
-    },
+    write,
+    writeAfterPause: pausedLines.add,
     waitForDrain: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
       // Output of one tick is written at its end, and must not grow without a limit until then.
@@ -84,11 +88,29 @@ export function createMessageWriter(
     flush: () =>
       new Promise((resolve) => {
         output.once('close', resolve)
-        flushNow(() => {
-          output.off('close', resolve)
-          resolve()
-        })
+        pausedLines.releaseAll()
+        flushNow(resolve)
       }),
+  }
+}
+
+/** Holds lines that are written after a pause, or all at once. */
+function createPausedLines(write: (line: string) => void): {
+  add(line: string, pauseMs: number): void
+  releaseAll(): void
+} {
+  const lines = new Set<string>()
+  const releaseLine = (line: string): void => {
+    if (lines.delete(line)) write(line)
+  }
+  return {
+    add: (line, pauseMs) => {
+      lines.add(line)
+      setTimeout(releaseLine, pauseMs, line)
+    },
+    releaseAll: () => {
+      for (const line of lines) releaseLine(line)
+    },
   }
 }
 

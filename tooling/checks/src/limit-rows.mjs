@@ -59,7 +59,7 @@ export const limitRows = [
       '`-32700`; the rest of the line is skipped',
       { file: 'server/options' },
     ],
-    ['maxCalls', 'count', 'calls at once', '`-32603`'],
+    ['maxCalls', 'count', 'calls at once', 'quota', { file: 'server/call-registry', isFixed: true }],
     [
       'maxQueuedBytes',
       'bytes',

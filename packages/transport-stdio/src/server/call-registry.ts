@@ -45,6 +45,8 @@ interface RunningCall {
   readonly isStreaming: boolean
   /** `true` after the first message of its stream. */
   hasNotified: boolean
+  /** The time of its last progress notification. */
+  lastProgressAt: number
   /** `true` when nothing more may be sent for it. */
   isEnded: boolean
 }
@@ -103,13 +105,19 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
   }
 }
 
-function findNewCallError({ callsById, runningCalls, settings }: RegistryState, id: RequestId): McpError | undefined {
+/**
+ * Calls that one connection may have running. Streams count, and so do cancelled calls whose handler still runs. A
+ * further call gets an error, so that cancellations are still read.
+ */
+const maxCalls = 1024
+
+function findNewCallError({ callsById, runningCalls }: RegistryState, id: RequestId): McpError | undefined {
   if (callsById.has(id)) {
     const message = 'A request with this id is pending: give each request a unique id'
     return new McpError(errorCodes.invalidRequest, message)
   }
-  if (runningCalls.size < settings.maxCalls) return undefined
-  return quotaError({ limit: 'maxCalls', max: settings.maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
+  if (runningCalls.size < maxCalls) return undefined
+  return quotaError({ limit: 'calls', max: maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
 }
 
 /** A second, because the end of a call is not known in advance and an early retry costs little. */
@@ -124,7 +132,14 @@ function createContext(writer: MessageWriter): CallContext {
 function runRequest(registryState: RegistryState, request: RpcRequest, handler: StreamHandler | undefined): void {
   const { id } = request
   const isStreaming = findMethodRow(request.method)?.isStreaming === true
-  const call: RunningCall = { id, cancellation: createCancellation(), isStreaming, hasNotified: false, isEnded: false }
+  const call: RunningCall = {
+    id,
+    cancellation: createCancellation(),
+    isStreaming,
+    hasNotified: false,
+    lastProgressAt: Number.NEGATIVE_INFINITY,
+    isEnded: false,
+  }
   registryState.callsById.set(id, call)
   registryState.runningCalls.add(call)
   const onCallError = (error: unknown): void => {
@@ -191,6 +206,7 @@ function writeNotification(registryState: RegistryState, call: RunningCall, mess
   const text = encodeMessage(message)
   if (writer.getQueuedBytes() + text.length <= settings.maxQueuedBytes) {
     call.hasNotified = true
+    if (message.method === 'notifications/progress') call.lastProgressAt = settings.clock.monotonicNow()
     writer.write(text)
   } else if (call.isStreaming) endSlowStream(registryState, call)
 }
@@ -209,10 +225,24 @@ function writeResponse(registryState: RegistryState, call: RunningCall, response
   if (call.isEnded) return
   const text = encodeMessage(response)
   removeCall(registryState, call)
-  registryState.writer.write(text)
+  writeResponseText(registryState, call, text)
   // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
   // end the stream.
   if (call.isStreaming && call.hasNotified) writeMessage(registryState.writer, createCancelledNotification(call.id))
+}
+
+/**
+ * Milliseconds between the last progress of a call and its response. Official clients drop the progress that they read
+ * in one chunk with the response, as a peer on a busy machine does within about 2 ms.
+ */
+const progressGapMs = 5
+
+function writeResponseText({ writer, settings }: RegistryState, { lastProgressAt }: RunningCall, text: string): void {
+  // A call without progress, which is nearly every call, asks for no time.
+  if (lastProgressAt === Number.NEGATIVE_INFINITY) return writer.write(text)
+  const pauseMs = progressGapMs - (settings.clock.monotonicNow() - lastProgressAt)
+  if (pauseMs > 0) writer.writeAfterPause(text, pauseMs)
+  else writer.write(text)
 }
 
 function writeMessage(writer: MessageWriter, message: RpcNotification | RpcResponse): void {

@@ -16,11 +16,6 @@ export interface ServeStdioOptions {
   /** Limits of a message in addition to its length. */
   readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
   /**
-   * The limit of running calls; 1,024 by default. A further call gets an error response, so that cancellations are
-   * still read.
-   */
-  readonly maxCalls?: number | undefined
-  /**
    * The limit of queued output for a slow reader in bytes; 1 MiB by default. Beyond it, notifications of a call are
    * dropped, responses never. A streaming call is ended instead, since its client could not detect the loss.
    */
@@ -48,7 +43,6 @@ export interface ServeStdioOptions {
 export interface ServiceSettings {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
-  readonly maxCalls: number
   readonly maxQueuedBytes: number
   readonly graceMs: number
   readonly principal: Principal | undefined
@@ -64,7 +58,6 @@ export function resolveServiceSettings(options: ServeStdioOptions): ServiceSetti
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
-    maxCalls: requireNonNegative('maxCalls', options.maxCalls ?? 1024),
     maxQueuedBytes: requireNonNegative('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
     graceMs: requireNonNegative('graceMs', options.graceMs ?? 1000),
     principal: options.principal,

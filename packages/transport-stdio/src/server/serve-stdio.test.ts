@@ -44,6 +44,22 @@ describe('a service on streams', () => {
     expect(await served.peer.next()).toMatchObject({ id: 2 })
   })
 
+  test('sends a response apart from the progress just before it, and holds no other message back', async () => {
+    const held = heldExchange()
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const chunks: string[] = []
+    output.on('data', (chunk: Buffer) => chunks.push(String(chunk)))
+    await using _service = serveStdio(testServer(held.exchange), { input, output })
+    input.write(text(createRequest(1)) + text(createRequest(2)))
+    const [first, second] = [await held.call(0), await held.call(1)]
+    first.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } })
+    first.answer()
+    second.answer()
+    await vi.waitFor(() => expect(chunks).toHaveLength(2))
+    expect(chunks[0]).toMatch(/"progress":1[^]*"id":2/)
+    expect(chunks[1]).toMatch(/^[^\n]*"id":1[^\n]*\n$/)
+  })
+
   test('names the request in a message that would name none, such as a log', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
@@ -202,34 +218,37 @@ describe('a call too many', () => {
     expect(await served.peer.next()).toMatchObject({ id: 1, result: { text: 'again' } })
   })
 
-  test('is refused past the bound, while cancellations are still heard', async () => {
+  test('is rejected past 1,024 running calls, while cancellations are still read [LDG-003]', async () => {
     const held = heldExchange()
-    await using served = serveRaw(held.exchange, { maxCalls: 2 })
-    served.peer.say(createRequest(1), createRequest(2), createRequest(3))
-    expect(await served.peer.next()).toMatchObject({ id: 3, error: { code: internal } })
+    await using served = serveRaw(held.exchange)
+    served.peer.say(...Array.from({ length: 1025 }, (_, index) => createRequest(index + 1)))
+    expect(await served.peer.next()).toMatchObject({
+      id: 1025,
+      error: { code: internal, data: { reason: 'quota', limit: 'calls', max: 1024 } },
+    })
     served.peer.say(cancel(1))
     await waitForAbort((await held.call(0)).call.signal)
     // It was cancelled and still runs, so it counts until its end.
-    served.peer.say(createRequest(4))
-    expect(await served.peer.next()).toMatchObject({ id: 4, error: { code: internal } })
+    served.peer.say(createRequest(1026))
+    expect(await served.peer.next()).toMatchObject({ id: 1026, error: { code: internal } })
     held.calls[0]?.answer()
-    served.peer.say(createRequest(5))
-    ;(await held.call(2)).answer('fifth')
-    expect(await served.peer.next()).toMatchObject({ id: 5, result: { text: 'fifth' } })
-    held.calls[1]?.answer()
+    served.peer.say(createRequest(1027))
+    ;(await held.call(1024)).answer('last')
+    expect(await served.peer.next()).toMatchObject({ id: 1027, result: { text: 'last' } })
+    for (const { answer } of held.calls) answer()
   })
 })
 
 describe('the options of a service', () => {
   test.each([
     ['one stream of two', { input: new PassThrough() }, TypeError],
-    ['a negative bound', { input: new PassThrough(), output: new PassThrough(), maxCalls: -1 }, RangeError],
+    ['a negative bound', { input: new PassThrough(), output: new PassThrough(), maxQueuedBytes: -1 }, RangeError],
     [
       'a bound that is no number',
       { input: new PassThrough(), output: new PassThrough(), graceMs: Number.NaN },
       RangeError,
     ],
-  ])('are refused with %s', (_, options, kind) => {
+  ])('are rejected with %s', (_, options, kind) => {
     expect(() => serveStdio(testServer(echo), options)).toThrow(kind)
   })
 })
