@@ -3,7 +3,13 @@ import type { Server } from '@x/schema'
 import type { HttpAdapter, RequestView } from '../server/http-adapter.ts'
 import { handleHeartbeat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
-import { checkExposure, compileSettings, type HandlerOptions, type Schedule } from '../server/handler-settings.ts'
+import {
+  checkExposure,
+  checkHandlerOptions,
+  compileSettings,
+  type HandlerOptions,
+  type Schedule,
+} from '../server/handler-settings.ts'
 import { nodeResponseWriter, type NodeTarget } from './response-writer.ts'
 import { type NodeRequest, readNodeBody } from './read-body.ts'
 import type { IndexedEntry } from '../indexed-list.ts'
@@ -25,6 +31,7 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): NodeHandler {
+  checkHandlerOptions(options, 'nodeHandler')
   return createHandler(createNodeContext(server, options))
 }
 

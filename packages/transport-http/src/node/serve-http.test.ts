@@ -281,3 +281,24 @@ test('a request line without a version is rejected with 400, and its connection 
   }
   expect(exchange).not.toHaveBeenCalled()
 })
+
+test('an option that does not exist is rejected by name, with a suggestion', async () => {
+  const options = { principal: () => undefined }
+  await expect(serveHttp(testServer(echo), options as object)).rejects.toThrow(
+    'serveHttp has no option `principal`: did you mean `authenticate`?',
+  )
+})
+
+test('authenticate receives the ledger of the server, and its reports reach onError', async () => {
+  const onError = vi.fn()
+  const server = testServer(echo)
+  const failure = new Error('The issuer is unreachable')
+  const authenticate = vi.fn((_request: unknown, context: { readonly report: (error: unknown) => void }) => {
+    context.report(failure)
+    return undefined
+  })
+  await using http = await serveHttp(server, { authenticate, onError })
+  expect((await send(http.url))[0]).toBe(200)
+  expect(authenticate.mock.calls[0]?.[1]).toMatchObject({ ledger: server.ledger })
+  expect(onError.mock.calls[0]?.[0]).toBe(failure)
+})

@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
 import { createErrorAnswer } from '../server/reply.ts'
-import { setPlatformTimer, unauthenticatedReason } from '../server/handler-settings.ts'
+import { checkHandlerOptions, setPlatformTimer, unauthenticatedReason } from '../server/handler-settings.ts'
 import { watchDescriptors } from './descriptor-watch.ts'
 import { answerDocument } from './documents.ts'
+import { createHealthCheck, type HealthOptions } from './health.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
@@ -41,6 +42,18 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
 
+/** The names of the options beside those of a handler. */
+const knownServeOptions = {
+  port: true,
+  host: true,
+  path: true,
+  onRequest: true,
+  health: true,
+  writeTimeoutMs: true,
+  maxPipelinedRequests: true,
+  stopOnSignals: true,
+} as const satisfies Record<Exclude<keyof ServeHttpOptions, keyof NodeHandlerOptions>, true>
+
 /** A server that listens. */
 export interface HttpServer {
   /** The endpoint, such as `http://127.0.0.1:3000/mcp`. */
@@ -76,6 +89,7 @@ const serverOptions = {
  * @throws Error when the address cannot be bound; its `cause` is the system's error.
  */
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  checkHandlerOptions(options, 'serveHttp', knownServeOptions)
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
   if (!isLoopbackHost(host)) checkBindAddress(mcpServer, options, host)
   const context = createNodeContext(mcpServer, {
@@ -184,96 +198,6 @@ function createListenError(error: Error, host: string, port: number): Error {
   if (code === 'EACCES')
     return new Error(`${hostAndPort} needs rights that this process lacks: give a port from 1024 up`, { cause: error })
   return new Error(`${hostAndPort} cannot be bound: ${error.message}`, { cause: error })
-}
-
-/** The paths of health checks; see {@link ServeHttpOptions.health}. */
-export interface HealthOptions {
-  /** The path that is 200 while the process answers. `/healthz` by default, `false` for none. */
-  readonly livePath?: string | false | undefined
-  /**
-   * The path that is 200 while the server takes calls, and 503 otherwise. `/readyz` by default, `false` for none.
-   */
-  readonly readyPath?: string | false | undefined
-}
-
-/** The readiness of a server. */
-interface ReadyState {
-  /** Returns true when it takes calls at all. Called for every check. */
-  isOpen(): boolean
-  /** Returns true when its dependencies can be reached. */
-  canReachDependencies(): Promise<boolean>
-}
-
-/** Answers a request for one of the paths; false for a request for anything else. */
-type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
-
-/**
- * Answers health checks beside the exchange, so that a busy exchange does not delay them. `readyPath` also calls
- * `server.ready()`, at most once a second and for at most 5 seconds. The answer is one word, for every `Host`, because
- * a balancer calls an instance by its address.
- *
- * @throws TypeError for a path that does not begin with `/`.
- */
-function createHealthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
-  if (options === false) return () => false
-  const { livePath = '/healthz', readyPath = '/readyz' } = options
-  const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
-  if (livePath !== false) checks.set(checkHealthPath('livePath', livePath), () => true)
-  if (readyPath !== false) {
-    const checkDependencies = cacheReadiness(state.canReachDependencies)
-    checks.set(checkHealthPath('readyPath', readyPath), () => state.isOpen() && checkDependencies())
-  }
-  return (request, response) => {
-    const check = checks.get(request.url?.split('?', 1)[0])
-    if (check === undefined) return false
-    const healthResult = check()
-    if (typeof healthResult === 'boolean') sendHealth(request, response, healthResult)
-    else void healthResult.then((isHealthy) => sendHealth(request, response, isHealthy))
-    return true
-  }
-}
-
-/** Times of an answer about the server's dependencies, in milliseconds: how long it holds, and how long it may take. */
-const readinessTimes = { freshMs: 1000, limitMs: 5000 }
-
-/** Shares one readiness check among the requests of one second, because any client may send them. */
-function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
-  let lastCheck: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
-  return () => {
-    const now = performance.now()
-    if (lastCheck === undefined || now - lastCheck.askedAt >= readinessTimes.freshMs)
-      lastCheck = { askedAt: now, healthPromise: withReadinessTimeout(isReady()) }
-    return lastCheck.healthPromise
-  }
-}
-
-function withReadinessTimeout(healthPromise: Promise<boolean>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, readinessTimes.limitMs, false).unref()
-    const finish = (isHealthy: boolean): void => {
-      clearTimeout(timer)
-      resolve(isHealthy)
-    }
-    healthPromise.then(finish, () => finish(false))
-  })
-}
-
-function checkHealthPath(name: keyof HealthOptions, path: string): string {
-  if (path.startsWith('/')) return path
-  throw new TypeError(`health.${name} is ${JSON.stringify(path)}: write a path such as "/healthz", or false`)
-}
-
-function sendHealth({ method }: IncomingMessage, response: ServerResponse, isHealthy: boolean): void {
-  const isReadMethod = method === 'GET' || method === 'HEAD'
-  const status = isReadMethod ? (isHealthy ? 200 : 503) : 405
-  const body = isReadMethod ? `${JSON.stringify({ ok: isHealthy })}\n` : ''
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': body.length,
-    'Cache-Control': 'no-store',
-    ...(!isReadMethod && { Allow: 'GET, HEAD' }),
-  })
-  response.end(method === 'HEAD' ? undefined : body)
 }
 
 /** Returns whether only this machine reaches an address. */

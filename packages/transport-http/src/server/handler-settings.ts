@@ -1,4 +1,11 @@
-import { type ErrorListener, errorListener, type Ledger, platformRuntime } from '@x/core'
+import {
+  checkOptions,
+  type ErrorListener,
+  errorListener,
+  type KnownOptions,
+  type Ledger,
+  platformRuntime,
+} from '@x/core'
 import {
   defaultBounds,
   type HttpErrorHead,
@@ -133,6 +140,28 @@ export interface HandlerOptions<Source> {
   readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
   /** The clock; the platform's own by default. */
   readonly schedule?: Schedule | undefined
+}
+
+/** The names of the options of a handler. */
+const knownHandlerOptions = {
+  allowedHosts: true,
+  allowedOrigins: true,
+  cors: true,
+  bounds: true,
+  timeoutMs: true,
+  keepAliveMs: true,
+  maxQueuedBytes: true,
+  authenticate: true,
+  clientAddress: true,
+  documents: true,
+  toHttpError: true,
+  onError: true,
+  schedule: true,
+} as const satisfies Record<keyof HandlerOptions<never>, true>
+
+/** Throws a TypeError for an option that does not exist. `moreOptions` are the names beside those of a handler. */
+export function checkHandlerOptions(options: object, where: string, moreOptions: KnownOptions = {}): void {
+  checkOptions(options, { ...knownHandlerOptions, ...moreOptions }, where)
 }
 
 /** The compiled options of a handler. */

@@ -4,7 +4,13 @@ import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
 import { serveRequest } from './serve-request.ts'
-import { checkExposure, compileSettings, setPlatformTimer, type HandlerOptions } from './handler-settings.ts'
+import {
+  checkExposure,
+  checkHandlerOptions,
+  compileSettings,
+  setPlatformTimer,
+  type HandlerOptions,
+} from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
 // Bun closes a connection without traffic after 10 seconds, which it measures in steps of 4 seconds.
@@ -26,6 +32,7 @@ export type HttpHandlerOptions = HandlerOptions<Request>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function httpHandler(server: Server, options: HttpHandlerOptions = {}): FetchHandler {
+  checkHandlerOptions(options, 'httpHandler')
   checkExposure(server, options)
   const adapter = server.adapters.http
   const keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, type ErrorListener, errorListener, platformRuntime } from '@x/core'
+import { checkOptions, type Clock, type ErrorListener, errorListener, platformRuntime } from '@x/core'
 import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
@@ -39,6 +39,20 @@ export interface ServeStdioOptions {
   readonly runtime?: Clock | undefined
 }
 
+const knownOptions = {
+  input: true,
+  output: true,
+  maxLineBytes: true,
+  bounds: true,
+  maxQueuedBytes: true,
+  graceMs: true,
+  principal: true,
+  signal: true,
+  exit: true,
+  onError: true,
+  runtime: true,
+} as const satisfies Record<keyof ServeStdioOptions, true>
+
 /** The options of a service with defaults. */
 export interface ServiceSettings {
   readonly maxLineBytes: number
@@ -52,8 +66,12 @@ export interface ServiceSettings {
 
 const defaultMaxLineBytes = 16 * 1024 * 1024
 
-/** @throws RangeError for a number that is negative or not a number. */
+/**
+ * @throws TypeError for an option that does not exist.
+ * @throws RangeError for a number that is negative or not a number.
+ */
 export function resolveServiceSettings(options: ServeStdioOptions): ServiceSettings {
+  checkOptions(options, knownOptions, 'serveStdio')
   const maxLineBytes = requireNonNegative('maxLineBytes', options.maxLineBytes ?? defaultMaxLineBytes)
   return {
     maxLineBytes,

@@ -242,6 +242,7 @@ describe('a call too many', () => {
 describe('the options of a service', () => {
   test.each([
     ['one stream of two', { input: new PassThrough() }, TypeError],
+    ['an unknown option', { input: new PassThrough(), output: new PassThrough(), maxCalls: 1 } as object, TypeError],
     ['a negative bound', { input: new PassThrough(), output: new PassThrough(), maxQueuedBytes: -1 }, RangeError],
     [
       'a bound that is no number',
