@@ -8,6 +8,7 @@ import {
   serverOf,
   type ServerApis,
 } from '@x/schema'
+import { memoryStore, storedState } from '@x/state-codec'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { createServer, DefinitionError, tool } from './index.ts'
 import { callOf, callTool, createErrorCollector, errorOf, requestOf, resultOf } from './testing/ask.ts'
@@ -252,6 +253,35 @@ describe('The lifecycle of a server', () => {
     const server = createServer({ ...about, onError, ready })
     expect(await server.ready()).toBe(false)
     expect(reported).toMatchObject([{ error: { message: 'no database' } }])
+  })
+
+  test('is not ready while the store of its state cannot be reached, and reports each change once', async () => {
+    const { reported, onError } = createErrorCollector()
+    let isReachable = true
+    const inner = memoryStore()
+    const get = (key: string) => (isReachable ? inner.get(key) : Promise.reject(new Error('no connection')))
+    const server = createServer({ ...about, onError, state: storedState({ store: { ...inner, get } }) })
+    expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
+    isReachable = false
+    for (let probe = 0; probe < 3; probe++) expect(await server.ready()).toBe(false)
+    expect(server.load.unavailable).toEqual(['state'])
+    expect(reported).toMatchObject([{ error: { message: expect.stringContaining('the server is not ready') } }])
+    isReachable = true
+    expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
+  })
+
+  test('closes what its author opened, once and after its extensions, and reports its error', async () => {
+    const { reported, onError } = createErrorCollector()
+    const notes: string[] = []
+    const extension = extensionOf('a', { start: () => ({ close: async () => void notes.push('extension') }) })
+    const close = async () => {
+      notes.push('author')
+      throw new Error('cannot quit')
+    }
+    const server = createServer({ ...about, onError, close, extensions: [extension] })
+    await Promise.all([server.close(), server.close()])
+    expect(notes).toEqual(['extension', 'author'])
+    expect(reported).toMatchObject([{ error: { message: 'cannot quit' } }])
   })
 
   test('closes with the last of its hosts', async () => {

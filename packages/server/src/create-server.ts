@@ -43,7 +43,7 @@ export function createServer<
   state.methods = composition.methods
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...readServerLoad(settings.loadMonitor),
-    unavailable: composition.unavailableNames(),
+    unavailable: [...composition.unavailableNames(), ...settings.stateReadiness.unavailableNames()],
   }))
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
@@ -57,7 +57,7 @@ function createServerMembers(
   composition: Composition,
 ): ServerMembers {
   const { settings } = state
-  const { subscriptions, loadMonitor } = settings
+  const { subscriptions, loadMonitor, stateReadiness } = settings
   let currentDefinition = definition
 
   function updateOffers(offers: ServerOffers): void {
@@ -85,7 +85,8 @@ function createServerMembers(
     update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
-    ready: async () => (await Promise.all([composition.ready(), isReady(definition, settings)])).every(Boolean),
+    ready: async () =>
+      (await Promise.all([composition.ready(), stateReadiness.ready(), isReady(definition, settings)])).every(Boolean),
     drain: (options) => {
       const undrainFunctions = [beginDrain(loadMonitor, options), composition.drain()]
       return () => {
@@ -93,18 +94,30 @@ function createServerMembers(
       }
     },
     close: (options = {}) => {
-      closePromise ??= composition.close(options).finally(() => subscriptions.close())
+      closePromise ??= composition
+        .close(options)
+        .finally(() => subscriptions.close())
+        .then(() => closeResources(definition, settings))
       return closePromise
     },
   }
+}
 
-  async function isReady({ ready }: ServerDefinition, { onError }: ServerSettings): Promise<boolean> {
-    try {
-      return (await ready?.()) ?? true
-    } catch (error) {
-      reportServerError(error, { method: 'ready' }, { onError })
-      return false
-    }
+async function isReady({ ready }: ServerDefinition, { onError }: ServerSettings): Promise<boolean> {
+  try {
+    return (await ready?.()) ?? true
+  } catch (error) {
+    reportServerError(error, { method: 'ready' }, { onError })
+    return false
+  }
+}
+
+/** Closes what the author opened, after everything that uses it has ended. */
+async function closeResources({ close }: ServerDefinition, { onError }: ServerSettings): Promise<void> {
+  try {
+    await close?.()
+  } catch (error) {
+    reportServerError(error, { method: 'close' }, { onError })
   }
 }
 

@@ -11,7 +11,12 @@ export {
   type StatefulSessionsOptions,
   type StatelessSessionsOptions,
 } from './server/sessions.ts'
-export { sessionResources, type SessionResources, type SessionResourcesOptions } from './server/session-resources.ts'
+export {
+  type ResourceSession,
+  sessionResources,
+  type SessionResources,
+  type SessionResourcesOptions,
+} from './server/session-resources.ts'
 export { SessionUsageError } from './server/session-errors.ts'
 export type { CallView } from './server/opened-session.ts'
 export type { Session, SessionView } from './server/session.ts'

@@ -156,7 +156,7 @@ export const limitRows = [
   ]),
   ...rowsOf('sessions', [
     ['ttlMs', 'ms', 'the life of a session', 'session not found', { file: 'resolved-session-options' }],
-    ['maxOpenResources', 'count', 'sessions with an open resource at one instance', 'the handler fails'],
+    ['maxOpenResources', 'count', 'sessions with an open resource at one instance', '503; one caller has a tenth'],
   ]),
   ...rowsOf('tasks', [
     ['maxTasksPerCaller', 'count', 'tasks of one caller that have not ended', 'quota'],

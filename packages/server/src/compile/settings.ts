@@ -2,6 +2,7 @@ import { createLedger, errorListener, type Ledger, type Runtime, runtimeOf } fro
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
+import { createStateReadiness, type StateReadiness } from './state-readiness.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import {
   type ErrorContext,
@@ -22,6 +23,8 @@ export interface ServerSettings extends ErrorReporter {
   readonly now: () => number
   /** The codec of `requestState`; undefined where no handler may ask. */
   readonly stateCodec: StateCodec | undefined
+  /** The readiness of the store of that codec. */
+  readonly stateReadiness: StateReadiness
   /** The service that `requestState` is bound to. */
   readonly stateAudience: string
   /** True where answers are believed that came before anything was asked. */
@@ -57,13 +60,17 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
   )
   const runtimeSettings = runtimeSettingsOf(definition)
   const ledger = ledgerOf(definition)
+  const stateCodec = stateCodecOf(definition, warn)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
     onError,
     describeError,
     maxNotificationsPerSecond,
     ledger,
-    stateCodec: stateCodecOf(definition, warn),
+    stateCodec,
+    stateReadiness: createStateReadiness(stateCodec, (error) =>
+      reportServerError(error, { method: 'ready' }, { onError }),
+    ),
     sharedStateCodec: definition.state === false ? undefined : definition.state,
     stateAudience: resolveStateAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,

@@ -58,6 +58,11 @@ export interface ServerDefinition<
    * rejection counts as false.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
+  /**
+   * Closes what the author opened for the server, such as the client of a store: an open connection would keep the
+   * process alive. Called once, when the server and its extensions have ended. An error is reported.
+   */
+  readonly close?: (() => void | Promise<void>) | undefined
   /** Entries in a page of a list; 1000 when absent. */
   readonly pageSize?: number | undefined
   /**

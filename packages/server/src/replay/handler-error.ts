@@ -1,4 +1,5 @@
-import { errorCodes, isMcpError, McpError } from '@x/schema'
+import { isLimitError, isUnavailable } from '@x/core'
+import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
 import { reportServerError } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 
@@ -51,8 +52,11 @@ export function isHandlerError(error: unknown): error is HandlerError {
  */
 export function toInternalError(error: unknown, { method, call, settings }: RequestState, name: string): McpError {
   if (isMcpError(error)) return error
-  // A call that was cancelled has not failed.
+  if (isLimitError(error)) return limitErrorToMcp(error)
+  // A cancelled call has not failed.
   if (!call.signal.aborted) reportServerError(error, { method, name }, settings)
+  // The handler may have begun before the part that failed was needed.
+  if (isUnavailable(error)) return unavailableError({ begun: true, cause: error })
   return new McpError(errorCodes.internal, 'Internal error')
 }
 

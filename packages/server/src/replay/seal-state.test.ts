@@ -141,7 +141,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       }
     })
 
-    test('in a store that cannot be reached is an internal error, and the client may try again', async () => {
+    test('in a store that cannot be reached is unavailable: the client may send again what had not begun', async () => {
       let reachable = true
       const down = async () => Promise.reject(new Error('connection refused'))
       const flaky = new Proxy(memoryStore(), {
@@ -153,9 +153,9 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       reachable = false
       const unsealed = await send(served, { state, responses: { a: answer } })
       const unstored = await send(served)
-      for (const { error, isError } of [unsealed, unstored]) {
-        expect([error, isError]).toEqual([{ code: errorCodes.internal, message: 'Internal error' }, false])
-      }
+      const data = { reason: 'unavailable', retryAfterMs: 1000 }
+      expect(unsealed.error?.data).toEqual({ ...data, begun: false })
+      expect(unstored.error?.data).toEqual({ ...data, begun: true })
       expect(served.reported).toMatchObject([{ error: { code: 'unavailable' } }, { error: { code: 'unavailable' } }])
       reachable = true
       expect(Object.keys((await send(served, { state, responses: { a: answer } })).requests)).toEqual(['b'])

@@ -9,7 +9,9 @@ import {
   findMethodRow,
   principalIdentityOf,
   quotaError,
+  unavailableError,
 } from '@x/schema'
+import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { reportServerError } from '../request/report.ts'
 import { type RequestState, sessionIdOf } from './served-request.ts'
@@ -140,16 +142,19 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   } catch (error) {
     reportServerError(error, { method: request.method, name }, request.settings)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
+    if (isUnavailable(error)) throw unavailableError({ begun: true, cause: error })
     throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailureError()
   }
 }
 
 /**
- * A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again.
+ * A store that cannot be reached, a quota and clocks that differ say nothing against the state: the client may send it
+ * again. No handler has run.
  */
 function toOpenStateError(error: unknown): McpError {
-  const isStoreUnavailable = isStateError(error) && error.code === 'unavailable'
-  return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailureError() : invalidStateError())
+  const isTransient = isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
+  if (isTransient) return unavailableError({ begun: false, cause: error })
+  return storeQuotaErrorOf(error) ?? invalidStateError()
 }
 
 /** Returns the error of a caller who has as much in the store as one may have. */

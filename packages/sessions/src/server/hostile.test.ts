@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 import {
   callIn,
+  createCodec,
+  createManualClock,
   createSession,
   errorOf,
   createNotesSessions,
@@ -153,16 +155,54 @@ test('a store that cannot be reached says nothing of the session: the client may
   const { server, reported } = createNotesServer({ store: failing })
   const session = await createSession(server)
   isDown = true
-  expect(await errorOf(server, 'tools/list', {}, { session })).toEqual({
+  expect(await errorOf(server, 'tools/list', {}, { session })).toMatchObject({
     code: errorCodes.internal,
-    message: 'Internal error',
+    data: { reason: 'unavailable', retryAfterMs: 1000, begun: false },
   })
   expect(reported).toEqual([expect.objectContaining({ code: 'unavailable' })])
+  expect([await server.ready(), server.load.unavailable]).toEqual([true, ['sessions']])
   isDown = false
+  await resultOf(server, 'tools/list', {}, { session })
+  expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
+})
+
+test.each(['sessions/create', 'sessions/delete'])('%s is unavailable while the store fails', async (method) => {
+  let isDown = false
+  const inner: StateStore = memoryStore()
+  const fail = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
+  // A store of the author's own, whose errors are of any class.
+  const store: StateStore = {
+    add: (...entry) => (isDown ? fail() : inner.add(...entry)),
+    get: (key) => (isDown ? fail() : inner.get(key)),
+    delete: (key) => (isDown ? fail() : inner.delete(key)),
+  }
+  const { server } = createNotesServer({ store })
+  const session = await createSession(server)
+  const options = method === 'sessions/delete' ? { session } : {}
+  isDown = true
+  expect(await errorOf(server, method, {}, options)).toMatchObject({ data: { reason: 'unavailable', begun: false } })
+  isDown = false
+  await resultOf(server, method, {}, options)
+})
+
+test('an instance whose clock is behind does not end a session, and the log says by how much clocks differ', async () => {
+  const clock = createManualClock()
+  const codec = createCodec(clock)
+  const { server, reported } = createNotesServer({ codec, runtime: clock })
+  const session = await createSession(server)
+  clock.advance(-7_200_000)
+  expect(await errorOf(server, 'tools/list', {}, { session })).toMatchObject({
+    code: errorCodes.internal,
+    data: { reason: 'unavailable', begun: false },
+  })
+  expect(reported).toEqual([
+    expect.objectContaining({ code: 'not_yet', detail: expect.stringContaining('Clocks differ by at least 7200 s') }),
+  ])
+  clock.advance(7_200_000)
   await resultOf(server, 'tools/list', {}, { session })
 })
 
-test('the author is told why a session was refused, which the client is not', async () => {
+test('the reason why a session was rejected is reported, and the client does not receive it', async () => {
   const { server, reported } = createNotesServer()
   await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })
   expect(reported).toEqual([expect.objectContaining({ name: 'StateError', code: 'malformed' })])

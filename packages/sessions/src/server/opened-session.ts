@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { MissingSessionError } from './session-errors.ts'
+import { isTransient, MissingSessionError } from './session-errors.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 
 /** A request that is about sessions or within one. */
@@ -222,9 +222,9 @@ function createSessionOfRequest(request: SessionRequest, content: SessionContent
   }
 }
 
-/** Tells of a store that is unavailable, or has enough of this caller: that does not end a session. */
+/** Returns true for a failure that passes, and for a quota of the caller: neither ends a session. */
 function isRetryable(cause: unknown): boolean {
-  return isStateError(cause) && (cause.code === 'unavailable' || cause.code === 'quota')
+  return isTransient(cause) || (isStateError(cause) && cause.code === 'quota')
 }
 
 /** Seals a state for the way through the client, for as long as its session lives. */

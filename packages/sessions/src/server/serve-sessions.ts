@@ -143,7 +143,7 @@ async function serveInSession(
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
     if (isCancelled(call)) throw abortReasonOf(call)
-    return errorResponse(request.id, toPeerError(error, sessionRequest))
+    return errorResponse(request.id, toPeerError(error, { ...sessionRequest, hasBegun: session !== undefined }))
   }
 }
 

@@ -1,8 +1,9 @@
-import { errorCodes, isMcpError, McpError, quotaError } from '@x/schema'
+import { isLimitError, isUnavailable } from '@x/core'
+import { errorCodes, isMcpError, limitErrorToMcp, McpError, quotaError, unavailableError } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
-/** The error of a session that is unknown, expired, deleted, revoked, altered or somebody else's. */
+/** The error of a session that is unknown, expired, deleted, revoked, altered or of another principal. */
 export class MissingSessionError extends Error {
   override readonly name = 'MissingSessionError'
   readonly sessionId: string
@@ -18,15 +19,32 @@ export class SessionUsageError extends Error {
   override readonly name = 'SessionUsageError'
 }
 
+/** The reporting of errors, and the progress of a request when it failed. */
+export interface FailedRequest {
+  readonly report: (error: unknown) => void
+  /** True when the handler of the call had begun; false by default. */
+  readonly hasBegun?: boolean | undefined
+}
+
 /** Returns the error that the peer sees, and reports to the author the cause that it does not show. */
-export function toPeerError(error: unknown, { report }: { readonly report: (error: unknown) => void }): McpError {
+export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
   if (isMcpError(error)) return error
   if (error instanceof MissingSessionError) {
     report(error.cause)
     return new McpError(sessionNotFoundCode, error.message, { data: { sessionId: error.sessionId } })
   }
+  if (isLimitError(error)) return limitErrorToMcp(error)
   report(error)
+  if (isTransient(error)) return unavailableError({ begun: hasBegun, cause: error })
   return toQuotaError(error) ?? new McpError(errorCodes.internal, 'Internal error')
+}
+
+/**
+ * Returns true for a store that cannot be reached, and for a token from the future: clocks differ, and the session is
+ * good at another instance or a moment later. Neither ends a session.
+ */
+export function isTransient(error: unknown): boolean {
+  return isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
 }
 
 /** Returns the error of a caller who has as much in the store as one may have; undefined for every other failure. */

@@ -24,7 +24,7 @@ export interface SessionRegistryOptions {
 }
 
 /**
- * Makes a ledger in a store; or one of this process, which knows only of the ends, and of those at other instances
+ * Makes a registry in a store, or one of this process. The latter knows the ends alone, and those at other instances
  * where there is a bus.
  */
 export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
@@ -33,17 +33,34 @@ export function createSessionRegistry({ store, bus, now }: SessionRegistryOption
 }
 
 /**
- * Makes a ledger in a store. A session that the store lacks is over: a store that loses its content ends sessions, and
+ * Makes a registry in a store. A session that the store lacks has ended: a store that loses its content ends sessions, and
  * revives none.
  */
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
     add: async (id, ttlMs, owner) => {
-      await (store.forOwner?.(owner) ?? store).add(await toStoreKey('session', id), '1', ttlMs)
+      const key = await toStoreKey('session', id)
+      await reachStore(() => (store.forOwner?.(owner) ?? store).add(key, '1', ttlMs))
     },
-    isLive: async (id) => (await store.get(await toStoreKey('session', id))) !== undefined,
-    end: async (id) => store.delete(await toStoreKey('session', id)),
+    isLive: async (id) => {
+      const key = await toStoreKey('session', id)
+      return (await reachStore(() => store.get(key))) !== undefined
+    },
+    end: async (id) => {
+      const key = await toStoreKey('session', id)
+      await reachStore(() => store.delete(key))
+    },
     close: () => Promise.resolve(),
+  }
+}
+
+/** Calls a store. The errors of an author's own store are of any class, and mean that it cannot be reached. */
+async function reachStore<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation()
+  } catch (cause) {
+    if (isStateError(cause)) throw cause
+    throw new StateError('unavailable', 'The store of sessions cannot be reached', { cause })
   }
 }
 

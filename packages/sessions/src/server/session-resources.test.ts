@@ -63,11 +63,32 @@ test('what could not be opened is tried again', async () => {
 test('more than a number of them are refused, so that sessions cannot fill a process', async () => {
   const { resources, session } = setUp({ maxOpenResources: 1 })
   await resources.of(session('a'))
-  await expect(resources.of(session('b'))).rejects.toThrow('allow more with maxOpenResources')
+  await expect(resources.of(session('b'))).rejects.toMatchObject({
+    data: { reason: 'quota', limit: 'session_resources', max: 1 },
+  })
   await resources.of(session('a'))
 })
 
-test('one that cannot be closed is told of, and forgotten', async () => {
+test('one caller takes a tenth of them, and gives each back when it is closed or cannot be opened', async () => {
+  let isBroken = false
+  const { resources, session } = setUp({ maxOpenResources: 20, fails: () => isBroken })
+  const of = (id: string, callerKey: string) => resources.of({ ...session(id), callerKey })
+  await of('a', 'eve')
+  await of('b', 'eve')
+  await of('b', 'eve')
+  await expect(of('c', 'eve')).rejects.toMatchObject({ data: { reason: 'quota', max: 2, retryAfterMs: 1000 } })
+  for (let caller = 1; caller < 10; caller++) {
+    for (const id of ['a', 'b']) await of(`${id} of ${caller}`, `caller ${caller}`)
+  }
+  await expect(of('d', 'ada')).rejects.toMatchObject({ data: { reason: 'overloaded', max: 20 } })
+  await resources.end('a')
+  isBroken = true
+  await expect(of('c', 'eve')).rejects.toThrow('no')
+  isBroken = false
+  expect(await of('c', 'eve')).toEqual({ id: 'c' })
+})
+
+test('the error of one that cannot be closed is reported, and it is forgotten', async () => {
   const told: unknown[] = []
   const failure = new Error('stuck')
   const resources = sessionResources({

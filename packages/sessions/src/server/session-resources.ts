@@ -1,7 +1,29 @@
-import { type ErrorListener, errorListener, unref, type Runtime, runtimeOf, maxTimerMs } from '@x/core'
-import type { AsyncResource } from '@x/schema'
-import { SessionUsageError } from './session-errors.ts'
+import {
+  createLedger,
+  type ErrorListener,
+  errorListener,
+  isLimitError,
+  type Ledger,
+  ledgerBounds,
+  maxTimerMs,
+  type Runtime,
+  runtimeOf,
+  unref,
+} from '@x/core'
+import { type AsyncResource, limitErrorToMcp } from '@x/schema'
 import type { Awaitable } from './session-options.ts'
+
+/** The session of a resource: a `Session` of a handler is one. */
+export interface ResourceSession {
+  readonly id: string
+  /** The end of the session, in milliseconds since 1970. */
+  readonly expiresAt: number
+  /** The key by which the caller is counted. Sessions without one share it. */
+  readonly callerKey?: string | undefined
+}
+
+/** The share of the open resources that one caller may have. */
+const callerShare = 1 / 10
 
 /** The options of {@link sessionResources}. */
 export interface SessionResourcesOptions<Resource> {
@@ -9,7 +31,10 @@ export interface SessionResourcesOptions<Resource> {
   readonly open: (session: { readonly id: string; readonly expiresAt: number }) => Awaitable<Resource>
   /** Closes it: the session was deleted here, or has expired, or the process ends. Its errors go to `onError`. */
   readonly close: (resource: Resource) => Awaitable<void>
-  /** The number of open resources at a time; 1000 when absent. One more throws a `SessionUsageError`. */
+  /**
+   * The number of open resources at a time, 1000 when absent. One caller may have a tenth of them. One more rejects with
+   * an `McpError`, which over HTTP is 429, or 503 where the resources of all callers are as many.
+   */
   readonly maxOpenResources?: number | undefined
   readonly onError?: ErrorListener<[error: unknown]>
   /** Time; the platform's when absent. */
@@ -22,7 +47,7 @@ export interface SessionResourcesOptions<Resource> {
  */
 export interface SessionResources<Resource> extends AsyncResource {
   /** Resolves with the resource of a session, which is opened once for all calls that ask at the same time. */
-  of(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource>
+  of(session: ResourceSession): Promise<Resource>
   /** Closes the resource of a session at this instance, for `onDelete`. */
   end(id: string): Promise<void>
   /** The number of open resources. */
@@ -34,11 +59,14 @@ export interface SessionResources<Resource> extends AsyncResource {
 interface ResourceEntry<Resource> {
   readonly resource: Promise<Resource>
   timer: unknown
+  /** Gives the resource back to the ledger. */
+  readonly release: () => void
 }
 
 /** Makes resources that are opened once for each session at this instance, and closed when the session ends. */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
   const { maxOpenResources = 1000 } = options
+  const ledger = createResourceLedger(maxOpenResources)
   const onError = errorListener(options.onError, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
   const resources = new Map<string, ResourceEntry<Resource>>()
@@ -47,6 +75,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     const entry = resources.get(id)
     if (entry === undefined) return
     resources.delete(id)
+    entry.release()
     runtime.clearTimeout(entry.timer)
     try {
       await options.close(await entry.resource)
@@ -64,19 +93,20 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     unref(entry.timer)
   }
 
-  function openResource(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
+  function openResource(session: ResourceSession): Promise<Resource> {
     const { id, expiresAt } = session
-    if (resources.size >= maxOpenResources) {
-      throw new SessionUsageError(
-        `${maxOpenResources} sessions have a resource open here: allow more with maxOpenResources`,
-      )
+    const release = takeResource(ledger, session)
+    const entry: ResourceEntry<Resource> = {
+      resource: (async () => options.open(session))(),
+      timer: undefined,
+      release,
     }
-    const entry: ResourceEntry<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
     resources.set(id, entry)
     closeOnExpiry(entry, id, expiresAt)
     entry.resource.catch(() => {
       // The next call tries again.
       if (resources.get(id) === entry) resources.delete(id)
+      release()
       runtime.clearTimeout(entry.timer)
     })
     return entry.resource
@@ -92,4 +122,20 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Counts one more resource of the caller of a session. Throws an `McpError` for a caller that has its share. */
+function takeResource(ledger: Ledger, { callerKey = '' }: ResourceSession): () => void {
+  try {
+    return ledger.take('session_resources', callerKey)
+  } catch (error) {
+    throw isLimitError(error) ? limitErrorToMcp(error) : error
+  }
+}
+
+/** Makes the count of resources: one caller may have a share of them. */
+function createResourceLedger(maxOpenResources: number): Ledger {
+  const { advice } = ledgerBounds.session_resources
+  const perCaller = Math.max(1, Math.ceil(maxOpenResources * callerShare))
+  return createLedger(undefined, { session_resources: { perCaller, total: maxOpenResources, advice } })
 }

@@ -8,6 +8,8 @@ export interface SessionView<State> {
   readonly id: string
   /** The end of the session, in milliseconds since 1970. */
   readonly expiresAt: number
+  /** The key by which quotas count the caller; undefined in a task. */
+  readonly callerKey: string | undefined
   /** The number of times that the state was replaced before this call. Overlapping calls may have the same. */
   readonly revision: number
   /** The state that the call brought, or that this run has set. */
@@ -43,13 +45,14 @@ export function getSessionView<State>(session: OpenedSession, parser: StateParse
 }
 
 function createSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
-  const { expiresAt, revision } = session
+  const { expiresAt, revision, callerKey } = session
   const state = parser.parse(session.state, session.report)
   return {
     get id() {
       return requireSessionId(session)
     },
     expiresAt,
+    callerKey: callerKey === '' ? undefined : callerKey,
     revision,
     state,
   }
@@ -61,14 +64,16 @@ function createSessionView<State>(session: OpenedSession, parser: StateParser<St
  */
 class RunSession<State> implements Session<State> {
   readonly expiresAt: number
+  readonly callerKey: string | undefined
   readonly revision: number
   readonly #run: SessionRun
   readonly #parser: StateParser<State>
   #state: State
 
   constructor(run: SessionRun, parser: StateParser<State>) {
-    const { state, report, expiresAt, revision } = run.session
+    const { state, report, expiresAt, revision, callerKey } = run.session
     this.expiresAt = expiresAt
+    this.callerKey = callerKey === '' ? undefined : callerKey
     this.revision = revision
     this.#run = run
     this.#parser = parser

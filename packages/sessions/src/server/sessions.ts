@@ -110,9 +110,18 @@ function createExtension<Name extends string>(
     start: (host) => ({
       api: { revoke },
       ...serveSessions({ names, sessionOptions, host }),
+      ready: () => pingStores(sessionOptions),
       close: () => sessionOptions.registry.close(),
     }),
   }
+}
+
+/** A key that no session has. */
+const pingKey = 'ping'
+
+async function pingStores({ store, codec, stateCodec }: ResolvedSessionOptions): Promise<boolean> {
+  await Promise.all([store?.get(pingKey), codec.ping?.(), stateCodec.ping?.()])
+  return true
 }
 
 function createAccessors<State>(

@@ -95,7 +95,10 @@ function findTimeFailure(
   const now = clock.now()
   // Each condition states the valid case, so that NaN fails.
   if (!(at <= now + clockSkewMs && since <= now + clockSkewMs)) {
-    return new StateError('not_yet', `It was made ${Math.max(at, since) - now} ms in the future: compare the clocks`)
+    return new StateError(
+      'not_yet',
+      `Clocks differ by at least ${Math.ceil((Math.max(at, since) - now) / 1000)} s: it was made in the future of this instance`,
+    )
   }
   if (!(now < until)) return new StateError('expired', `It expired ${now - until} ms ago`)
   if (now - since < maxAgeMs) return undefined
