@@ -173,7 +173,8 @@ for (const kind of [nginx, haproxy]) {
     test('comments keep a silent stream of changes open for twice as long', async () => {
       const { over, setup } = silentFor(10, 200)
       const changing = createServer({ ...host, state: false, tools: [echo] })
-      await using http = await serveHttp(changing, { allowedHosts, ...setup })
+      const { keepAliveMs, schedule } = setup
+      await using http = await serveHttp(changing, { allowedHosts, keepAliveMs, schedule })
       await using proxy = await startProxy(program, kind, { ports: [http.port], idleMs })
       await using connection = connectHttp(proxy.url)
       const seen: string[] = []

@@ -106,7 +106,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     const { exchange, next } = pendingCalls()
     const leaving = new AbortController()
     const clock = createManualClock()
-    await using handler = await serve(exchange, clock)
+    await using handler = await serve(exchange, { schedule: clock.schedule })
     void handler.open(callTool, leaving.signal).catch(() => undefined)
     const { call } = await next()
     leaving.abort()
@@ -155,7 +155,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('a call that is answered in time is no stream and leaves no timer behind', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    await using handler = await serve(exchange, clock)
+    await using handler = await serve(exchange, { schedule: clock.schedule })
     const sending = handler.send(callTool)
     const { answer } = await next()
     clock.advance(defaultKeepAliveMs - 1)
