@@ -20,7 +20,7 @@ test.each<[unknown, RegExp]>([
   [{ code: 'rounds', message: 'a warning' }, /^@x\/demo: a warning$/],
   [{ code: 'tool_refused', tool: 'q', reason: 'a reason' }, /^@x\/demo: a reason$/],
   ['text', /^@x\/demo: string text$/],
-  [undefined, /^@x\/demo: undefined undefined$/],
+  [undefined, /^@x\/demo: undefined was thrown$/],
   [Object.assign(new Error('bare'), { stack: undefined }), /^@x\/demo: Error: bare$/],
 ])('without a listener %s is one line on the console', (error, line) => {
   expect(linesOf(error)).toEqual([expect.stringMatching(line)])

@@ -43,6 +43,7 @@ function describeError(error: unknown): string {
 }
 
 function messageOf(error: unknown): string {
+  if (error === undefined || error === null) return `${String(error)} was thrown`
   if (error instanceof Error) return error.message === '' ? error.name : `${error.name}: ${error.message}`
   if (typeof error === 'object' && error !== null) {
     if ('message' in error) return String(error.message)

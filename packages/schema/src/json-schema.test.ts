@@ -58,8 +58,19 @@ describe('the work is bounded [BAS-045]', () => {
   test('where a schema of ten lines takes two to the power of the depth', () => {
     const validate = compileJsonSchema(twice)
     expect(validate(nested(8))).toEqual([])
-    expect(validate(nested(60))).toEqual(tooLarge)
     expect(validate(nested(8))).toEqual([])
+    expect(validate(nested(60))).toEqual(tooLarge)
+  })
+
+  test('and a schema that has used the bound up is not evaluated again', () => {
+    const validate = compileJsonSchema(twice)
+    expect(validate(nested(60))).toEqual(tooLarge)
+    expect(validate(nested(1))).toEqual(tooLarge)
+    expect(compileJsonSchema(twice)(nested(1))).toEqual([])
+  })
+
+  test('by a tenth for a small value of what a long one may take', () => {
+    expect(compileJsonSchema(twice)(nested(14))).toEqual(tooLarge)
   })
 
   test('where references fan out without descending', () => {

@@ -12,7 +12,7 @@ import { errorCodes, McpError } from './basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
 import { collectSubschemas } from './json-schema/subschemas.ts'
 import {
-  maximumSteps,
+  maximumStepsFor,
   chargeAllSteps,
   createPairCheck,
   type StepBudget,
@@ -73,10 +73,21 @@ function createValidator(schema: JsonObject): ValueValidator {
   // The library's schema type is open, and the form of the keywords that it reads was checked before.
   const firstIssueValidator = new Validator(schemaCopy as Schema, dialect, true)
   const allIssuesValidator = new Validator(schemaCopy as Schema, dialect, false)
+  let isExhausted = false
+  const validateFirst = (value: unknown): ReturnType<Validator['validate']> => {
+    // A server that has found an expensive value for its schema has found it for every later result.
+    if (isExhausted) throw workLimitError
+    try {
+      return firstIssueValidator.validate(value)
+    } catch (error) {
+      isExhausted = error === workLimitError
+      throw error
+    }
+  }
   return (value) => {
     checkPairs?.(value)
-    budget.remainingSteps = maximumSteps
-    const { valid, errors } = firstIssueValidator.validate(value)
+    budget.remainingSteps = maximumStepsFor(value)
+    const { valid, errors } = validateFirst(value)
     if (valid) return []
     budget.remainingSteps = maxStepsForIssues
     return toIssues(collectAllErrors(allIssuesValidator, value) ?? errors)

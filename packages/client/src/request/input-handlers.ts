@@ -46,7 +46,7 @@ export interface InputHandlers {
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
    * Shows a URL in full and opens it outside this program once the user agrees. Declares `elicitation.url`. It is
-   * `https:` or `http:`, without credentials, and normalized: its host is in ASCII (Punycode). Never fetch it
+   * `https:`, or `http:` of this machine, without credentials, and normalized: its host is in ASCII (Punycode). Never fetch it
    * (client/elicitation, safe URL handling).
    */
   readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined

@@ -86,9 +86,13 @@ export function describeUnsafeUrl(text: string): string | undefined {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`
   if (/[\p{C}\p{Z}]/u.test(text)) return 'it has spaces or invisible characters'
   if (!URL.canParse(text)) return 'it is not an absolute URL'
-  const { protocol, username, password } = new URL(text)
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it starts with neither https: nor http:'
+  const { protocol, hostname, username, password } = new URL(text)
+  if (protocol !== 'https:' && !(protocol === 'http:' && loopbackHostPattern.test(hostname)))
+    return 'it starts with neither https: nor http: of this machine'
   return username !== '' || password !== '' ? 'it has credentials before its host' : undefined
 }
 
 const maxUrlLength = 8192
+
+// The parser has written every form of an address in one way.
+const loopbackHostPattern = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/

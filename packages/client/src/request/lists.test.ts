@@ -20,15 +20,22 @@ describe('A list', () => {
       ({ params }) => pages[String(params.cursor ?? 'first')] ?? { error: { code: -32602, message: 'Bad cursor' } },
     )
 
-  test('is read page by page until there is no cursor, and an empty one is a cursor', async () => {
+  test('of a server without its capability is empty', async () => {
+    const exchange = createScriptedExchange(() => ({ error: { code: -32601, message: 'Method not found' } }))
+    const client = createClient(exchange, hostInfo)
+    expect(await client.listTools()).toEqual([])
+    expect(await client.listResourceTemplates()).toEqual([])
+  })
+
+  test('is read page by page until there is no cursor, or an empty one', async () => {
     const exchange = paged({
-      first: createToolsPage([createMinimalTool('a')], { nextCursor: '' }),
-      '': createToolsPage([], { nextCursor: 'two' }),
-      two: createToolsPage([createMinimalTool('b')]),
+      first: createToolsPage([createMinimalTool('a')], { nextCursor: 'one' }),
+      one: createToolsPage([], { nextCursor: 'two' }),
+      two: createToolsPage([createMinimalTool('b')], { nextCursor: '' }),
     })
     const client = createClient(exchange, hostInfo)
     expect(names(await client.listTools())).toEqual(['a', 'b'])
-    expect(exchange.received.map(({ params }) => params)).toEqual([{}, { cursor: '' }, { cursor: 'two' }])
+    expect(exchange.received.map(({ params }) => params)).toEqual([{}, { cursor: 'one' }, { cursor: 'two' }])
     expect(names(await taken(client.eachTool()))).toEqual(['a', 'b'])
   })
 

@@ -85,7 +85,8 @@ async function* fetchPages<M extends ListMethod>(
     try {
       page = await send({ method, params: cursor === undefined ? {} : { cursor } }, callOptions)
     } catch (error) {
-      if (isRestarted || cursor === undefined || !isInvalidParams(error)) throw error
+      if (isListUnknown(error, cursor)) return
+      if (isRestarted || !isCursorRejected(error, cursor)) throw error
       // server/utilities/caching, interaction with pagination: an invalid cursor makes every page stale.
       clearCache(method)
       callOptions = { ...options, refresh: true }
@@ -99,8 +100,7 @@ async function* fetchPages<M extends ListMethod>(
     if (pageCount > 0) laterPagesCharacterCount += JSON.stringify(page).length
     checkListSize(laterPagesCharacterCount, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
-    // An empty string is a cursor like any other. Only its absence ends the list.
-    cursor = page.nextCursor
+    cursor = nextCursorOf(page)
     if (cursor === undefined) return
     if (cursors.has(cursor)) throw endlessListError('the server gave the same cursor twice')
     cursors.add(cursor)
@@ -117,6 +117,16 @@ function checkListSize(
   throw endlessListError(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
 }
 
-function isInvalidParams(error: unknown): boolean {
-  return isClientError(error) && error.rpc?.code === errorCodes.invalidParams
+/** Servers write an empty string for no further page, although it is a cursor by the letter of the specification. */
+function nextCursorOf({ nextCursor }: { readonly nextCursor?: string | undefined }): string | undefined {
+  return nextCursor === '' ? undefined : nextCursor
+}
+
+/** A server without the capability of a list offers nothing of it. */
+function isListUnknown(error: unknown, cursor: string | undefined): boolean {
+  return cursor === undefined && isClientError(error) && error.rpc?.code === errorCodes.methodNotFound
+}
+
+function isCursorRejected(error: unknown, cursor: string | undefined): boolean {
+  return cursor !== undefined && isClientError(error) && error.rpc?.code === errorCodes.invalidParams
 }

@@ -24,7 +24,7 @@ export function parseResult<M extends ClientMethod>(
   const { result } = response
   const type = result.resultType
   if (type !== undefined && type !== 'complete') return parseIncompleteResult(result, row, getErrorContext)
-  const checkOutcome = checkCompleteResult(method, normalizeResult(result, row))
+  const checkOutcome = checkCompleteResult(method, normalizeResult(method, result, row))
   if ('issue' in checkOutcome) {
     throw new ClientError('invalid_result', `the result is not valid at ${checkOutcome.issue}`, getErrorContext())
   }
@@ -58,10 +58,15 @@ function parseIncompleteResult(
 
 /**
  * Adds the members that servers of earlier revisions omit: no `resultType` means complete (basic/index, result
- * responses), no `ttlMs` or a negative one means stale at once (server/utilities/caching).
+ * responses), no `ttlMs` or a negative one means stale at once (server/utilities/caching). A result of a tool may have
+ * structured content alone.
  */
-function normalizeResult(result: JsonObject, row: MethodRow | undefined): JsonObject {
-  const resultWithType = result.resultType === undefined ? { ...result, resultType: 'complete' } : result
+function normalizeResult(method: string, result: JsonObject, row: MethodRow | undefined): JsonObject {
+  // The state of a call belongs to another kind of result, whose type is missing.
+  const isContentAbsent = method === 'tools/call' && result.content === undefined && result.requestState === undefined
+  const resultWithContent = isContentAbsent ? { ...result, content: [] } : result
+  const resultWithType =
+    result.resultType === undefined ? { ...resultWithContent, resultType: 'complete' } : resultWithContent
   return row?.isCacheable ? withParsedCacheHints(resultWithType) : resultWithType
 }
 

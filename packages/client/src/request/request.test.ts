@@ -151,7 +151,6 @@ describe('A result', () => {
   })
 
   test.each<[string, JsonObject, string]>([
-    ['lacks its content', { resultType: 'complete' }, 'content'],
     [
       'has content of a wrong type',
       { resultType: 'complete', content: [{ type: 'text', text: 1 }] },
@@ -165,6 +164,12 @@ describe('A result', () => {
     ).callTool('greet')
     await expect(failure).rejects.toMatchObject({ code: 'invalid_result', rpc: undefined })
     await expect(failure).rejects.toThrow(path)
+  })
+
+  test('without content has none', async () => {
+    const exchange = createScriptedExchange(() => ({ structuredContent: { a: 1 } }))
+    const result = await createClient(exchange, hostInfo).callTool('greet')
+    expect(result).toEqual({ resultType: 'complete', content: [], structuredContent: { a: 1 } })
   })
 
   test('keeps fields that this revision does not know', async () => {

@@ -96,3 +96,15 @@ test('a question whose call is over does not hold up the next one', async () => 
   expect(await second).toEqual({ action: 'accept', content: { it: 'Bob' } })
   expect(terminal.shown()).toContain('demo asks')
 })
+
+test('without a terminal the call fails with an error that says so', async () => {
+  const question = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } } as const
+  const context = { key: 'k', method: 'tools/call', target: 't', round: 1, signal: new AbortController().signal }
+  const isTTY = process.stdin.isTTY
+  process.stdin.isTTY = false
+  try {
+    await expect(terminalHandlers().elicit?.(question, context)).rejects.toThrow('standard input is not a terminal')
+  } finally {
+    process.stdin.isTTY = isTTY
+  }
+})

@@ -17,6 +17,9 @@ export interface TerminalOptions {
   readonly openPage?: ((url: string) => Awaitable<void>) | undefined
 }
 
+const noTerminalMessage =
+  'terminalHandlers: the standard input is not a terminal; start the program in one, or give another input'
+
 /**
  * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or
  * servers come one after the other, each under the name of its server (client/elicitation).
@@ -26,6 +29,10 @@ export interface TerminalOptions {
  */
 export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandlers, 'elicit' | 'openUrl'> {
   const { input = process.stdin, output = process.stdout, openPage } = options
+  const requireTerminal = (): void => {
+    if (input !== process.stdin || process.stdin.isTTY) return
+    throw new Error(noTerminalMessage)
+  }
   let lastAnswer: Promise<unknown> = Promise.resolve()
 
   /** Waits for the questions before this one: two prompts at once would both take every key. */
@@ -38,6 +45,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
       await previousAnswer
       const { signal, server } = context
       signal.throwIfAborted()
+      requireTerminal()
       if (server !== undefined) log.info(toDisplayText(`${server} asks`), { output })
       return showQuestion({ input, output, signal })
     }

@@ -1,7 +1,17 @@
 import type { Subschema } from './subschemas.ts'
 
-/** The number of schema applications to one value after which validation stops: less than a second of work. */
-export const maximumSteps = 300_000
+/** The number of schema applications to a small value after which validation stops: a tenth of a second of work. */
+const minSteps = 30_000
+
+/** The applications that each element of a value adds, up to {@link maxSteps}: a long list is no expensive schema. */
+const stepsPerElement = 64
+
+const maxSteps = 300_000
+
+/** Returns the number of schema applications to a value after which its validation stops. */
+export function maximumStepsFor(value: unknown): number {
+  return Math.min(maxSteps, minSteps + stepsPerElement * countValueElements(value, { pairs: 0 }))
+}
 
 /** The number of comparisons and matches that one validation may spend on quadratic keywords. */
 const maxComparedPairs = 20_000_000
