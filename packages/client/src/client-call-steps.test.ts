@@ -171,7 +171,7 @@ describe('A result that came another way', () => {
   })
 
   test.each<[string, JsonObject, string]>([
-    ['has content of a wrong type', { resultType: 'complete', content: 'x' }, 'invalid_result'],
+    ['has no content', { resultType: 'complete' }, 'invalid_result'],
     ['asks', { resultType: 'input_required', requestState: 'x' }, 'invalid_result'],
     ['is a task', { resultType: 'task' }, 'invalid_result'],
     ['does not match the output schema', { content: [], structuredContent: { n: 'x' } }, 'invalid_output'],

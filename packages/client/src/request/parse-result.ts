@@ -62,9 +62,8 @@ function parseIncompleteResult(
  * structured content alone.
  */
 function normalizeResult(method: string, result: JsonObject, row: MethodRow | undefined): JsonObject {
-  // The state of a call belongs to another kind of result, whose type is missing.
-  const isContentAbsent = method === 'tools/call' && result.content === undefined && result.requestState === undefined
-  const resultWithContent = isContentAbsent ? { ...result, content: [] } : result
+  const hasStructureAlone = method === 'tools/call' && 'structuredContent' in result && result.content === undefined
+  const resultWithContent = hasStructureAlone ? { ...result, content: [] } : result
   const resultWithType =
     result.resultType === undefined ? { ...resultWithContent, resultType: 'complete' } : resultWithContent
   return row?.isCacheable ? withParsedCacheHints(resultWithType) : resultWithType

@@ -151,6 +151,7 @@ describe('A result', () => {
   })
 
   test.each<[string, JsonObject, string]>([
+    ['lacks its content', { resultType: 'complete' }, 'content'],
     [
       'has content of a wrong type',
       { resultType: 'complete', content: [{ type: 'text', text: 1 }] },
@@ -166,7 +167,7 @@ describe('A result', () => {
     await expect(failure).rejects.toThrow(path)
   })
 
-  test('without content has none', async () => {
+  test('with structured content alone has no content', async () => {
     const exchange = createScriptedExchange(() => ({ structuredContent: { a: 1 } }))
     const result = await createClient(exchange, hostInfo).callTool('greet')
     expect(result).toEqual({ resultType: 'complete', content: [], structuredContent: { a: 1 } })
