@@ -1,3 +1,4 @@
+import { checkOptions } from '@x/core'
 import type { ClientTarget, ConnectionView, Exchange, TypeCarrier, TypesOf } from '@x/schema'
 import type { Client } from './client.ts'
 import {
@@ -12,6 +13,39 @@ import { createCoreClient } from './core-client.ts'
 import type { CoreClientOptions } from './request/options.ts'
 import { toCallTool } from './tools/call-tool.ts'
 import { createNamedCalls } from './typed-calls.ts'
+
+const knownClientOptions = {
+  elicit: true,
+  openUrl: true,
+  sample: true,
+  roots: true,
+  use: true,
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: true,
+  sendClientInfo: true,
+  capabilities: true,
+  rounds: true,
+  versions: true,
+  cache: true,
+  timeoutMs: true,
+  maxTotalMs: true,
+  maxResendMs: true,
+  maxPages: true,
+  maxListSize: true,
+  onWarning: true,
+  outputSchemaCompiler: true,
+  runtime: true,
+  extensions: true,
+} satisfies Record<keyof ClientOptions, true>
+
+function checkClientOptions<Options extends ClientOptions>(options: Options): Options {
+  checkOptions(options, knownClientOptions, 'createClient')
+  return options
+}
 
 /**
  * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent until a call is made, and
@@ -33,7 +67,7 @@ export function createClient<
   target: ClientTarget | (ClientTarget & TypeCarrier<Served>),
   options: ClientOptions<Extensions>,
 ): Client<TypesOf<Served>> & ClientApis<Extensions> {
-  const { extensions = [], use = [] } = options
+  const { extensions = [], use = [] } = checkClientOptions(options)
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
   // V8 gives each object with a property behind a spread a hidden class of its own, which stays with the client.

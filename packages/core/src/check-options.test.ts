@@ -5,9 +5,13 @@ interface Options {
   readonly authenticate?: string | undefined
   readonly limits?: { readonly calls?: number } | undefined
   readonly allowedHosts?: readonly string[] | undefined
+  readonly ttlMs?: number | undefined
 }
 
-const knownOptions = { authenticate: true, limits: true, allowedHosts: true } satisfies Record<keyof Options, true>
+const knownOptions = { authenticate: true, limits: true, allowedHosts: true, ttlMs: true } satisfies Record<
+  keyof Options,
+  true
+>
 
 describe('options that exist', () => {
   test.each<[string, object | undefined]>([
@@ -25,9 +29,10 @@ describe('an option that does not exist is rejected by name', () => {
     ['that is in a group now', { maxCallsPerCaller: 1 }, 'did you mean `limits.calls`?'],
     ['misspelt', { authenticat: 'a' }, 'did you mean `authenticate`?'],
     ['in another case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
+    ['without its unit', { ttl: 1 }, 'did you mean `ttlMs`?'],
     ['in the singular', { allowedHost: 'a' }, 'did you mean `allowedHosts`?'],
-    ['like none', { port: 1 }, 'serve has no option `port`: write one of allowedHosts, authenticate, limits'],
-    ['whose present name is not known here', { codec: 1 }, 'write one of allowedHosts, authenticate, limits'],
+    ['like none', { port: 1 }, 'serve has no option `port`: write one of allowedHosts, authenticate, limits, ttlMs'],
+    ['whose present name is not known here', { codec: 1 }, 'write one of allowedHosts, authenticate, limits, ttlMs'],
     ['named as a member of every object', { toString: () => '' }, 'serve has no option `toString`'],
   ])('%s', (_, options, message) => {
     expect(() => checkOptions(options, knownOptions, 'serve')).toThrow(message)

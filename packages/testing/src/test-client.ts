@@ -100,7 +100,8 @@ export function openTestClient<S extends Server, const Extensions extends readon
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
 ): OpenedClient<S, Extensions> {
-  const { answers = {}, runtime, capabilities = allCapabilities, instanceCount, ...others } = options
+  const { answers = {}, runtime, capabilities = allCapabilities, instanceCount } = options
+  const clientOptions = clientOptionsOf(options)
   const observer = createObserver()
   const trackedKit = createObservedKit(observer, options)
   const fleet = createFleet(target, trackedKit, instanceCount)
@@ -113,9 +114,9 @@ export function openTestClient<S extends Server, const Extensions extends readon
       version: '1.0.0',
       ...createInputHandlers(answerRegistry, capabilities),
       ...(runtime !== undefined && { runtime: createClientClock(runtime) }),
-      ...others,
+      ...clientOptions,
       capabilities,
-      rounds: { pauseBounds: { initialMs: 0, maxMs: 0 }, ...others.rounds },
+      rounds: { pauseBounds: { initialMs: 0, maxMs: 0 }, ...clientOptions.rounds },
     },
   )
   const close = client.close.bind(client)
@@ -233,6 +234,25 @@ function missingKeyError(): TestingError {
   const instruction =
     'write (kit) => createServer({ ...definition, ...kit }), or give the definition a state of its own'
   return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${instruction}`)
+}
+
+/** Returns the options of `createClient`, which rejects those of the test. */
+function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
+  options: TestClientOptions<Extensions>,
+): Partial<Omit<ClientOptions<Extensions>, 'runtime'>> {
+  const {
+    answers: _answers,
+    principal: _principal,
+    context: _context,
+    logLevel: _logLevel,
+    runtime: _runtime,
+    restartBetweenRounds: _restartBetweenRounds,
+    instanceCount: _instanceCount,
+    strictReplay: _strictReplay,
+    shedding: _shedding,
+    ...clientOptions
+  } = options
+  return clientOptions
 }
 
 /** The clock of a client. Its pauses between rounds need no `advance`. */

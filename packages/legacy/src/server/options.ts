@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener, maxTimerMs } from '@x/core'
+import { checkOptions, type ErrorListener, errorListener, maxTimerMs } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
@@ -135,12 +135,27 @@ export interface StateSettings {
 
 const dayMs = 86_400_000
 
+const legacyOptionNames = {
+  codec: true,
+  revisions: true,
+  sessionTtlMs: true,
+  answerTimeoutMs: true,
+  resumeWindowMs: true,
+  closeAfterMs: true,
+  maxRounds: true,
+  maxStreams: true,
+  state: true,
+  link: true,
+  onWarning: true,
+} satisfies Record<keyof LegacyOptions, true>
+
 /**
  * Fills in what is absent.
  *
  * Throws a TypeError for a revision that is not known, and a RangeError for a number that makes no sense.
  */
 export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
+  checkOptions(options, legacyOptionNames, 'legacy')
   const givenRevisions = options.revisions ?? legacyRevisions
   const unknownRevision = givenRevisions.find((revision) => !legacyRevisions.includes(revision))
   if (unknownRevision !== undefined || givenRevisions.length === 0) {

@@ -1,6 +1,7 @@
 import { createLedger, errorListener, type Ledger, type Runtime, runtimeOf } from '@x/core'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
+import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import { createStateReadiness, type StateReadiness } from './state-readiness.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
@@ -49,6 +50,7 @@ export interface ServerSettings extends ErrorReporter {
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): ServerSettings {
+  checkServerOptions(definition)
   const { describeError = describeToolFailure, maxNotificationsPerSecond = 100 } = definition
   const onError = errorListener(definition.onError, '@x/server', describeContext)
   if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {

@@ -1,3 +1,4 @@
+import { checkOptions } from '@x/core'
 import { errorCodes, McpError, type MustBeJson, type Principal, type ServerExtension } from '@x/schema'
 import { type SessionNames, createSessionNames } from '../session-metadata.ts'
 import {
@@ -70,10 +71,25 @@ export function sessions<State, const Name extends string = 'sessions'>(
 export function sessions<State, Name extends string>(
   options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,
 ): Sessions<State, Name> | Sessions<null, Name> {
+  checkOptions(options, sessionOptionNames, 'sessions')
   return hasState(options)
     ? defineSessions(options, createStateParser(options.state))
     : defineSessions(options, statelessParser)
 }
+
+const sessionOptionNames = {
+  name: true,
+  codec: true,
+  stateCodec: true,
+  store: true,
+  bus: true,
+  ttlMs: true,
+  onError: true,
+  runtime: true,
+  onCreate: true,
+  onDelete: true,
+  state: true,
+} satisfies Record<keyof StatefulSessionsOptions<unknown>, true>
 
 function hasState<State, Name extends string>(
   options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@x/core'
+import { checkOptions, type JsonValue } from '@x/core'
 import {
   resolveClaimOptions,
   maxLifetimeOf,
@@ -32,6 +32,16 @@ export interface KeyedOptions extends ClaimOptions {
   readonly keys: readonly (KeyInput | undefined)[]
 }
 
+const keyedOptionNames = {
+  keys: true,
+  audience: true,
+  ttlMs: true,
+  maxAgeMs: true,
+  maxBytes: true,
+  runtime: true,
+  random: true,
+} satisfies Record<keyof KeyedOptions, true>
+
 /** The default size limit of a token, in bytes. */
 export const defaultMaxBytes = 32 * 1024
 
@@ -52,6 +62,7 @@ export interface TokenType {
 
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
+  checkOptions(options, keyedOptionNames, 'A codec with keys')
   const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
   const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random

@@ -1,4 +1,12 @@
-import { captureAsyncContext, type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus } from '@x/core'
+import {
+  captureAsyncContext,
+  type ChangeBus,
+  checkOptions,
+  type Clock,
+  errorListener,
+  type ErrorListener,
+  memoryBus,
+} from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
@@ -122,10 +130,33 @@ export interface TaskContext {
   readonly taskChanges: TaskChangeBus
 }
 
+const taskOptionNames = {
+  engine: true,
+  store: true,
+  acceptTasks: true,
+  runWorker: true,
+  concurrency: true,
+  ttlMs: true,
+  pollIntervalMs: true,
+  maxTasksPerCaller: true,
+  maxFailures: true,
+  unsupportedTaskTimeoutMs: true,
+  maxJournalBytes: true,
+  maxResultBytes: true,
+  cancelGraceMs: true,
+  bus: true,
+  credentials: true,
+  persistentWorkflow: true,
+  workPollMs: true,
+  onError: true,
+  runtime: true,
+} satisfies Record<keyof TaskOptions, true>
+
 /**
  * Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store.
  */
 export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
+  checkOptions(options, taskOptionNames, 'tasks')
   const { engine, bus, credentials, onError, runtime, store = 'memory:' } = options
   const { acceptTasks = true, runWorker = true, persistentWorkflow = false } = options
   return {

@@ -1,0 +1,94 @@
+import { findUnknownOption, type KnownOptions, type LedgerLimits } from '@x/core'
+import { DefinitionError } from '../request/definition-error.ts'
+import type { ServerDefinition } from '../definitions/server-definition.ts'
+import type { IdempotencyOptions, SheddingOptions } from '../shedding/shedding-options.ts'
+import type { SubscriptionOptions } from '../subscriptions/options.ts'
+
+const serverOptions = {
+  tools: true,
+  prompts: true,
+  resources: true,
+  resourceTemplates: true,
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  icons: true,
+  websiteUrl: true,
+  instructions: true,
+  extensions: true,
+  use: true,
+  ready: true,
+  close: true,
+  pageSize: true,
+  cache: true,
+  compileSchema: true,
+  maxArgumentElements: true,
+  limits: true,
+  serverInfo: true,
+  maxNotificationsPerSecond: true,
+  onError: true,
+  describeError: true,
+  onWarning: true,
+  state: true,
+  stateAudience: true,
+  acceptUnaskedResponses: true,
+  strictReplay: true,
+  subscriptions: true,
+  shedding: true,
+  idempotency: true,
+  runtime: true,
+} satisfies Record<keyof ServerDefinition, true>
+
+const limitOptions = {
+  calls: true,
+  waitingCalls: true,
+  streams: true,
+  tasks: true,
+  sessions: true,
+  bytes: true,
+} satisfies Record<keyof LedgerLimits, true>
+
+const sheddingOptions = {
+  calls: true,
+  policy: true,
+  load: true,
+  maxRunningCalls: true,
+  maxEventLoopDelayMs: true,
+  maxHeapShare: true,
+  minWorkMs: true,
+  budget: true,
+  hardLimit: true,
+  readinessLimit: true,
+  handOffPauseMs: true,
+  retryAfterMs: true,
+  onShed: true,
+} satisfies Record<keyof SheddingOptions, true>
+
+const subscriptionOptions = {
+  bus: true,
+  slowReaderTimeoutMs: true,
+  runtime: true,
+} satisfies Record<keyof SubscriptionOptions, true>
+
+const idempotencyOptions = {
+  store: true,
+  ttlMs: true,
+  maxCharacters: true,
+} satisfies Record<keyof IdempotencyOptions, true>
+
+/** Throws {@link DefinitionError} for an option of a server that does not exist, and names the one that was meant. */
+export function checkServerOptions(definition: ServerDefinition): void {
+  const groups: readonly (readonly [unknown, KnownOptions, string])[] = [
+    [definition, serverOptions, 'createServer'],
+    [definition.limits, limitOptions, 'createServer, limits,'],
+    [definition.shedding, sheddingOptions, 'createServer, shedding,'],
+    [definition.subscriptions, subscriptionOptions, 'createServer, subscriptions,'],
+    [definition.idempotency, idempotencyOptions, 'createServer, idempotency,'],
+  ]
+  for (const [options, knownOptions, where] of groups) {
+    if (typeof options !== 'object' || options === null) continue
+    const reason = findUnknownOption(options, knownOptions, where)
+    if (reason !== undefined) throw new DefinitionError('value', 'server', { reason })
+  }
+}
