@@ -77,12 +77,26 @@ function isStandIn({ operatorToken }) {
 /**
  * @param {ts.SourceFile} source
  * @param {string} path
+ * @returns {ts.Expression | undefined}
  */
 function memberOf(source, path) {
-  const [object = '', member = ''] = path.split('.')
-  const constant = constantOf(source, object)
-  if (constant === undefined || !ts.isObjectLiteralExpression(constant)) return undefined
-  const found = constant.properties.find((property) => property.name?.getText() === member)
+  const [object = '', ...names] = path.split('.')
+  /** @type {ts.Expression | undefined} */
+  let value = constantOf(source, object)
+  for (const name of names) value = memberNamed(value, name)
+  return value
+}
+
+/**
+ * @param {ts.Expression | undefined} value
+ * @param {string} name
+ * @returns {ts.Expression | undefined}
+ */
+function memberNamed(value, name) {
+  if (value === undefined) return undefined
+  if (ts.isAsExpression(value) || ts.isSatisfiesExpression(value)) return memberNamed(value.expression, name)
+  if (!ts.isObjectLiteralExpression(value)) return undefined
+  const found = value.properties.find((property) => property.name?.getText() === name)
   return found !== undefined && ts.isPropertyAssignment(found) ? found.initializer : undefined
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultsIn } from './defaults.mjs'
 import { parseSource } from './imports.mjs'
+import { readLedgerRows } from './ledger-rows.mjs'
 import { limitRows } from './limit-rows.mjs'
+import { drawTable, tableProblems } from './page-tables.mjs'
 import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
@@ -11,13 +12,11 @@ import { listFiles } from './workspace.mjs'
  * @typedef {{ file: string, source: import('typescript').SourceFile }} SourceText
  */
 
-const page = 'docs/security.md'
-const [opening, closing] = ['<!-- limits -->', '<!-- /limits -->']
 const read = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 
 /**
- * Compares the table of limits with the defaults in the source. With `--write`, the table is
- * written anew.
+ * Compares the table of limits with the defaults in the source, and that of the ledger with its bounds. With `--write`,
+ * the tables are written anew.
  * @param {string} root
  * @param {readonly string[]} flags
  * @param {readonly Limit[]} rows
@@ -32,7 +31,11 @@ export function checkLimits(root, flags = [], rows = limitRows) {
     .map(({ row, values }) => unclearDefault(row, values))
   if (unclear.length > 0) return unclear
   const table = tableOf(found.map(({ row, values: [value = Number.NaN] }) => ({ row, value })))
-  return pageProblems(root, table, flags.includes('--write'))
+  const writes = flags.includes('--write')
+  return [
+    ...tableProblems(root, { name: 'limits', table }, writes),
+    ...ledgerTables(root).flatMap((ledger) => tableProblems(root, { name: 'ledger', table: ledger }, writes)),
+  ]
 }
 
 /**
@@ -62,30 +65,26 @@ function unclearDefault({ package: name, option }, values) {
 }
 
 /**
+ * Returns the table of the ledger, or nothing where there is no ledger.
  * @param {string} root
- * @param {string} table
- * @param {boolean} writes
  */
-function pageProblems(root, table, writes) {
-  const path = join(root, page)
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const [start, end] = [text.indexOf(opening), text.indexOf(closing)]
-  if (start === -1 || end < start)
-    return [problem(`${page} has no table of limits`, `write ${opening} and ${closing} into it`)]
-  const current = `${text.slice(0, start)}${opening}\n${table}\n${text.slice(end)}`
-  if (current === text) return []
-  if (!writes) return [problem(`the limits in ${page} differ from the defaults in the source`, 'run pnpm docs:write')]
-  writeFileSync(path, current)
-  return []
+function ledgerTables(root) {
+  const rows = readLedgerRows(root)
+  if (rows.length === 0) return []
+  const cells = rows.map(({ kind, perCaller, total, text }) => {
+    const unit = kind.endsWith('bytes') ? 'bytes' : 'count'
+    return [`\`${kind}\``, shown(perCaller, unit), shown(total, unit), text]
+  })
+  return [drawTable(['kind', 'one caller', 'all callers', 'counted'], cells)]
 }
 
 /** @param {readonly { row: Limit, value: number }[]} limits */
 function tableOf(limits) {
-  const lines = limits.map(
-    ({ row: { package: name, option, unit, bounds, beyond, isFixed }, value }) =>
-      `| \`${name}\` | ${isFixed ? option : code(option)} | ${shown(value, unit)}${isFixed ? ', fixed' : ''} | ${bounds} | ${beyond} |`,
-  )
-  return ['| package | option | default | bounds | beyond it |', '| --- | --- | --- | --- | --- |', ...lines].join('\n')
+  const rows = limits.map(({ row: { package: name, option, unit, bounds, beyond, isFixed }, value }) => {
+    const optionText = isFixed ? option : code(option)
+    return [`\`${name}\``, optionText, `${shown(value, unit)}${isFixed ? ', fixed' : ''}`, bounds, beyond]
+  })
+  return drawTable(['package', 'option', 'default', 'bounds', 'beyond it'], rows)
 }
 
 /**

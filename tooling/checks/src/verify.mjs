@@ -34,6 +34,7 @@ const steps = [
   { name: 'docs', command: check('docs') },
   { name: 'mentions', command: check('mentions') },
   { name: 'limits', command: check('limits') },
+  { name: 'collections', command: check('collections') },
   { name: 'measure', command: check('measure') },
   { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {

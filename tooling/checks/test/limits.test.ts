@@ -79,3 +79,23 @@ test('a page without the marks of the table is refused', () => {
   const root = tree({ 'packages/a/src/options.ts': 'const d = { maxDoors: 1 }', 'docs/security.md': '# Security\n' })
   expect(checkLimits(root, ['--write'], [row('maxDoors')]).join()).toContain('has no table of limits')
 })
+
+test('the bounds of the ledger are drawn with their comments', () => {
+  const ledger = [
+    'const unbounded = Number.POSITIVE_INFINITY',
+    'const table = {',
+    '  /** Calls that run,',
+    '   * all of them. */',
+    '  calls: { perCaller: 10 * 100, total: unbounded },',
+    '} as const satisfies object',
+  ].join('\n')
+  const root = tree({
+    'packages/core/src/ledger.ts': ledger.replace('table', 'ledgerBounds'),
+    'docs/security.md': `${page}<!-- ledger -->\n<!-- /ledger -->\n`,
+  })
+  expect(checkLimits(root, [], []).join()).toContain('the ledger in docs/security.md differ from the source')
+  expect(checkLimits(root, ['--write'], [])).toEqual([])
+  expect(readFileSync(join(root, 'docs/security.md'), 'utf8')).toContain(
+    '| `calls` | 1,000 | none | Calls that run, all of them. |',
+  )
+})

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkCollections, findCollections } from '../src/collections.mjs'
+import { tree } from './tree.ts'
+
+const file = 'packages/a/src/a.ts'
+const namesIn = (text: string): string[] => findCollections(tree({ [file]: text })).map(({ name }) => name)
+
+test.each([
+  ['at the top of a module', 'const entries = new Map<string, number>()', ['entries']],
+  ['of a class', 'class A { readonly #seen = new Set<string>() }', ['#seen']],
+  ['in an object', 'const make = () => ({ byId: new Map() })', ['byId']],
+  ['behind a fallback', 'function f() { const q = known.get(1) ?? new Set(); known.set(1, q) }', ['q']],
+  ['assigned to a member', 'function f(state) { state.byId ??= new Map() }', ['byId']],
+  ['in a function that stays', 'function f() { const seen = new Set(); return { add: (x) => seen.add(x) } }', ['seen']],
+  [
+    'in a nested declaration',
+    'function f() { const seen = new Set(); function add() { seen.add(1) } return add }',
+    ['seen'],
+  ],
+])('a collection %s lives long', (_, text, names) => {
+  expect(namesIn(text)).toEqual(names)
+})
+
+test.each([
+  ['that only its own function uses', 'function f() { const seen = new Set(); seen.add(1); return seen.size }'],
+  ['that a callback of its function uses', 'function f(xs) { const seen = new Set(); xs.forEach((x) => seen.add(x)) }'],
+  ['that begins with contents', "const names = new Set(['a', 'b'])"],
+  ['of another type', 'const registry = new WeakMap()'],
+])('a collection %s does not', (_, text) => {
+  expect(namesIn(text)).toEqual([])
+})
+
+test('a collection without a row, a row without a collection, and a row without a reason are problems', () => {
+  const rows = [
+    'file\tname\tbound\treason',
+    'packages/a/src/a.ts\tgone\tledger\tcounted',
+    `${file}\tlisted\tsome\tno`,
+    '',
+  ]
+  const root = tree({
+    [file]: 'const listed = new Map()\nconst fresh = new Map()',
+    'tooling/checks/collections.tsv': rows.join('\n'),
+  })
+  expect(checkCollections(root)).toEqual([
+    expect.stringContaining(`${file} fresh is a Map or a Set that lives longer than one call`),
+    expect.stringContaining(`lists packages/a/src/a.ts gone, which is not there`),
+    expect.stringContaining(`the row of ${file} listed`),
+  ])
+})
+
+test('tests and generated files are left out', () => {
+  expect(findCollections(tree({ 'packages/a/src/a.test.ts': 'const seen = new Set()' }))).toEqual([])
+})
+
+test('the page lists those that a peer makes grow', () => {
+  const rows = [
+    'file\tname\tbound\treason',
+    `${file}\tone\tledger\tKind \`calls\`.`,
+    `${file}\tother\tauthor\tTools.`,
+    '',
+  ]
+  const root = tree({
+    [file]: 'const one = new Map()\nconst other = new Map()',
+    'tooling/checks/collections.tsv': rows.join('\n'),
+    'docs/security.md': '<!-- collections -->\n<!-- /collections -->\n',
+  })
+  expect(checkCollections(root)).toEqual([expect.stringContaining('run pnpm docs:write')])
+  expect(checkCollections(root, ['--write'])).toEqual([])
+  const page = readFileSync(join(root, 'docs/security.md'), 'utf8')
+  expect(page).toContain('| `a/src/a.ts` | `one` | ledger | Kind `calls`. |')
+  expect(page).not.toContain('other')
+})
