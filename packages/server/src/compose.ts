@@ -92,9 +92,7 @@ export function composeServer({ coreExchange, use, extensions, host }: Compositi
     methods: methodsOf(startedExtensions),
     adapters: adaptersOf(startedExtensions),
     apis: apisOf(startedExtensions),
-    localOnly: startedExtensions
-      .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
-      .find((reason) => reason !== undefined),
+    localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
     needsPrincipal: authorizingExtensions.length > 0,
     ...createLifecycleMethods(startedExtensions, host),
   }

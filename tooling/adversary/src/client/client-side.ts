@@ -4,6 +4,8 @@ import { startHonestServer, startHostileServer } from './hostile-server.ts'
 import { costlyAnswers, endlessAnswers, type HostileAnswer, validAnswer, wrongAnswers } from './hostile-answers.ts'
 import { hostileSchemas } from './hostile-schemas.ts'
 import type { Use, Used } from './operations.ts'
+import { startStepUpServer } from './step-up-server.ts'
+import { unsafeUrls } from './unsafe-urls.ts'
 
 /** The hostile server's side of an attack on a client. */
 interface HostilePeer extends Disposable {
@@ -25,6 +27,7 @@ export const clientSide: Side<HostilePeer> & AsyncDisposable = {
     'wrong answers': wrongAnswers.map(attackBy),
     'endless answers': endlessAnswers.map(attackBy),
     schemas: hostileSchemas.map(attackBy),
+    persons: [...unsafeUrls.map(attackBy), { name: 'endless-step-ups', run: stepUp }],
   },
   [Symbol.asyncDispose]: () => honestServer.close(),
 }
@@ -51,7 +54,20 @@ async function useHostile(
 ): Promise<void> {
   await using server = await startHostileServer(answer, size)
   const use: Use = { operation, url: server.url }
-  const { error } = await target.ask<Used>('use', use)
+  const { error, openedUrls } = await target.ask<Used>('use', use)
+  if (openedUrls.length > 0) throw new Error(`the host was to open ${openedUrls[0]}`)
   if (wanted === 'either' || (error !== undefined) === (wanted === 'error')) return
   throw new Error(error === undefined ? 'the client believed the answer' : `the client failed with ${error}`)
+}
+
+/** The logins that a client begins at one server within five minutes. */
+const maxLogins = 8
+
+async function stepUp({ target }: HostilePeer, scale: number): Promise<void> {
+  for (let time = 0; time < scale; time += 1) {
+    await using server = await startStepUpServer()
+    await target.ask<Used>('use', { operation: 'stepUps', url: server.url } satisfies Use)
+    if (server.loginCount !== maxLogins)
+      throw new Error(`a server caused ${server.loginCount} logins, ${maxLogins} are wanted`)
+  }
 }

@@ -150,6 +150,12 @@ export const costlyAnswers: readonly HostileAnswer[] = [
     answer: (call) => beginEvents(call, '\r'.repeat(call.size)).end(),
   },
   {
+    name: 'lines-of-returns-and-feeds',
+    size: 15_000,
+    wanted: 'either',
+    answer: (call) => beginEvents(call, 'data:x\r\n'.repeat(call.size)).end(),
+  },
+  {
     name: 'many-data-lines',
     size: 20_000,
     wanted: 'either',

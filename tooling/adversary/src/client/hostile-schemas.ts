@@ -9,6 +9,11 @@ const checked = (outputSchema: unknown, structuredContent: unknown): HostileAnsw
   )
 const evil = `${'a'.repeat(35)}!`
 const pattern = '^(a+)+$'
+/** Each level of a value is tried twice, and nothing accepts the innermost one. */
+const recursiveAnyOf = {
+  type: 'object',
+  additionalProperties: { anyOf: [{ $ref: '#' }, { $ref: '#' }] },
+}
 /** Schemas of tools whose patterns cost more than the text that they are applied to. */
 const costlyPatterns: readonly HostileAnswer[] = [
   ['pattern', { type: 'object', properties: { a: { type: 'string', pattern } } }, { a: evil }],
@@ -18,6 +23,7 @@ const costlyPatterns: readonly HostileAnswer[] = [
   ['nested-pattern', { type: 'object', properties: { a: { anyOf: [{ not: { pattern: '(a*)*b' } }] } } }, { a: evil }],
   ['reference', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } }, type: 'object' }, { a: 1 }],
   ['branches', branching(14), { a: 1 }],
+  ['recursive-any-of', recursiveAnyOf, nested(16)],
 ].map(([name, schema, content]) => ({
   name: String(name),
   operation: 'checkedCall',
@@ -48,6 +54,13 @@ export const hostileSchemas: readonly HostileAnswer[] = [
         [],
       )(call),
   },
+  {
+    // Once a result has used up the work of a schema, the schema is not applied again.
+    name: 'recursive-any-of-again',
+    operation: 'checkedCalls',
+    wanted: 'either',
+    answer: checked(recursiveAnyOf, nested(30)),
+  },
   ...costlyPatterns,
 ]
 
@@ -60,4 +73,10 @@ function branching(levels: number): object {
     ]),
   )
   return { type: 'object', $ref: '#/$defs/l0', $defs: { ...$defs, [`l${levels}`]: { type: 'object' } } }
+}
+
+function nested(levels: number): object {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level += 1) value = { a: value }
+  return { a: value }
 }

@@ -3,11 +3,14 @@ export type Operation =
   | 'alteredList'
   | 'callTool'
   | 'checkedCall'
+  | 'checkedCalls'
   | 'discover'
   | 'getPrompt'
   | 'listTools'
   | 'listen'
+  | 'openUrl'
   | 'readResource'
+  | 'stepUps'
 
 /** A use of the client: one operation on a hostile server. */
 export interface Use {
@@ -20,7 +23,12 @@ export interface Used {
   readonly error?: string | undefined
   /** The warnings that the client gave. */
   readonly warnings: number
+  /** The URLs that the host was to open. */
+  readonly openedUrls: readonly string[]
 }
+
+/** The calls of a use that makes many. */
+export const callCount = 20
 
 /** The options of each use: times and counts that are shorter than the defaults, and reached in the same way. */
 export const limits = {

@@ -1,20 +1,25 @@
+import { oauth } from '@x/auth/client'
 import { type Client, createClient } from '@x/client'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { answerParent } from '../answer-parent.ts'
 import { type HonestClient, startHonestClient } from '../honest-client.ts'
-import { limits, type Operation, type Use, type Used } from './operations.ts'
+import { limits, type Operation, callCount, type Use, type Used } from './operations.ts'
+import { callback } from './step-up-server.ts'
 
 const operations: Readonly<Record<Operation, (client: Client) => Promise<unknown>>> = {
   alteredList: alterList,
   callTool: (client) => client.callTool('hostile'),
   // The tool's schemas are looked up first, and its result is checked against them.
   checkedCall: (client) => client.listTools().then(() => client.callTool('hostile', { text: 'x' })),
+  checkedCalls: (client) => client.listTools().then(() => callTools(client, () => 'hostile')),
   discover: (client) => client.discover(),
   getPrompt: (client) => client.getPrompt('hostile'),
   listTools: (client) => client.listTools(),
   listen: takeEvents,
+  openUrl: (client) => client.callTool('hostile'),
   readResource: (client) => client.readResource('file:///hostile'),
+  stepUps: (client) => callTools(client, (count) => `tool-${count}`),
 }
 
 let honest: HonestClient | undefined
@@ -29,14 +34,20 @@ answerParent({
 /** Uses a client of default options on a server, but for shorter times. */
 async function use({ operation, url }: Use): Promise<Used> {
   let warnings = 0
-  await using connection = connectHttp(url, { retry: false })
+  const openedUrls: string[] = []
+  const auth = operation === 'stepUps' ? createLogin() : undefined
+  await using connection = connectHttp(url, { retry: false, auth })
   const client = createClient(connection, {
     name: 'target',
     version: '1.0.0',
     maxResendMs: 200,
     ...limits,
     // A client that checks results asks for the tool's schemas first, which the other attacks do not answer.
-    ...(operation === 'checkedCall' && { outputSchemaCompiler: compileJsonSchema }),
+    ...(operation.startsWith('checkedCall') && { outputSchemaCompiler: compileJsonSchema }),
+    openUrl: (question) => {
+      openedUrls.push(question.url)
+      return { action: 'accept' }
+    },
     elicit: ({ requestedSchema }) => ({
       action: 'accept',
       content: Object.fromEntries(Object.keys(requestedSchema.properties).map((name) => [name, 'x'])),
@@ -45,10 +56,10 @@ async function use({ operation, url }: Use): Promise<Used> {
   })
   try {
     await operations[operation](client)
-    return { warnings }
+    return { warnings, openedUrls }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    return { error: code, warnings }
+    return { error: code, warnings, openedUrls }
   }
 }
 
@@ -67,4 +78,22 @@ async function alterList(client: Client): Promise<void> {
   Reflect.set(first.inputSchema, 'type', 'altered')
   const [again] = await client.listTools()
   if (again?.name !== 'hostile' || again.inputSchema.type !== 'object') throw new Error('a cached list was altered')
+}
+
+/** Calls tools one after the other, and continues after an error. */
+async function callTools(client: Client, nameOf: (count: number) => string): Promise<void> {
+  for (let count = 0; count < callCount; count += 1)
+    await client.callTool(nameOf(count), { text: 'x' }).catch(() => undefined)
+}
+
+/** A person who agrees to every login. */
+function createLogin(): ReturnType<typeof oauth> {
+  const visit = async (url: URL): Promise<URL> => {
+    const { headers } = await fetch(url, { redirect: 'manual' })
+    return new URL(headers.get('location') ?? '')
+  }
+  return oauth({
+    client: { name: 'target' },
+    redirect: { applicationType: 'native', open: async () => ({ uri: callback, visit, close: async () => {} }) },
+  })
 }

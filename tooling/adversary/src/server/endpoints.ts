@@ -13,6 +13,8 @@ export interface Endpoints {
   readonly quotas: string
   /** It runs {@link quota} calls at once. */
   readonly busy: string
+  /** It asks for access tokens. */
+  readonly guarded: string
 }
 
 /** The values that each store of the server takes. */
@@ -26,3 +28,9 @@ export const quota = 4
 
 /** The header in which a client says where it calls from, as a proxy would. */
 export const callerHeader = 'x-caller'
+
+/** The proofs of one key that `guarded` remembers. */
+export const maxProofs = 20
+
+/** The address that the tokens of `guarded` are for. */
+export const guardedResource = 'https://mcp.example.com/mcp'

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
 import type { Attack } from '../attack.ts'
 import { callOf, type Message, request } from '../requests.ts'
 import type { Attacker, Reply } from './attacker.ts'
-import { callerHeader, quota, storeSize } from './endpoints.ts'
+import { begin, by, newCaller, quotaReached, taken } from './callers.ts'
+import { quota, storeSize } from './endpoints.ts'
 
 /** One thing of which each caller may have so much. */
 interface Quota {
@@ -100,45 +101,6 @@ async function exhaust(peer: Attacker, row: Quota): Promise<void> {
   taken(await take(peer, ada))
   // The stores are empty again for the next attack.
   await peer.target.ask('skip', { ms: twoDays })
-}
-
-/** Throws unless the answer names the limit, and the time after which the caller may try again. */
-function quotaReached({ status, body }: Reply, { name, limit, max }: Quota): void {
-  const { error } = body
-  const data = (isJsonObject(error) && isJsonObject(error['data']) && error['data']) || {}
-  const isNamed = data['reason'] === 'quota' && data['limit'] === limit && data['max'] === max
-  if (status === 429 && isNamed && typeof data['retryAfterMs'] === 'number') return
-  throw new Error(`more ${name} than ${max} were answered with ${status}: ${JSON.stringify(body).slice(0, 300)}`)
-}
-
-let callers = 0
-
-/** An address that no attack has used. */
-function newCaller(): string {
-  callers += 1
-  return `caller-${callers}`
-}
-
-function by(caller: string, { body, headers }: Message): Message {
-  return { body, headers: { ...headers, [callerHeader]: caller } }
-}
-
-/** Sends a message. Of an answer that streams only the head is awaited, and the stream stays open. */
-async function begin(peer: Attacker, message: Message, url: string): Promise<Reply> {
-  const response = await peer.stream(message, url)
-  const status = response.statusCode ?? 0
-  if (response.headers['content-type']?.startsWith('text/event-stream') === true) return { status, body: {} }
-  let text = ''
-  for await (const part of response.setEncoding('utf8')) text += part
-  const value: unknown = JSON.parse(text)
-  return { status, body: isJsonObject(value) ? value : {} }
-}
-
-function taken({ status, body }: Reply): void {
-  const { result, error } = body
-  const isFailure = error !== undefined || (isJsonObject(result) && result['isError'] === true)
-  if (status === 200 && !isFailure) return
-  throw new Error(`a valid request was rejected, with status ${status}: ${JSON.stringify(body).slice(0, 300)}`)
 }
 
 async function askedState(peer: Attacker, message: Message, url: string): Promise<string> {

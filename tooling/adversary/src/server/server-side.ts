@@ -1,10 +1,12 @@
 import type { Side } from '../attack.ts'
 import { startHonestClient } from '../honest-client.ts'
 import { type Attacker, createAttacker } from './attacker.ts'
+import { byteAttacks } from './byte-attacks.ts'
 import { costlyInputs } from './costly-inputs.ts'
 import type { Endpoints } from './endpoints.ts'
 import { quotaAttacks } from './quota-attacks.ts'
 import { stateAttacks } from './state-attacks.ts'
+import { tokenAttacks } from './token-attacks.ts'
 import { stdioAttacks, trickAttacks, wireAttacks } from './wire-attacks.ts'
 
 /** Hostile clients against our server, in every way that it is composed. */
@@ -16,7 +18,8 @@ export const serverSide: Side<Attacker> = {
     ...costlyInputs,
     state: stateAttacks,
     quotas: quotaAttacks,
-    connections: wireAttacks,
+    tokens: tokenAttacks,
+    connections: [...wireAttacks, ...byteAttacks],
     tricks: trickAttacks,
     stdio: stdioAttacks,
   },

@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { answerParent } from '../answer-parent.ts'
 import { bombs } from './bomb-schemas.ts'
 import { callerHeader, type Endpoints, secret, storeSize } from './endpoints.ts'
+import { createGuardedServer } from './guarded-server.ts'
 import { createQuotaServers } from './quota-servers.ts'
 
 /** Milliseconds that the attack has skipped: servers, codecs and stores go by this clock. */
@@ -46,7 +47,7 @@ const ask = tool('ask', {
 })
 const big = tool('big', {
   description: 'Answers with a text of some length',
-  input: z.object({ length: z.int().max(1_000_000) }),
+  input: z.object({ length: z.int().max(10_000_000) }),
   run: ({ length }) => 'x'.repeat(length),
 })
 const wait = tool('wait', {
@@ -122,6 +123,7 @@ const count = tool('count', {
 })
 const inStore = serverOf('stored', { tools: [echo, count], state: sealedState({ keys }), extensions: [counts] })
 
+const { server: guarded, options: guardedOptions, sign } = await createGuardedServer(silent)
 const served = {
   shop,
   neighbor,
@@ -129,11 +131,15 @@ const served = {
   sessions: inSessions,
   stored: inStore,
   ...createQuotaServers(silent, clock),
+  guarded,
 }
 const clientAddress = ({ header }: RequestView): string | undefined => header(callerHeader)
 const urls = Object.fromEntries(
   await Promise.all(
-    Object.entries(served).map(async ([name, server]) => [name, (await serveHttp(server, { clientAddress })).url]),
+    Object.entries(served).map(async ([name, server]) => {
+      const options = { clientAddress, onError: () => {}, ...(server === guarded && guardedOptions) }
+      return [name, (await serveHttp(server, options)).url]
+    }),
   ),
 )
 
@@ -144,6 +150,7 @@ answerParent({
   skip: ({ ms }: { readonly ms: number }) => (skippedMs += ms),
   running: () => shop.load.running,
   deleted: () => deleted.length,
+  sign: ({ jkt }: { readonly jkt: string }) => sign(jkt),
 })
 
 function serverOf(name: string, rest: Partial<ServerDefinition>): ReturnType<typeof createServer> {

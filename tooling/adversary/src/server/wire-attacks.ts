@@ -165,6 +165,14 @@ export const trickAttacks: readonly Attack<Attacker>[] = [
     },
   },
   {
+    name: 'request-line-without-version',
+    run: async (peer) => {
+      const socket = peer.open([echo.replace(' HTTP/1.1', '')])
+      const [bytes] = await once(socket, 'data')
+      if (!String(bytes).startsWith('HTTP/1.1 400')) throw new Error(`answered with ${String(bytes).slice(0, 100)}`)
+    },
+  },
+  {
     name: 'ever-new-hosts',
     run: async (peer, scale) => {
       const { body, headers } = callOf('echo', { text: 'x' })

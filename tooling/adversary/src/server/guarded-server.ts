@@ -1,0 +1,64 @@
+import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
+import { protect } from '@x/auth/server'
+import { createLedger } from '@x/core'
+import { createServer, type ServerDefinition, tool } from '@x/server'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { guardedResource, maxProofs } from './endpoints.ts'
+
+type AuthOptions = ReturnType<typeof protect>
+
+/** A server that asks for tokens, with its authorization server. */
+interface GuardedServer {
+  readonly server: ReturnType<typeof createServer>
+  readonly options: Pick<AuthOptions, 'authenticate' | 'documents' | 'toHttpError'>
+  /** Signs a token that is bound to the key of a thumbprint. */
+  readonly sign: (jkt: string) => Promise<string>
+}
+
+/** The time that the authorization server takes to answer about a token. */
+const introspectionMs = 5
+
+/** Opaque tokens that begin with `good` are active. */
+export async function createGuardedServer(
+  about: Pick<ServerDefinition, 'onError' | 'onWarning'>,
+): Promise<GuardedServer> {
+  const common = { aud: guardedResource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
+  const [opaque, signing] = await Promise.all([startScriptedAuthServer(common), startScriptedAuthServer(common)])
+  opaque.answer('/introspect', (request, response) => {
+    const isGood = opaque.requests.at(-1)?.body.includes('token=good') === true
+    // A list that grew would look like memory that does not return.
+    for (const { requests } of [opaque, signing]) (requests as unknown[]).length = 0
+    void sleep(introspectionMs).then(() => {
+      // Connections of this process to itself must not be left open, since open ones are counted.
+      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' })
+      response.end(JSON.stringify(isGood ? { active: true, ...common } : { active: false }))
+    })
+    request.resume()
+  })
+  const { authenticate, ...options } = protect({
+    resource: guardedResource,
+    issuers: [{ issuer: opaque.issuer, introspection: { client: { id: 'items', secret: 'secret' } } }, signing.issuer],
+    scopes: ['items:read'],
+    dpop: 'accepted',
+    onError: () => {},
+  })
+  await authenticate.ready()
+  const proofs = createLedger({}, { proofs: { perCaller: maxProofs, total: 10 * maxProofs } })
+  const answer = tool('answer', { description: 'Answers', run: () => 'yes' })
+  return {
+    server: createServer({ ...about, name: 'guarded', version: '1.0.0', tools: [answer] }),
+    options: {
+      ...options,
+      authenticate: Object.assign(
+        (...[request, context]: Parameters<typeof authenticate>) => {
+          if (context === undefined) throw new TypeError('the transport passes a context')
+          // Ten thousand proofs of a key would take minutes to make: the bound of this server is smaller.
+          const hasProof = request.headerValues('dpop').length > 0
+          return authenticate(request, hasProof ? { ...context, ledger: proofs } : context)
+        },
+        { ready: authenticate.ready },
+      ),
+    },
+    sign: (jkt) => signing.sign({ claims: { cnf: { jkt } } }),
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
+import type { Attack } from '../attack.ts'
+import { callOf, type Message } from '../requests.ts'
+import type { Attacker } from './attacker.ts'
+import { by, newCaller, taken } from './callers.ts'
+import { guardedResource, maxProofs } from './endpoints.ts'
+
+const answer = callOf('answer', {})
+const withAuthorization = (authorization: string, dpop?: string): Message => ({
+  body: answer.body,
+  headers: { ...answer.headers, authorization, ...(dpop !== undefined && { dpop }) },
+})
+const opaque = (start: string, length = 0): Message =>
+  withAuthorization(`Bearer ${start}-${randomUUID().padEnd(length, 'x')}`)
+
+/** The most introspections that one caller may have at once. */
+const introspections = 64
+
+/** Attacks on a server that asks for access tokens. */
+export const tokenAttacks: readonly Attack<Attacker>[] = [
+  {
+    name: 'made-up-tokens',
+    run: async (peer, scale) => {
+      const eve = newCaller()
+      const madeUp = Array.from({ length: 100 * scale }, () => statusOf(peer, by(eve, opaque('made-up'))))
+      const good = await Promise.all(Array.from({ length: 20 }, () => statusOf(peer, by(newCaller(), opaque('good')))))
+      const notServed = good.filter((status) => status !== 200)
+      if (notServed.length > 0) throw new Error(`${notServed.length} of 20 good tokens got ${notServed[0]}`)
+      const statuses = await Promise.all(madeUp)
+      const asked = statuses.filter((status) => status === 401).length
+      const rejected = statuses.filter((status) => status === 429).length
+      if (asked < introspections || rejected === 0 || asked + rejected !== statuses.length)
+        throw new Error(`${asked} made-up tokens were introspected, and ${rejected} of ${statuses.length} got 429`)
+    },
+    cost: {
+      size: 3000,
+      send: async (peer, size) => expectStatus(await statusOf(peer, opaque('made-up', size)), 401),
+      sendValid: async (peer, size) => expectStatus(await statusOf(peer, opaque('good', size)), 200),
+    },
+  },
+  {
+    name: 'proofs-of-one-key',
+    run: async (peer, scale) => {
+      const [eve, ada] = [await boundKey(peer), await boundKey(peer)]
+      for (let count = 0; count < maxProofs; count += 1) expectStatus(await statusOf(peer, eve.message()), 200)
+      for (let count = 0; count < maxProofs * scale; count += 1) expectStatus(await statusOf(peer, eve.message()), 429)
+      const { body, status } = await peer.send(ada.message(), peer.urls.guarded)
+      taken({ body, status })
+    },
+    cost: {
+      size: 1000,
+      // The proof is of another key than the token.
+      send: async (peer, size) => {
+        const [eve, ada] = await keysOf(peer)
+        expectStatus(await statusOf(peer, withAuthorization(`DPoP ${eve.token}`, ada.proof(eve.token, size))), 401)
+      },
+    },
+  },
+]
+
+interface BoundKey {
+  readonly token: string
+  /** Signs a proof with a `jti` of some length. */
+  readonly proof: (token: string, length?: number) => string
+  /** A call with a new proof. */
+  readonly message: () => Message
+}
+
+const keysByPeer = new WeakMap<Attacker, Promise<readonly [BoundKey, BoundKey]>>()
+
+function keysOf(peer: Attacker): Promise<readonly [BoundKey, BoundKey]> {
+  const keys = keysByPeer.get(peer) ?? Promise.all([boundKey(peer), boundKey(peer)])
+  keysByPeer.set(peer, keys)
+  return keys
+}
+
+async function boundKey(peer: Attacker): Promise<BoundKey> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { crv, kty, x, y } = publicKey.export({ format: 'jwk' })
+  // RFC 7638: the members in the order of their names.
+  const token = await peer.target.ask<string>('sign', { jkt: sha256(JSON.stringify({ crv, kty, x, y })) })
+  const proof = (of: string, length = 0): string => {
+    const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { crv, kty, x, y } }
+    const claims = { jti: randomUUID().padEnd(length, 'x'), iat: Math.floor(Date.now() / 1000), htm: 'POST' }
+    return signed(privateKey, header, { ...claims, htu: guardedResource, ath: sha256(of) })
+  }
+  return { token, proof, message: () => withAuthorization(`DPoP ${token}`, proof(token)) }
+}
+
+function signed(key: KeyObject, header: object, claims: object): string {
+  const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `${text}.${sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+async function statusOf(peer: Attacker, message: Message): Promise<number> {
+  const { status } = await peer.send(message, peer.urls.guarded)
+  return status
+}
+
+function expectStatus(status: number, wanted: number): void {
+  if (status !== wanted) throw new Error(`status ${wanted} is wanted, ${status} came`)
+}
