@@ -11,7 +11,7 @@ export interface Cancellation {
   isCancelled: boolean
   reason: unknown
   controller: AbortController | undefined
-  /** The callbacks in the order of their addition; undefined while there are none, as for most calls. */
+  /** The callbacks in the order of their addition, undefined while there are none, as for most calls. */
   listeners: (() => void)[] | undefined
 }
 
@@ -20,7 +20,7 @@ export function createCancellation(): Cancellation {
   return { isCancelled: false, reason: undefined, controller: undefined, listeners: undefined }
 }
 
-/** Cancels, and aborts the signal if there is one; the first reason is kept. */
+/** Cancels, and aborts the signal if there is one. The first reason is kept. */
 export function cancel(cancellation: Cancellation, reason: unknown): void {
   if (cancellation.isCancelled) return
   cancellation.isCancelled = true
@@ -82,7 +82,7 @@ export function withSignalOf<T extends object>(target: T, source: Cancellable): 
     : withCancellation(target, cancellation)
 }
 
-/** Tells if an object was cancelled, like `signal.aborted`, without creating a signal. */
+/** Returns true if an object was cancelled, like `signal.aborted`, without creating a signal. */
 export function isCancelled(target: Cancellable): boolean {
   return cancellationOf(target)?.isCancelled ?? target.signal.aborted
 }
@@ -93,14 +93,14 @@ export function abortReasonOf(target: Cancellable): unknown {
   return cancellation === undefined ? target.signal.reason : cancellation.reason
 }
 
-/** Adds a callback for the cancellation of an object that is not cancelled yet; {@link offCancel} removes it. */
+/** Adds a callback for the cancellation of an object that is not cancelled yet. {@link offCancel} removes it. */
 export function onCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) onAbort(target.signal, listener)
   else if (!cancellation.isCancelled) attachListener(cancellation, listener)
 }
 
-// An array literal of one has capacity for one; a push onto an empty array allocates seventeen.
+// An array literal of one has capacity for one. A push onto an empty array allocates seventeen.
 function attachListener(cancellation: Cancellation, listener: () => void): void {
   if (cancellation.listeners === undefined) cancellation.listeners = [listener]
   else cancellation.listeners.push(listener)
@@ -115,7 +115,7 @@ export function offCancel(target: Cancellable, listener: () => void): void {
   if (listenerIndex !== -1) listeners.splice(listenerIndex, 1)
 }
 
-/** Settles like a promise, or rejects with the reason of an earlier cancellation; the promise itself continues. */
+/** Settles like a promise, or rejects with the reason of an earlier cancellation. The promise itself continues. */
 export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
     const rejectPromise = (): void => reject(abortReasonOf(target))
@@ -162,7 +162,7 @@ interface DeferredSignal {
 }
 
 /**
- * Gives an object a `signal` that is created on access; few handlers read it, and creating one costs more than most of
+ * Gives an object a `signal` that is created on access. Few handlers read it, and creating one costs more than most of
  * a call. `createSignal` is called at every access, so it must return the same signal each time.
  */
 export function deferSignal<T extends object>(

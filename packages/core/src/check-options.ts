@@ -1,4 +1,4 @@
-/** The names of the options that an object may have; `satisfies Record<keyof Options, true>` keeps them complete. */
+/** The names of the options that an object may have. `satisfies Record<keyof Options, true>` keeps them complete. */
 export type KnownOptions = Readonly<Record<string, true>>
 
 /** Names that an option had in an earlier design or has in another library, with the present one. */
@@ -26,7 +26,7 @@ export function checkOptions(options: object | undefined, knownOptions: KnownOpt
   if (problem !== undefined) throw new TypeError(problem)
 }
 
-/** Returns a message about the first option that does not exist; an option that is undefined counts as absent. */
+/** Returns a message about the first option that does not exist. An option that is undefined counts as absent. */
 export function findUnknownOption(
   options: object | undefined,
   knownOptions: KnownOptions,

@@ -1,5 +1,5 @@
 /**
- * The parts that every package of this implementation needs and none owns: JSON values, time, waiting, cancellation,
+ * The parts that the packages of this implementation share: JSON values, time, waiting, cancellation,
  * the report of errors, and the bus that carries changes between instances.
  *
  * @module @x/core

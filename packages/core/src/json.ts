@@ -9,17 +9,17 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined
 }
 
-/** Tells if a value is a JSON object, and not an array or `null`. */
+/** Returns true if a value is a JSON object, and not an array or `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Tells if a value is an array, and narrows JSON to one; `Array.isArray` does not narrow readonly arrays. */
+/** Returns true if a value is an array, and narrows JSON to one. `Array.isArray` does not narrow readonly arrays. */
 export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
   return Array.isArray(value)
 }
 
-/** Parses a text; undefined when it is not JSON. */
+/** Parses a text, undefined when it is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text)
@@ -29,7 +29,7 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Parses a text; undefined when it is not a JSON object. */
+/** Parses a text, undefined when it is not a JSON object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isJsonObject(value) ? value : undefined
@@ -39,7 +39,7 @@ export function parseJsonObject(text: string): JsonObject | undefined {
 export interface JsonRules {
   /** The number of arrays and objects that may contain one another: it bounds the stack, and ends a cycle. */
   readonly maxDepth: number
-  /** Tells if an object is accepted that is not an array; every object is by default. */
+  /** Returns true if an object that is not an array is accepted. Default: every object is. */
   readonly acceptsObject?: (object: object) => boolean
   /** Accepts everything that is neither an array nor an object, so that depth alone is bounded. */
   readonly acceptsLeaves?: boolean
@@ -58,7 +58,7 @@ export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem |
   return isJsonLeaf(value) ? undefined : findProblem(value, completeRules(rules), 0)
 }
 
-/** Gives rules one shape, whichever of them are given: the engine reads objects of few shapes faster. */
+/** Gives all rules the same members: the engine reads objects of one shape faster. */
 function completeRules({ maxDepth, acceptsObject, acceptsLeaves }: JsonRules): WalkRules {
   return { maxDepth, acceptsObject, acceptsLeaves }
 }
@@ -69,8 +69,9 @@ type WalkRules = { readonly [Rule in keyof JsonRules]: JsonRules[Rule] | undefin
 const maxMessageDepth = 256
 
 /**
- * Tells if JSON can carry a value: no cycle, and no deeper than a message may be. Members of objects may be undefined,
- * since serialization omits them. It is apart from {@link findJsonProblem}, because a client needs nothing else of it.
+ * Returns true if JSON can carry a value: no cycle, and no deeper than a message may be. Members of objects may be
+ * undefined, since serialization omits them. It is separate from {@link findJsonProblem}, so that the bundle of a
+ * client contains only this.
  */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
   if (typeof value !== 'object' || value === null) return isJsonLeaf(value)
@@ -86,7 +87,7 @@ function areItemsJson(items: readonly unknown[], depth: number): boolean {
 function areMembersJson(object: object, depth: number): boolean {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
-  // Twice as fast as a list of the members; plain objects inherit nothing that this would find.
+  // Twice as fast as a list of the members. Plain objects inherit no enumerable members.
   for (const key in members) {
     const member = members[key]
     if (member !== undefined && !isJson(member, depth)) return false
@@ -120,7 +121,7 @@ function createProblem(reason: JsonProblem['reason'], value: unknown): FoundProb
 }
 
 function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: number): FoundProblem | undefined {
-  // Indexing by length visits holes too; JSON would turn them into null.
+  // Indexing by length visits holes too. JSON would turn them into null.
   for (let index = 0; index < items.length; index++) {
     const problem = findProblem(items[index], rules, depth)
     if (problem !== undefined) return prependKey(problem, String(index))
@@ -131,7 +132,7 @@ function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: num
 function findMemberProblem(object: object, rules: WalkRules, depth: number): FoundProblem | undefined {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
-  // Twice as fast as a list of the members; it visits inherited ones as well, which JSON leaves out.
+  // Twice as fast as a list of the members. It visits inherited ones as well, which JSON leaves out.
   for (const key in members) {
     const member = members[key]
     if (member === undefined) continue
@@ -171,8 +172,7 @@ function freezeCopy<Copy extends JsonValue | undefined>(copy: Copy): Copy {
 }
 
 /**
- * Returns a copy of a value that is known to be JSON, such as a parsed one, without its undefined members: several
- * times as fast as `structuredClone`.
+ * Returns a copy of a JSON value without its undefined members. It is several times as fast as `structuredClone`.
  */
 export function cloneJson(value: JsonObject): JsonObject
 export function cloneJson(value: JsonValue): JsonValue

@@ -16,7 +16,7 @@ const unbounded = Number.POSITIVE_INFINITY
 
 /**
  * Everything that a process keeps for a peer beyond the reading of one message, with its bounds. A bound for all
- * callers is what a process with 256 MB of heap can hold; a bound of one caller leaves room for others.
+ * callers is what a process with 256 MB of heap can hold. A bound of one caller leaves room for others.
  */
 export const ledgerBounds = {
   /** Calls that run. `shedding.hardLimit` bounds their total, because only the author knows what a call costs. */
@@ -54,7 +54,7 @@ export const ledgerBounds = {
 /** The kinds that a {@link Ledger} counts. */
 export type LedgerKind = keyof typeof ledgerBounds
 
-/** The bounds of one caller that an author may set; {@link ledgerBounds} has the defaults. */
+/** The bounds of one caller that an author may set. {@link ledgerBounds} has the defaults. */
 export interface LedgerLimits {
   /** Calls that run at once, 1,000 by default. */
   readonly calls?: number | undefined
@@ -107,12 +107,12 @@ export function isLimitError(error: unknown): error is LimitError {
 }
 
 /**
- * Counts everything that a process keeps for its callers, by kind and by caller. A server has one; its transports and
- * extensions count on it, so that a caller has one bound of each kind whatever way it takes.
+ * Counts everything that a process keeps for its callers, by kind and by caller. A server has one. Its transports and
+ * extensions count on it, so that a caller has one bound of each kind over all of them.
  */
 export interface Ledger {
   /**
-   * Takes an amount of a kind for a caller, one by default. Returns the function that gives it back; further calls of
+   * Takes an amount of a kind for a caller, one by default. Returns the function that gives it back. Further calls of
    * that function do nothing. Throws {@link LimitError} when the caller, or all callers together, have as much as the
    * bound. Keys come from `callerKeyOf` of `@x/schema`.
    */

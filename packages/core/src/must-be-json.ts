@@ -4,7 +4,7 @@ import type { JsonValue } from './json.ts'
 export type JsonLeaf = string | number | boolean | null
 
 /**
- * Refuses types whose values JSON cannot write as they are; it stands beside a parameter's own type, as in
+ * Rejects types whose values JSON cannot write as they are. Intersect it with a parameter's own type, as in
  * `value: T & MustBeJson<T>`. Unlike `T extends JsonValue`, it takes interfaces, which have no index signature. The
  * compiler's error names the member: `it.list[].at: Date (write toISOString())`.
  */
@@ -15,7 +15,7 @@ export type MustBeJson<T> = [T] extends [JsonValue | void]
     : { readonly 'is not JSON': NotJson<T> }
 
 /**
- * The first members of a type that JSON cannot write, each with its path and advice; `never` when there are none.
+ * The first members of a type that JSON cannot write, each with its path and advice. `never` when there are none.
  * Members more than six levels down are left to the check at run time.
  */
 export type NotJson<T, Path extends string = 'it', Depth extends readonly 0[] = []> = Depth['length'] extends 6

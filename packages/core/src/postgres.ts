@@ -36,7 +36,7 @@ export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
-  /** Returns the connection to the pool; with `true`, to be closed. */
+  /** Returns the connection to the pool. `true` closes it. */
   release(shouldDestroy: boolean): void
 }
 
@@ -54,9 +54,9 @@ export interface PostgresBusOptions extends NetworkBusOptions {
    */
   readonly channel?: string | undefined
   /**
-   * The pool of the listening connection. Default: the same pool. Give another one where the first goes through a
-   * balancer that shares sessions, such as PgBouncer's transaction pooling: the listening connection needs a session of
-   * its own.
+   * The pool of the listening connection. Default: the same pool. The listening connection needs a session of its own.
+   * Give another pool where the first goes through a balancer that shares sessions, such as PgBouncer's transaction
+   * pooling.
    */
   readonly listenPool?: PostgresPool | undefined
 }
@@ -65,16 +65,16 @@ export interface PostgresBusOptions extends NetworkBusOptions {
 const maxBytes = 7_999
 
 /**
- * A bus over LISTEN and NOTIFY of PostgreSQL: publishes through the application's own pool, and keeps one connection of
- * it while anybody listens.
+ * A bus over LISTEN and NOTIFY of PostgreSQL. It publishes through the application's own pool, and keeps one connection
+ * of it while it has listeners.
  *
  * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with
- * `too_large` for data that a payload of 7999 bytes cannot hold; a topic that it cannot hold tells everybody of a gap
- * instead. When the connection that listens is lost, another is taken after a growing pause, and everybody is told of a
- * gap. Give the pool an `error` listener: `pg` ends the process when an idle connection breaks and nobody listens. The
- * pool's `max` has to be 2 at least, and `pool.end()` waits until nobody listens.
+ * `too_large` for data that exceeds a payload of 7999 bytes. A topic that exceeds it notifies all listeners of a gap
+ * instead. When the listening connection is lost, another is opened after a growing pause, and all listeners are
+ * notified of a gap. Give the pool an `error` listener: without one, `pg` ends the process when an idle connection
+ * breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus has no listeners.
  *
- * @throws BusError with `option` for a channel or a time that is none.
+ * @throws BusError with `option` for an invalid channel or time.
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
@@ -82,7 +82,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
   handleConnectionErrors(pool)
   handleConnectionErrors(listenPool)
   const batchSender = createBatchSender(
-    // In one transaction, which keeps the order; pg_notify takes the name as a value. The commit does not wait for the
+    // One transaction keeps the order. `pg_notify` takes the name as a value. The commit does not wait for the
     // disk, since a message does not outlive the server anyway.
     (texts) =>
       pool.query({
@@ -116,9 +116,10 @@ function connectPostgres(
   const { channel, timeoutMs } = listenOptions
   return async ({ handleMessage, handleLoss }, signal) => {
     const connection = await pool.connect()
-    // Closed and not given back: the next who got it would hear the channel, and its listeners.
+    // The connection is closed and not returned to the pool: it still listens to the channel, and has listeners
+    // attached.
     const releaseConnection = (): void => connection.release(true)
-    // A pool cannot be told to stop connecting, so it comes too late at times.
+    // A pool cannot stop an attempt to connect, so a connection may arrive after the abort.
     if (signal.aborted) {
       releaseConnection()
       throw signal.reason
@@ -128,10 +129,10 @@ function connectPostgres(
     connection.on('error', handleLoss)
     connection.on('end', () => handleLoss(new Error('The connection has ended')))
     connection.on('notification', (notification) => {
-      // The connection may have been used before, and hear what the application listened to.
+      // The pool may have used the connection before, so that it also listens to channels of the application.
       if (notification.channel === channel) handleMessage(notification.payload ?? '')
     })
-    // A name cannot be a parameter of LISTEN, so it was held to a grammar, and is quoted.
+    // LISTEN takes no parameters, so the channel name was checked against a grammar, and is quoted.
     await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })
     return { ping: () => connection.query({ text: 'SELECT 1', query_timeout: timeoutMs }) }
   }
@@ -153,7 +154,7 @@ interface ObservablePool<C extends ObservableConnection> {
   on?(event: 'connect', listener: (connection: C) => void): unknown
 }
 
-/** The pools that are handled already: one listener for each, however many buses and engines share it. */
+/** The pools that have a listener already. Buses and engines may share a pool. */
 const watchedPools = new WeakSet<object>()
 
 /**

@@ -7,8 +7,8 @@ const poolBytes = 3072
 const maxPooledBytes = 22
 
 /**
- * Creates a source of random bytes that draws for many requests at once: a draw of a few bytes costs as much as most of
- * a call.
+ * Creates a source of random bytes that draws for many requests at once. A draw of a few bytes costs almost as much as
+ * a whole call.
  *
  * Each byte is used once: a repeated nonce would reveal both plaintexts and allow forgeries. A pool is replaced, never
  * overwritten, so that bytes in use do not change.

@@ -34,19 +34,19 @@ export interface RedisBusOptions extends NetworkBusOptions {
   readonly channel?: string | undefined
 }
 
-/** A bound, not Redis's own: a change is a name and little beside it. */
+/** Redis allows more, but a change is a name and little beside it. */
 const maxBytes = 65_536
 
 /**
- * A bus over Redis or Valkey: publishes through the application's own client, and listens on one duplicate of it, while
- * anybody listens.
+ * A bus over Redis or Valkey. It publishes through the application's own client, and listens on one duplicate of it
+ * while it has listeners.
  *
  * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
- * data that a message of 64 KiB cannot hold; a topic that it cannot hold tells everybody of a gap instead. When the
- * connection that listens is lost, it is opened again after a growing pause, whatever `reconnectStrategy` the client
- * has, and everybody is told of a gap.
+ * data that exceeds a message of 64 KiB. A topic that exceeds it notifies all listeners of a gap instead. When the
+ * listening connection is lost, it is opened again after a growing pause, and all listeners are notified of a gap. The
+ * client's `reconnectStrategy` does not apply to it.
  *
- * @throws BusError with `option` for a channel or a time that is none.
+ * @throws BusError with `option` for an invalid channel or time.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
   const channel = requireRedisChannel(options.channel ?? 'mcp:changes')
@@ -65,8 +65,8 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
 function connectRedis(client: RedisClient, channel: string): ConnectFunction {
   return async ({ handleMessage, handleLoss }, signal) => {
     const subscriber = client.duplicate()
-    // A client without this listener ends the process with its first error. Each error ends this connection instead:
-    // its holder opens another, so there is one way back, and each return is told as a gap.
+    // A client without this listener ends the process with its first error. Each error ends this connection instead,
+    // and the session opens another. So there is one way to reconnect, and each reconnection is notified as a gap.
     subscriber.on('error', handleLoss)
     signal.addEventListener('abort', () => subscriber.destroy())
     await subscriber.connect()

@@ -4,7 +4,7 @@
  */
 export type EpochMs = number & { readonly origin?: '1970' }
 
-/** Milliseconds from any beginning, which never go back, as `performance.now()` counts them; only differences count. */
+/** Milliseconds from any beginning, which never go back, as `performance.now()` counts them. Only differences count. */
 export type MonotonicMs = number & { readonly origin?: 'any' }
 
 /** Time and chance as a server or client uses them: the platform's by default, a test's own in tests. */
@@ -24,7 +24,7 @@ export const platformRuntime: Runtime = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),
-  // A handle is whatever setTimeout gave: a number in browsers, an object on Node.
+  // A handle is the value that setTimeout gave: a number in browsers, an object on Node.
   clearTimeout: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
   randomUuid: () => crypto.randomUUID(),
 }
@@ -52,9 +52,9 @@ export function isWorkerd(): boolean {
 }
 
 /**
- * Returns a function that runs others in the asynchronous context of this moment (`AsyncLocalStorage`), from any
- * other one. A server captures the context in which it is created, so that work in the background never runs with the stores
- * of the request that happened to start it. On platforms without such contexts the function calls the other directly.
+ * Returns a function that runs others in the asynchronous context of this moment (`AsyncLocalStorage`), from any other
+ * one. A server captures the context in which it is created, so that background work never runs with the stores of the
+ * request that started it. On platforms without such contexts the function calls the other directly.
  */
 export function captureAsyncContext(): <T>(run: () => T) => T {
   return asyncHooks?.AsyncLocalStorage.snapshot() ?? ((run) => run())
@@ -67,7 +67,7 @@ export function sha256Hex(text: string): string | Promise<string> {
   return sha256HexSync(text) ?? sha256HexWithWebCrypto(text)
 }
 
-/** Returns the SHA-256 of a text as hexadecimal digits; undefined on platforms that have digests only as promises. */
+/** Returns the SHA-256 of a text as hexadecimal digits, undefined on platforms that have digests only as promises. */
 export function sha256HexSync(text: string): string | undefined {
   return nodeCrypto?.hash('sha256', text, 'hex')
 }

@@ -8,8 +8,8 @@ const errorNames: ReadonlySet<string> = new Set(['BusError', 'EngineError', 'Sta
 const maxCauses = 8
 
 /**
- * Returns whether an error says that a store, bus, issuer or engine cannot be reached: one of these packages whose
- * `code` is `unavailable`, or an error with such a cause.
+ * Returns true when an error says that a store, bus, issuer or engine cannot be reached. It is an error of these
+ * packages whose `code` is `unavailable`, or an error with such a cause.
  */
 export function isUnavailable(error: unknown): boolean {
   let candidate = error

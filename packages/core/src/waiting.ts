@@ -4,7 +4,7 @@ import { type Clock, unref } from './runtime.ts'
 /** The longest time that a timer of the platforms holds, in milliseconds: 31 bits. */
 export const maxTimerMs = 2_147_483_647
 
-/** Sets a timer that does not keep the process alive, where the platform can tell. Returns the timer. */
+/** Sets a timer that does not keep the process alive, where the platform supports that. Returns the timer. */
 export function startBackgroundTimer(clock: Clock, callback: () => void, ms: number): unknown {
   const timer = clock.setTimeout(callback, ms)
   unref(timer)
@@ -14,9 +14,9 @@ export function startBackgroundTimer(clock: Clock, callback: () => void, ms: num
 /** Options of {@link sleep}. */
 export interface SleepOptions {
   readonly clock: Clock
-  /** Ends the sleep; it then rejects with the reason of the signal. */
+  /** Ends the sleep. It then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined
-  /** Receives a function that ends the sleep early; it then resolves. */
+  /** Receives a function that ends the sleep early. It then resolves. */
   readonly registerWake?: ((wake: () => void) => void) | undefined
   /** True where the sleep alone must not keep the process alive. */
   readonly isBackground?: boolean | undefined
@@ -48,8 +48,8 @@ export interface BackoffBounds {
 }
 
 /**
- * Returns the pause before another attempt, in milliseconds: twice as long after each failure in a row, up to a bound,
- * less a random half, so that those who failed together do not come back together.
+ * Returns the pause before another attempt, in milliseconds. It doubles after each failure in a row, up to a bound. Up
+ * to half of it is taken off at random, so that callers that failed together do not retry together.
  *
  * @param failureCount The number of failures in a row before the last one, from 0.
  */
@@ -63,7 +63,7 @@ export function computeBackoffMs(
 
 /** A time limit. */
 export interface TimeLimit {
-  /** Milliseconds; no limit when undefined, nor when a timer cannot hold them. */
+  /** The limit in milliseconds. There is none when undefined, or when a timer cannot hold the number. */
   readonly timeoutMs: number | undefined
   readonly clock: Clock
   /** Returns the error of a wait whose time is over. */
@@ -84,7 +84,7 @@ export interface AbortScope {
   close(): void
 }
 
-/** Opens an {@link AbortScope} that follows a caller's signal, with a time limit or none; its opener closes it. */
+/** Opens an {@link AbortScope} that follows a caller's signal, with a time limit or none. Its opener closes it. */
 export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: TimeLimit): AbortScope {
   const controller = new AbortController()
   const onSignalAbort = (): void => controller.abort(signal?.reason)
@@ -129,8 +129,8 @@ export async function raceWithAbort<T>(promise: Promise<T>, signal: AbortSignal)
 }
 
 /**
- * Runs an operation within limits of time and signal; the signal that it receives aborts at the first of them. Rejects
- * at once then, whatever becomes of the operation.
+ * Runs an operation within limits of time and signal. The signal that it receives aborts at the first of them. Rejects
+ * at once then, although the operation may still run.
  */
 export async function withTimeout<T>(
   options: TimeoutOptions,

@@ -16,7 +16,7 @@ export interface AjvLike {
  * Compiles JSON Schema with an Ajv of yours, for `compileSchema` of `createServer`: much faster than the default, but
  * it makes code with `new Function`, which some platforms forbid.
  *
- * Give an instance of `Ajv2020` with `{ strict: false }`; formats come with `ajv-formats`. Leave `allErrors` off where
+ * Give an instance of `Ajv2020` with `{ strict: false }`. Formats come with `ajv-formats`. Leave `allErrors` off where
  * callers are not trusted: with it, ajv lists every fault of a value, which may be thousands. The instance keeps every
  * schema that it compiled, so make one per server and not one per request.
  *

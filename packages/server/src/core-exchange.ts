@@ -53,7 +53,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       : serveMethod(method, request, call)
   }
 
-  /** A method of an extension, or of nobody. */
+  /** A method of an extension, or an unknown one. */
   async function serveExtensionMethod(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = state.methods.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
@@ -90,7 +90,7 @@ export function createCoreExchange(state: ServerState): Exchange {
   }
 
   // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began
-  // with, and no function stands still for them.
+  // with, and no suspended function waits for them.
   function serveStreamingMethod(servedMethod: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { id } = request
     // The row's name: the text of the request would stay with each.

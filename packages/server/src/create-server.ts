@@ -12,7 +12,7 @@ import { publishTopic } from './replay/open-context.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
 /**
- * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request
+ * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once. A request
  * allocates its context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
  *
  * @example
@@ -134,7 +134,7 @@ function createMcpServer(members: ServerMembers, info: Implementation, readLoad:
 }
 
 /**
- * The lists that an update replaces. Templates are told of with resources: the protocol has one notification for both.
+ * The lists that an update replaces. Templates are notified with resources: the protocol has one notification for both.
  */
 function listKindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
   const offersByKind = { tools, prompts, resources: resources ?? resourceTemplates }

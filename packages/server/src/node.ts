@@ -12,9 +12,9 @@ const histogramResolutionMs = 10
 const idleTimeoutMs = 2000
 
 /**
- * Measures the event loop's delay with Node's own histogram, and the heap:
- * `createServer({ shedding: { load: measureLoad() } })`. Each reading tells of the time since the one before. Nothing
- * is measured while nobody reads, and nothing keeps the process alive.
+ * Measures the event loop's delay with Node's own histogram, and the heap: `createServer({ shedding: { load:
+ * measureLoad() } })`. Each reading covers the time since the one before. Nothing is measured while there are no
+ * readings, and nothing keeps the process alive.
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: histogramResolutionMs })

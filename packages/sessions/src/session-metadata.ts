@@ -48,7 +48,7 @@ const namePattern = /^[a-z][a-zA-Z0-9]{0,31}$/
 
 /**
  * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a
- * request can be within one session of each kind. Throws a `TypeError` for a name that cannot stand in a method or a
+ * request can be within one session of each kind. Throws a `TypeError` for a name that is not valid in a method or a
  * header.
  */
 export function createSessionNames(name: string): SessionNames {
@@ -70,9 +70,9 @@ export function createSessionNames(name: string): SessionNames {
 export type SessionMetadata = {
   /** The session's id: visible ASCII. */
   readonly sessionId: string
-  /** The end of the session, in ISO 8601; a hint for people. */
+  /** The end of the session, in ISO 8601. A hint for people. */
   readonly expiresAt?: string | undefined
-  /** The server's state of the session, sealed; the client sends it as it came. */
+  /** The server's state of the session, sealed. The client sends it as it came. */
   readonly state?: string | undefined
 }
 
@@ -130,7 +130,7 @@ export function readSessionMetadata(
   return parseSessionMetadata(meta[key])
 }
 
-/** Parses session metadata as a peer sent it; unknown members are left out. */
+/** Parses session metadata as a peer sent it. Unknown members are left out. */
 export function parseSessionMetadata(value: unknown): SessionMetadata | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'must be an object with a sessionId' }
   const [sessionId, expiresAt, state] = ['sessionId', 'expiresAt', 'state'].map((name) =>

@@ -26,8 +26,8 @@ export function signedState(options: KeyedOptions): StateCodec {
 }
 
 /**
- * Creates a codec without protection, for development: anybody can read and alter its tokens. Claims are checked, but a
- * forger writes them.
+ * Creates a codec without protection, for development: every program can read and alter its tokens. Claims are checked,
+ * but a forger writes them.
  *
  * @throws StateUsageError unless the options contain `insecure: true`.
  */
@@ -45,8 +45,9 @@ export function storedState(options: StoredOptions): StateCodec {
 }
 
 /**
- * Creates a codec that migrates from `storedState` to another codec without losing a token, phase by phase. Phases advance
- * and roll back. During a rolling deployment, instances may be in two adjacent phases. `report()` says when to advance.
+ * Creates a codec that migrates from `storedState` to another codec without losing a token, phase by phase. Phases
+ * advance and roll back. During a rolling deployment, instances may be in two adjacent phases. `report()` says when to
+ * advance.
  *
  * @throws StateUsageError for invalid options.
  */

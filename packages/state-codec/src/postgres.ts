@@ -18,7 +18,7 @@ import {
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
-/** The part of a PostgreSQL client that the store uses; a `Pool` of `pg` has it. */
+/** The part of a PostgreSQL client that the store uses. A `Pool` of `pg` has it. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
@@ -38,7 +38,7 @@ export interface PostgresStore extends StateStore {
 }
 
 /**
- * Creates a store in a PostgreSQL table, over the application's own pool; {@link stateTableSql} has the table.
+ * Creates a store in a PostgreSQL table, over the application's own pool. {@link stateTableSql} has the table.
  *
  * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
  * who has as much as one may have. Additions that run at the same moment do not see one another: an owner may exceed

@@ -140,7 +140,7 @@ const rejectedReply = -1
 const currentTimeLua = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
-// Each member of the set is the size of a value, a colon and its key; its score is the time of its expiry.
+// Each member of the set is the size of a value, a colon and its key. Its score is the time of its expiry.
 const addScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0} end
 ${currentTimeLua}

@@ -12,7 +12,7 @@ export interface StateCodec {
   /**
    * Opens a token and returns its value when the claims equal those of sealing.
    *
-   * @throws StateError for every token that must not be trusted; its `code` is for the operator alone.
+   * @throws StateError for every token that must not be trusted. Its `code` is for the operator alone.
    */
   open(token: string, claims: OpenOptions): Promise<JsonValue>
   /** The longest time in milliseconds during which a token of this codec can open. */
@@ -36,12 +36,12 @@ export interface OpenClaims {
    * format: every instance has the same names in the same places, and new names are added at the end.
    */
   readonly memberNames?: readonly string[] | undefined
-  /** The service that the token is for, in place of the codec's own; a name that all instances share. */
+  /** The service that the token is for, in place of the codec's own. A name that all instances share. */
   readonly audience?: string | undefined
   /** The context that the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */
   readonly binding?: JsonValue | undefined
   /**
-   * The party on whose behalf a codec with a store writes to it; its quota limits what it may keep there. It is not
+   * The party on whose behalf a codec with a store writes to it. Its quota limits what it may keep there. It is not
    * sealed, and another owner may open the token.
    */
   readonly owner?: string | undefined
@@ -86,11 +86,11 @@ export interface ClaimOptions {
   readonly ttlMs?: number | undefined
   /** The longest duration of a flow over all of its tokens, in milliseconds. Default: 24 hours. */
   readonly maxAgeMs?: number | undefined
-  /** The largest token that is made or read, in bytes. Default: 32 KiB; for a value in a store, 1 MiB. */
+  /** The largest token that is made or read, in bytes. Default: 32 KiB. For a value in a store, 1 MiB. */
   readonly maxBytes?: number | undefined
   /** Default: the platform's. */
   readonly runtime?: Pick<Runtime, 'now'> | undefined
-  /** The source of nonces and handles. Default: the platform's secure source; replace it for test vectors only. */
+  /** The source of nonces and handles. Default: the platform's secure source. Replace it for test vectors only. */
   readonly random?: ((bytes: number) => Uint8Array) | undefined
 }
 
@@ -105,7 +105,7 @@ export interface StateStore {
   /** Deletes a key if it exists. */
   delete(key: string): Promise<void>
   /**
-   * Lets a key expire in some milliseconds, unless it does so earlier; a key that is not there stays so. Without this
+   * Lets a key expire in some milliseconds, unless it does so earlier. A key that is not there stays so. Without this
    * operation a value that was replaced stays until its successor is read, or until it expires.
    */
   expire?(key: string, ttlMs: number): Promise<void>

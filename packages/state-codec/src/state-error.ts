@@ -6,7 +6,7 @@ export type StateErrorCode =
   | 'too_large'
   /** Made with a key that is not in the ring: it was removed, or another instance has other keys. */
   | 'unknown_key'
-  /** Altered, or made with another key that has the same id; a sealed token also when made for another purpose. */
+  /** Altered, or made with another key that has the same id. A sealed token also when made for another purpose. */
   | 'forged'
   /** Expired. */
   | 'expired'
@@ -20,13 +20,13 @@ export type StateErrorCode =
   | 'audience'
   /** Bound to another principal, target or argument. */
   | 'binding'
-  /** Opened before; a token opens once. */
+  /** Opened before. A token opens once. */
   | 'used'
   /** Not in the store, or expired there. */
   | 'missing'
   /** The store is full or cannot be reached. */
   | 'unavailable'
-  /** The owner has as much in the store as one owner may have; `quota` names the option. */
+  /** The owner has as much in the store as one owner may have. `quota` names the option. */
   | 'quota'
 
 /** The quota that an owner has reached. */

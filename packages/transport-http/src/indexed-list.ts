@@ -1,6 +1,6 @@
 /** An entry of an indexed list. */
 export interface IndexedEntry {
-  /** The index of the entry; only the list writes it. */
+  /** The index of the entry. Only the list writes it. */
   index: number
 }
 
@@ -15,7 +15,7 @@ export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
   entry.index = list.push(entry) - 1
 }
 
-/** Removes an entry from a list; the last one takes its place. An entry that is not in the list is left alone. */
+/** Removes an entry from a list. The last one takes its place. An entry that is not in the list is left alone. */
 export function removeFromList<T extends IndexedEntry>(list: T[], entry: T): void {
   if (list[entry.index] !== entry) return
   const lastEntry = list.pop()

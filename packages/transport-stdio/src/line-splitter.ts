@@ -12,7 +12,7 @@ export interface SkippedLine {
 
 /** Receives lines. */
 export interface LineSink {
-  /** Called with a line without its ending; never with an empty one. */
+  /** Called with a line without its ending, never with an empty one. */
   readonly onLine: (text: string) => void
   /** Called with a line that was skipped. */
   readonly onSkipped: (skippedLine: SkippedLine) => void
@@ -22,7 +22,7 @@ export interface LineSink {
 export interface LineSplitter {
   /** Processes the next bytes of the stream, which it does not retain. */
   push(chunk: Buffer): void
-  /** Ends the stream; a final line without a newline counts. */
+  /** Ends the stream. A final line without a newline counts. */
   end(): void
 }
 
@@ -106,7 +106,7 @@ function toSkippedLine(kind: SkippedLine['kind'], { head, tail }: Excerpt): Skip
 interface LineBuffer {
   length(): number
   append(part: Buffer): void
-  /** Returns the appended bytes and starts anew; the bytes may change with the next `append`. */
+  /** Returns the appended bytes and starts anew. The bytes may change with the next `append`. */
   take(): Buffer
 }
 

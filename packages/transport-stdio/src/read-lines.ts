@@ -3,7 +3,7 @@ import { type LineSink, createLineSplitter } from './line-splitter.ts'
 
 /** A stream that is being read. */
 export interface LineReader {
-  /** Pauses reading until {@link LineReader.resume}; lines of the current chunk are still delivered. */
+  /** Pauses reading until {@link LineReader.resume}. Lines of the current chunk are still delivered. */
   pause(): void
   resume(): void
   /** Stops reading permanently. */

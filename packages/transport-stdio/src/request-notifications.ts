@@ -2,7 +2,7 @@ import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x
 
 /**
  * The `_meta` key with which a server of this package names the request that a notification belongs to. Progress has a
- * token and a subscription an id; a log message has neither, and on stdio all requests share one stream.
+ * token and a subscription an id. A log message has neither, and on stdio all requests share one stream.
  */
 export const requestIdKey = 'x.transport-stdio/requestId'
 
@@ -27,7 +27,7 @@ export function createCancelledNotification(requestId: RequestId, reason?: strin
 }
 
 /**
- * Parses a cancellation; returns `undefined` for every other notification, and for a malformed one, which is to be
+ * Parses a cancellation. Returns `undefined` for every other notification, and for a malformed one, which is to be
  * ignored.
  */
 export function readCancellation(

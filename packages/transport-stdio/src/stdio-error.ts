@@ -8,10 +8,10 @@ export type StdioErrorCode =
   /** The process started, and did not answer `server/discover` in time. */
   | 'probe'
   /**
-   * The server speaks earlier revisions of the protocol alone; the message names its revision, where the server does.
+   * The server speaks earlier revisions of the protocol alone. The message names its revision, where the server does.
    */
   | 'unsupported_version'
-  /** The process exited before the response. The server may have acted; the next call starts it again. */
+  /** The process exited before the response. The server may have acted. The next call starts it again. */
   | 'exited'
   /** The process exited too often in a row, and is not started again. */
   | 'restarts'
@@ -21,7 +21,7 @@ export type StdioErrorCode =
   | 'ended'
   /** The response is longer than the limit of a line. */
   | 'too_large'
-  /** A message violates the transport's rules; it was skipped. */
+  /** A message violates the transport's rules. It was skipped. */
   | 'protocol'
 
 /** The details of a {@link StdioError} beside its code and message. */
@@ -30,7 +30,7 @@ export interface StdioErrorDetails {
   readonly exitCode?: number | undefined
   /** The signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string | undefined
-  /** The last lines that the process wrote to stderr, where they are not inherited; at most 2,000 characters. */
+  /** The last lines that the process wrote to stderr, where they are not inherited. At most 2,000 characters. */
   readonly stderr?: string | undefined
   readonly cause?: unknown
 }

@@ -24,7 +24,7 @@ const wellKnownPath = '/.well-known/oauth-protected-resource'
  * Returns the URI of the endpoint as clients are to write it: scheme and host in lower case, no slash after a bare host
  * (basic/authorization/index, canonical server URI).
  *
- * @throws TypeError for one with a fragment, or with a slash at the end of its path; or neither https nor on this
+ * @throws TypeError for one with a fragment, or with a slash at the end of its path, or neither https nor on this
  * machine.
  */
 export function canonicalizeResource(resource: string): string {

@@ -35,7 +35,7 @@ export interface RequireScopesOptions {
 
 /**
  * Requires scopes of single operations: an extension of the server, whose host then has to authenticate whoever asks. A
- * call that lacks one is answered with all that it needs, before any handler runs; `toHttpError` of {@link protect}
+ * call that lacks one is answered with all that it needs, before any handler runs. `toHttpError` of {@link protect}
  * makes 403 of it, from which clients ask their user for more. For a task that is when it is created.
  *
  * @example

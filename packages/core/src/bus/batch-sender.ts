@@ -20,8 +20,8 @@ export interface BatchSender {
 }
 
 /**
- * Sends texts one batch after the other; what comes while one is under way makes the next. So a burst of changes keeps
- * its order, and takes one connection of a pool and not all of them.
+ * Sends texts one batch after the other. Texts that arrive while a batch is being sent make the next one. So a burst of
+ * changes keeps its order, and takes one connection of a pool and not all of them.
  *
  * `send` throws the error of `createOverflowError` when more than {@link maxWaitingCharacters} characters wait.
  */

@@ -29,9 +29,9 @@ export interface BusSessionOptions extends ConnectionOptions {
 
 /** A connection that is opened when it is wanted, and opened again when it is lost. */
 export interface BusSession {
-  /** Resolves when the line hears; rejects when the attempt that is under way, or that this call begins, fails. */
+  /** Resolves when the connection listens. Rejects when the current attempt to open it fails. */
   ensureOpen(): Promise<void>
-  /** Closes the line, now; {@link BusSession.ensureOpen} opens it again. */
+  /** Closes the connection at once. {@link BusSession.ensureOpen} opens it again. */
   close(): void
 }
 
@@ -84,7 +84,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   }
   const onLost = (error: unknown): void => {
     isOpen = false
-    // Before anybody hears of it, for who asks next must not come into what is over.
+    // Ends the session before its waiters are rejected: a caller that listens next must get a new session.
     if (openedAt === undefined) onEnd()
     else onError(error)
     finishWaiters(({ reject }) => reject(error))
@@ -94,10 +94,10 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
     for (let failureCount = 0; ; failureCount++) {
       const previousOpenedAt = openedAt
       await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
-      // Nobody has heard anything yet, and whoever wanted to has been told: there is nothing to come back to.
+      // The connection never opened, and its waiters were rejected: there is nothing to restore.
       if (openedAt === undefined) return
-      // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything
-      // again.
+      // A connection that breaks as soon as it is open counts as a failure: each reconnection makes every listener read
+      // everything again.
       if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failureCount = 0
       if (waiters.length === 0 && !endController.signal.aborted)
         await sleep(computeReconnectDelayMs(failureCount, random), { clock, registerWake: (wake) => (endSleep = wake) })
@@ -108,7 +108,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   const waitUntilOpen = (): Promise<void> => {
     if (isOpen) return Promise.resolve()
     const openPromise = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
-    // Somebody wants the line now, and is told at once when it is still away.
+    // This caller wants the connection now: the next attempt starts at once, and its failure rejects this promise.
     endSleep()
     return openPromise
   }

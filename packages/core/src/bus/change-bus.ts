@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json.ts'
 
-/** Something has changed: what is kept of it elsewhere has to be read again. */
+/** A notice that something has changed: copies of it have to be read again. */
 export interface Change {
-  /** The changed topic, such as `tools`, or `resource:file:///a.txt`; two changes of one topic count as one. */
+  /** The changed topic, such as `tools`, or `resource:file:///a.txt`. Two changes of one topic count as one. */
   readonly topic: string
   /** Data beside the topic: small, and public to every instance. Absent for most topics. */
   readonly data?: JsonObject | undefined
@@ -10,15 +10,15 @@ export interface Change {
 
 /** A listener of a bus. */
 export interface ChangeListener {
-  /** Takes a change, from whichever instance it came. */
+  /** Receives a change of any instance. */
   readonly onChange: (change: Change) => void
-  /** Changes may have been lost, as they are while a connection is away: everything may have changed. */
+  /** Changes may have been lost, for example while the connection was closed: everything may have changed. */
   readonly onGap: () => void
 }
 
 /**
- * Carries changes from whoever makes them to every instance that has streams open. Delivery is to be prompt, and at
- * most once; what may have been lost is told by `onGap`, never silently.
+ * Carries a change from the instance that publishes it to every instance that has streams open. Delivery is prompt, and
+ * at most once. When changes may have been lost, the bus calls `onGap`.
  */
 export interface ChangeBus {
   /**

@@ -34,7 +34,7 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
  * @throws BusError with `unreadable` when it is not a message, or longer than `maxBytes`.
  */
 export function decodeMessage(text: string, maxBytes: number): BusMessage {
-  // Before anything is made of it: whoever may write to the channel may write anything.
+  // Checked before it is parsed: every program with access to the channel may write anything.
   if (text.length > maxBytes) throw unreadableMessageError(`is longer than ${maxBytes} characters`)
   const value = parseChange(text)
   if (!isJsonObject(value)) throw unreadableMessageError('is not a JSON object')

@@ -9,14 +9,14 @@ export interface ConnectionHandlers {
   readonly handleLoss: (error: unknown) => void
 }
 
-/** A connection that hears a channel. */
+/** A connection that listens to a channel. */
 export interface Connection {
   /** Makes a round trip to the other side, or rejects. */
   ping(): Promise<unknown>
 }
 
 /**
- * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the
+ * Opens a connection, and resolves when it receives everything that is sent from then on. When the signal aborts, the
  * connection closes, however far it has come.
  */
 export type ConnectFunction = (handlers: ConnectionHandlers, signal: AbortSignal) => Promise<Connection>
@@ -39,7 +39,7 @@ export interface ConnectionOwner {
   /** Aborts when the connection is no longer wanted. */
   readonly signal: AbortSignal
   readonly onOpen: () => void
-  /** The connection could not be opened, or was lost; not called once the signal has aborted. */
+  /** The connection could not be opened, or was lost. Not called once the signal has aborted. */
   readonly onLost: (error: unknown) => void
 }
 
@@ -59,8 +59,7 @@ export async function keepConnectionOpen(
   })
   const failConnection = (error: unknown): void => {
     if (attemptController.signal.aborted) return
-    // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by
-    // itself.
+    // Aborts at once, and not when a promise settles: by then the driver would have begun to reconnect by itself.
     attemptController.abort()
     if (!signal.aborted) onLost(busUnavailableError(name, error))
     resolveEnd()
@@ -86,8 +85,8 @@ export async function keepConnectionOpen(
 }
 
 /**
- * Detects a peer that is gone without a message, which no socket reports in time. Rejects then, and when the signal
- * aborts.
+ * Detects a peer that has disappeared without closing the connection, which no socket reports in time. Rejects then,
+ * and when the signal aborts.
  */
 async function pingUntilAborted(
   options: ConnectionOptions,
@@ -116,7 +115,7 @@ export interface BusTimeoutOptions {
  * Runs work of a driver within a time limit: some drivers wait for ever while they are not connected. At the limit the
  * work's signal aborts.
  *
- * @throws BusError with `unavailable`, whatever the driver threw.
+ * @throws BusError with `unavailable` for every error of the driver.
  */
 export async function withBusTimeout<T>(
   { name, limitMs, clock, advice }: BusTimeoutOptions,

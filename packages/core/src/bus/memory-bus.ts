@@ -4,15 +4,15 @@ import type { Change, ChangeBus, ChangeListener } from './change-bus.ts'
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
   /**
-   * Receives errors that a listener throws; the other listeners are called nonetheless. Default: a line of
-   * `console.error`; `false` for none.
+   * Receives errors that a listener throws. The other listeners are called nonetheless. Default: a line of
+   * `console.error`. Give `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
 }
 
 /**
- * A bus within this process: what is published on it reaches whoever listens on the same object, before `publish`
- * returns (from within a listener: in turn, after the changes before it). It never loses a change, and never rejects.
+ * A bus within this process. A change reaches every listener of the same object before `publish` returns. A change that
+ * a listener publishes waits until the changes before it are delivered. It never loses a change, and never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   const listeners = createListenerRegistry(createErrorReporter(options.onError))
@@ -29,7 +29,7 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
 interface ListenerRegistry {
   /** The number of listeners. */
   readonly count: number
-  /** Adds one; the function that is returned removes it, and from then on it hears nothing. */
+  /** Adds a listener. The returned function removes it, and from then on it receives nothing. */
   add(listener: ChangeListener): () => void
   /** Passes a change to each listener. */
   notifyChange(change: Change): void
@@ -42,10 +42,10 @@ interface ListenerEntry {
   isStopped: boolean
 }
 
-/** Makes {@link ListenerRegistry}. What one of them throws goes to `onError`, and the others hear nonetheless. */
+/** Makes {@link ListenerRegistry}. An error of one listener goes to `onError`, and the others are still called. */
 export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
-  // Each is an entry of its own, for the same listener may be added twice and stopped once. The list is never altered:
-  // telling goes through the one that it began with, whoever comes meanwhile.
+  // Each addition makes an entry of its own, because the same listener may be added twice and removed once. A list is
+  // never altered: a notification goes to the listeners of the list with which it began.
   let entries: readonly ListenerEntry[] = []
   const pendingNotifications: ((listener: ChangeListener) => void)[] = []
   let isNotifying = false

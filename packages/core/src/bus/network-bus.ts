@@ -11,7 +11,7 @@ import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
 export interface NetworkBusOptions {
   /**
    * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: a line of
-   * `console.error`; `false` for none.
+   * `console.error`. Give `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
   /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
@@ -30,7 +30,7 @@ export interface BusConnector {
   /** The bytes that a message may have. */
   readonly maxMessageBytes: number
   readonly connect: ConnectFunction
-  /** Sends a message to every connection that hears the channel; the signal aborts when it took too long. */
+  /** Sends a message to every connection that listens to the channel. The signal aborts when it took too long. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
   /** The advice at the end of the message when sending takes too long. */
   readonly advice: string
@@ -45,7 +45,7 @@ const defaultKeepAliveMs = 10_000
  * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed
  * with the last.
  *
- * @throws BusError with `option` for a time that is none.
+ * @throws BusError with `option` for an invalid time.
  */
 export function createNetworkBus(
   connector: BusConnector,

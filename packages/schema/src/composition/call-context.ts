@@ -31,7 +31,7 @@ export function withNotify(call: Call, notify: Call['notify']): Call {
   return withSignalOf({ principal, context, notify }, call)
 }
 
-/** The parts of a call, for tests and for programs that call an exchange without a transport; each has a default. */
+/** The parts of a call, for tests and for programs that call an exchange without a transport. Each has a default. */
 export type CallInit = { readonly [Member in keyof Call]?: Call[Member] | undefined }
 
 /**
@@ -67,10 +67,10 @@ class ContextValue implements CallContext {
   }
 }
 
-/** Stores the journal of the call, which would otherwise travel with its client; set for calls that run as tasks. */
+/** Stores the journal of the call, which would otherwise travel with its client. Set for calls that run as tasks. */
 export const journalKey = contextKey<JournalStore>('x/journal')
 
-/** Continues the call when its handler goes on without the caller waiting; set where calls may become tasks. */
+/** Continues the call when its handler goes on without the caller waiting. Set where calls may become tasks. */
 export const backgroundKey = contextKey<BackgroundRunner>('x/background')
 
 /** A part of a call that its task needs: recorded when the task is created, and there again in each of its runs. */
@@ -107,14 +107,14 @@ export const canHandOffKey = contextKey<boolean>('x/can-hand-off')
 export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/back-pressure')
 
 /**
- * The address of the client, as the transport knows it; one constant over stdio and in memory. Callers of one address
+ * The address of the client, as the transport knows it. One constant over stdio and in memory. Callers of one address
  * share quotas.
  */
 export const clientAddressKey = contextKey<string>('x/client-address')
 
 /** The client that makes a call, for connections to servers of an older revision. */
 export interface CallingClient {
-  /** Lists the roots that the client's program gave; undefined where it gave none. */
+  /** Lists the roots that the client's program gave, undefined where it gave none. */
   readonly listRoots?: (() => Promise<readonly Root[]>) | undefined
   /**
    * Calls back when the client gives a call up whose questions came with this `requestState`. The returned function

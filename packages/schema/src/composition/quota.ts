@@ -58,7 +58,7 @@ export interface ReachedQuota {
   /** The kind of the ledger that is bounded, such as `streams`. */
   readonly limit: string
   readonly max: number
-  /** Time until another attempt makes sense, in milliseconds; undefined when nothing changes by waiting. */
+  /** Time until another attempt makes sense, in milliseconds, undefined when nothing changes by waiting. */
   readonly retryAfterMs: number | undefined
   /** Another remedy than to wait, such as `end a subscription`. */
   readonly advice?: string | undefined

@@ -23,7 +23,7 @@ const unavailableRetryMs = 1000
 export interface Unavailability {
   /** True when the handler of the call had begun. A client may send again what had not. */
   readonly begun: boolean
-  /** Milliseconds after which another attempt makes sense; 1,000 by default. */
+  /** Milliseconds after which another attempt makes sense. Default: 1,000. */
   readonly retryAfterMs?: number | undefined
   /** The failure, for the operator alone. */
   readonly cause?: unknown
@@ -31,7 +31,7 @@ export interface Unavailability {
 
 /**
  * Returns the error of a request that a store, bus, issuer or engine keeps from being served now. Its text names none
- * of them; its `data` says whether the handler had begun, and when to try again.
+ * of them. Its `data` says whether the handler had begun, and when to try again.
  */
 export function unavailableError({ begun, retryAfterMs = unavailableRetryMs, cause }: Unavailability): McpError {
   const state = begun ? 'had begun this request' : 'has not begun this request'

@@ -9,7 +9,7 @@ declare const apiType: unique symbol
 
 /**
  * Adds methods, capabilities, middleware or protocol adapters to a server. A plain value, given to `createServer` in
- * its list of `extensions`; `start` makes what one server needs of it.
+ * its list of `extensions`. `start` makes what one server needs of it.
  *
  * @example
  * const pings: ServerExtension<'pings', { count(): number }> = {
@@ -31,11 +31,11 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   readonly name: Name
   /** Reverse DNS with a slash, such as `com.example/quota`. */
   readonly identifier: string
-  /** Its settings in `capabilities.extensions`, under its identifier; not declared there when absent. */
+  /** Its settings in `capabilities.extensions`, under its identifier. Default: not declared there. */
   readonly capabilities?: JsonObject | undefined
   /** Further members of the server's capabilities, for extensions that are older than `extensions`. */
   readonly serverCapabilities?: JsonObject | undefined
-  /** Methods of client notifications that {@link ExtensionInstance.receive} takes; others are dropped. */
+  /** Methods of client notifications that {@link ExtensionInstance.receive} takes. Others are dropped. */
   readonly notifications?: readonly string[] | undefined
   /** Wraps every call. That of an extension with `needsPrincipal` is outside those of all others. */
   readonly middleware?: Middleware | undefined
@@ -45,7 +45,7 @@ export interface ServerExtension<Name extends string = string, Api extends objec
    * True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`.
    */
   readonly needsPrincipal?: boolean | undefined
-  /** Makes the extension's part of one server. Synchronous; it opens nothing before the first request or `ready()`. */
+  /** Makes the extension's part of one server. Synchronous. It opens nothing before the first request or `ready()`. */
   start?(host: ExtensionHost): ExtensionInstance<Api>
   readonly [apiType]?: Api
 }
@@ -61,10 +61,10 @@ export interface ExtensionHost {
   readonly exchange: Exchange
   readonly info: Implementation
   readonly runtime: Runtime
-  /** Counts what the extension keeps for a caller; the server's other parts count on it too. */
+  /** Counts what the extension keeps for a caller. The server's other parts count on it too. */
   readonly ledger: Ledger
   /**
-   * The codec that the author gave to the server; undefined where the server has a random key or none, so that no other
+   * The codec that the author gave to the server, undefined where the server has a random key or none, so that no other
    * instance could open what it seals.
    */
   readonly state: HostStateCodec | undefined
@@ -80,7 +80,7 @@ export interface HostStateCodec {
 
 /** An extension's part of one server. */
 export interface ExtensionInstance<Api extends object | undefined = object | undefined> {
-  /** The member of the server that has the extension's name; none when absent. */
+  /** The member of the server that has the extension's name. Default: none. */
   readonly api?: Api
   /** Methods that the extension serves. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
@@ -96,7 +96,7 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   readonly required?: boolean | undefined
   /** Returns true when the dependencies of the extension can be reached. A rejection counts as false and is reported. */
   ready?(): boolean | Promise<boolean>
-  /** Announces a stop; returns the function that takes it back. */
+  /** Announces a stop. Returns the function that takes it back. */
   drain?(): Undrain
   /** Ends what the extension opened. */
   close?(options: { readonly graceMs: number }): Promise<void>
@@ -104,7 +104,7 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
 
 /**
  * Serves a method of an extension: returns the result, or throws the `McpError` that the peer is to see. The server has
- * checked the request's `_meta`; it adds `resultType: 'complete'` and the server's info to a result without them.
+ * checked the request's `_meta`. It adds `resultType: 'complete'` and the server's info to a result without them.
  */
 export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | Promise<JsonObject>
 
@@ -117,7 +117,7 @@ export type ServerApis<Extensions extends readonly ServerExtension[]> = {
     : never]: E extends ServerExtension<string, infer Api> ? Api : never
 }
 
-/** The name of an extension, if its type says which; a list of unknown extensions adds no members. */
+/** The name of an extension, if its type says which. A list of unknown extensions adds no members. */
 export type LiteralName<Name extends string> = string extends Name ? never : Name
 
 /** The types of one tool: the arguments that a caller writes, and the structured content that a caller reads. */

@@ -29,22 +29,22 @@ export interface DrainOptions {
    * come back here. A second `drain` hands them off. Default: false.
    */
   readonly keepCalls?: boolean | undefined
-  /** Milliseconds until calls that still run are aborted; 5,000 by default. */
+  /** Milliseconds until calls that still run are aborted. Default: 5,000. */
   readonly graceMs?: number | undefined
 }
 
 /** Options of closing a server. */
 export interface CloseOptions {
-  /** Milliseconds that running work has to finish; 5,000 by default. */
+  /** Milliseconds that running work has to finish. Default: 5,000. */
   readonly graceMs?: number | undefined
 }
 
 /**
- * A server, as its host (a transport, a gateway, a test) needs it. Transports take this and nothing else;
+ * A server, as its host (a transport, a gateway, a test) needs it. Transports take this and nothing else.
  * `createServer` of `@x/server` makes one, and {@link serverOf} makes one of an exchange.
  */
 export interface Server extends AsyncResource {
-  /** Answers requests; any number of connections and callers may share it. */
+  /** Answers requests. Any number of connections and callers may share it. */
   readonly exchange: Exchange
   /** The server's name and version. */
   readonly info: Implementation
@@ -55,19 +55,19 @@ export interface Server extends AsyncResource {
   /** Protocol revisions beside this one, which the transports hand over to their adapters. */
   readonly adapters: ProtocolAdapters
   /**
-   * The reason why only this machine may reach the server; undefined where others may. Transports refuse other
+   * The reason why only this machine may reach the server, undefined where others may. Transports refuse other
    * addresses then.
    */
   readonly localOnly: string | undefined
   /** True when calls need a principal. Transports then refuse to listen beyond loopback without `authenticate`. */
   readonly needsPrincipal: boolean
-  /** Resolves with whether the server and what it depends on can serve calls now; asked by `/readyz`. Never rejects. */
+  /** Resolves with whether the server and what it depends on can serve calls now. Asked by `/readyz`. Never rejects. */
   ready(): Promise<boolean>
   /** Notifies subscribers, at every instance, that a list has changed. Rejects when the change bus fails. */
   notifyListChanged(kind: ListKind): Promise<void>
   /** Notifies subscribers of a resource, at every instance, that it has changed. Rejects when the change bus fails. */
   notifyResourceUpdated(uri: string): Promise<void>
-  /** Takes a notification of a client, for the extensions that declare its method; others are dropped. */
+  /** Takes a notification of a client, for the extensions that declare its method. Others are dropped. */
   receive(notification: RpcNotification, call: Call): void
   /**
    * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or
@@ -81,7 +81,7 @@ export interface Server extends AsyncResource {
    */
   close(options?: CloseOptions): Promise<void>
   /**
-   * Registers one more host (a listening port, a pair of streams). The returned function releases it; the last release
+   * Registers one more host (a listening port, a pair of streams). The returned function releases it. The last release
    * closes the server.
    */
   attachHost(): (options?: CloseOptions) => Promise<void>
@@ -155,7 +155,7 @@ export interface AsyncResource {
 
 /** A connection to a server, over any transport. It holds sockets or a process until it is closed. */
 export interface Connection extends AsyncResource {
-  /** Sends requests; any number of clients may share it. */
+  /** Sends requests. Any number of clients may share it. */
   readonly exchange: Exchange
   /** The name of the server in errors: its endpoint without a query, or its program. Absent where there is none. */
   readonly url?: string | undefined
@@ -170,7 +170,7 @@ export interface Connection extends AsyncResource {
   close(): Promise<void>
 }
 
-/** The part of a connection that a client needs; what is absent never ends and holds nothing. */
+/** The part of a connection that a client needs. What is absent never ends and holds nothing. */
 export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals'> &
   Partial<Pick<Connection, 'closed' | 'close'>>
 

@@ -16,7 +16,7 @@ import type { CompiledSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition } from '../definitions/tool.ts'
 import type { UriTemplate } from '../definitions/uri-template.ts'
 
-/** Everything that a server needs of its definitions, made once and never changed; an update makes another. */
+/** Everything that a server needs of its definitions, made once and never changed. An update makes another. */
 export interface Catalog {
   readonly capabilities: ServerCapabilities
   /** The `_meta` of every result that has none of its own. */
@@ -109,7 +109,7 @@ export interface Listing<Entry extends ListedEntry> {
   readonly options: ListOptions
   /** The cursor after an entry. */
   readonly cursors: ReadonlyMap<ListedEntry, string>
-  /** Results by the cursor that asks for them; undefined when they differ by caller. */
+  /** Results by the cursor that asks for them, undefined when they differ by caller. */
   readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
 }
 
@@ -197,7 +197,7 @@ function buildPage(
   })
 }
 
-/** The bytes that go through one call; a larger spread would overflow the stack. */
+/** The bytes that go through one call. A larger spread would overflow the stack. */
 const chunkBytes = 0x2000
 
 /** The Base64 of bytes, with the padding that `blob` fields have. */

@@ -26,7 +26,7 @@ import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
-/** Lists are the same for everybody and seldom change. */
+/** Lists are the same for every caller and seldom change. */
 const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
 
 /**

@@ -8,7 +8,7 @@ import type { ServerWarning } from '../request/report.ts'
 /** The parts of the server's definition that compiling one entry needs. */
 export interface CompileContext {
   readonly compileSchema: JsonSchemaCompiler
-  /** The elements that arguments may have; undefined for the default. */
+  /** The elements that arguments may have, undefined for the default. */
   readonly maxElements: number | undefined
   readonly warn: (warning: ServerWarning) => void
 }
@@ -35,7 +35,7 @@ export function compileEntry(
 /** The names of other libraries and of the wire, with the names that definitions have here. */
 const foreignOptionNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
 
-/** Rejects a member of another name, which would be ignored; programs without types have no other hint. */
+/** Rejects a member of another name, which would be ignored. Programs without types have no other hint. */
 function rejectForeignNames(definition: BaseDefinition, errorSubject: string): void {
   for (const [foreignName, name] of Object.entries(foreignOptionNames)) {
     if (!Object.hasOwn(definition, foreignName)) continue
@@ -93,7 +93,7 @@ export function compileCompleters(
   return new Map(completableNames.map((name) => [name, completerByName.get(name)]))
 }
 
-/** The members of a JSON value that should be an object; none, when it is none. */
+/** The members of a JSON value that should be an object. There are none when it is another value. */
 export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }

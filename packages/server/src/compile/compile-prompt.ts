@@ -49,7 +49,7 @@ export function compilePrompt(
   }
 }
 
-/** The arguments that a schema describes; on the wire each of them is a string (server/prompts, getting a prompt). */
+/** The arguments that a schema describes. On the wire each of them is a string (server/prompts, getting a prompt). */
 function readPromptArguments(
   jsonSchema: JsonObject,
   schema: AnySchema | undefined,

@@ -22,7 +22,7 @@ export interface ServerSettings extends ErrorReporter {
   readonly maxNotificationsPerSecond: number
   /** Milliseconds, from any beginning. */
   readonly now: () => number
-  /** The codec of `requestState`; undefined where no handler may ask. */
+  /** The codec of `requestState`, undefined where no handler may ask. */
   readonly stateCodec: StateCodec | undefined
   /** The readiness of the store of that codec. */
   readonly stateReadiness: StateReadiness
@@ -162,7 +162,7 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   }
 }
 
-/** At most so many warnings are remembered as said; later ones are not said at all. */
+/** At most so many warnings are remembered as said. Later ones are not said at all. */
 const maxReportedWarnings = 1000
 
 /** Passes every warning on once. A listener that fails changes nothing. */

@@ -4,15 +4,15 @@ import type { RequestContext } from './context.ts'
 
 /** The members that every definition may have. */
 export interface BaseDefinition {
-  /** The name that people see; the name itself is for programs. */
+  /** The name that people see. The name itself is for programs. */
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
   /** The `_meta` of its entry in the list. */
   readonly meta?: JsonObject | undefined
-  /** The client capabilities that it needs; a request that does not declare them is rejected with -32021. */
+  /** The client capabilities that it needs. A request that does not declare them is rejected with -32021. */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * Decides which callers may see and use it; every caller when absent. To all others it does not exist. Decide by the
+   * Decides which callers may see and use it. Default: every caller. To all others it does not exist. Decide by the
    * principal, and by the request itself: lists must not vary by connection, nor by earlier requests (server/tools,
    * capabilities).
    */
@@ -53,7 +53,7 @@ export interface Completion {
 }
 
 /**
- * Decides whether a caller may know of a definition and use it; `undefined` is a caller without authentication. The
+ * Decides whether a caller may know of a definition and use it. `undefined` is a caller without authentication. The
  * call's context has what middleware and extensions set, such as its session.
  */
 export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean

@@ -23,7 +23,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 export interface RequestContext {
   /** Aborts when the call is cancelled, or when this run of the handler ends because a question was asked. */
   readonly signal: AbortSignal
-  /** The authenticated caller; the only member that authorization may rely on. */
+  /** The authenticated caller. The only member that authorization may rely on. */
   readonly principal: Principal | undefined
   /** The client's unverified description of itself. */
   readonly client: ClientView
@@ -50,7 +50,7 @@ export interface RequestContext {
 
 /**
  * The context of a tool's, prompt's or resource's handler. Its functions that ask and record take a key, which names
- * the question or the work within the call: 1 to 128 letters, digits and `_-.:/`, each used once; loops put the item in
+ * the question or the work within the call: 1 to 128 letters, digits and `_-.:/`, each used once. Loops put the item in
  * it.
  *
  * When an answer is missing, the function rejects, the handler ends, and the client is asked. Once it has answered, the
@@ -63,7 +63,7 @@ export interface Context extends RequestContext {
    * when they would not. An answer that does not fit is asked for twice more (client/elicitation, form mode).
    */
   elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormContentOf<S>>
-  /** Asks several things in one round; each is answered under its own key. */
+  /** Asks several things in one round. Each is answered under its own key. */
   elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
     questions: Q,
   ): Promise<{ readonly [K in keyof Q]: FormContentOf<Q[K]['schema']> }>
@@ -72,7 +72,7 @@ export interface Context extends RequestContext {
     key: string,
     question: FormQuestion<S>,
   ): Promise<FormAnswer<FormContentOf<S>>>
-  /** Sends the user to a page; rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
+  /** Sends the user to a page. Rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
   elicitUrl(key: string, question: UrlQuestion): Promise<void>
   /** Asks the client's model (client/sampling). */
   sample(key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult>
@@ -84,8 +84,8 @@ export interface Context extends RequestContext {
   /** The places in the user's files that the server may work on (client/roots). */
   roots(key: string): Promise<readonly Root[]>
   /**
-   * Runs work and records its result: later runs of this call have it without the work. The result is JSON, or nothing;
-   * the type of one that is not makes an error that names the member (`Date`, `Map`, a function).
+   * Runs work and records its result: later runs of this call have it without the work. The result is JSON, or nothing.
+   * The type of one that is not makes an error that names the member (`Date`, `Map`, a function).
    * A step that throws is not recorded, and one that has just run may run again if its recording is lost: it runs at
    * least once.
    */
@@ -100,7 +100,7 @@ export interface Context extends RequestContext {
   continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
    * Notifies subscribers, at every instance, that what a resource holds has changed. Resolves once the change bus has
-   * it; a bus that fails is reported to `onError`, and the call continues. A run that is repeated notifies again,
+   * it. A bus that fails is reported to `onError`, and the call continues. A run that is repeated notifies again,
    * except from within a `step`.
    */
   notifyResourceUpdated(uri: string): Promise<void>
@@ -114,7 +114,7 @@ export interface Context extends RequestContext {
    */
   uuid(key: string): string
   /**
-   * The client's answers to the `inputRequired` that the last round returned, by key; their contents are unchecked. A
+   * The client's answers to the `inputRequired` that the last round returned, by key. Their contents are unchecked. A
    * request without `requestState` may bring answers too, to questions that were never asked. Where it matters that a
    * user was asked, give `inputRequired` a state and look for it in `ctx.state`, or use `ctx.elicit`.
    */
@@ -132,7 +132,7 @@ export interface ClientView {
   readonly capabilities: ClientCapabilities
 }
 
-/** A feature that a client may declare; an identifier with a slash is an extension. */
+/** A feature that a client may declare. An identifier with a slash is an extension. */
 export type ClientFeature =
   | 'elicitation'
   | 'elicitation.form'
@@ -143,7 +143,7 @@ export type ClientFeature =
   | 'roots'
   | `${string}/${string}`
 
-/** A form for the user; never for secrets, which belong behind a URL (client/elicitation, form mode). */
+/** A form for the user, never for secrets, which belong behind a URL (client/elicitation, form mode). */
 export interface FormQuestion<S extends AnySchema | Form<unknown>> {
   /** The text that says what is wanted, and why. */
   readonly message: string
@@ -151,7 +151,7 @@ export interface FormQuestion<S extends AnySchema | Form<unknown>> {
   readonly schema: S
 }
 
-/** A page that the user is sent to; the client sees nothing of what happens there (client/elicitation, URL mode). */
+/** A page that the user is sent to. The client sees nothing of what happens there (client/elicitation, URL mode). */
 export interface UrlQuestion {
   /** The text that says why to open the page. */
   readonly message: string
@@ -178,7 +178,7 @@ export interface StepContext {
    * At most 165 characters.
    */
   readonly idempotencyKey: string
-  /** Aborts when the call is cancelled; a question that is asked meanwhile does not stop a step. */
+  /** Aborts when the call is cancelled. A question that is asked meanwhile does not stop a step. */
   readonly signal: AbortSignal
 }
 
@@ -187,7 +187,7 @@ export type StepResult = JsonLeaf | undefined | void | object
 
 /** The recorded progress of a loop. */
 export interface Checkpoint<T> {
-  /** The value last saved, in this run or an earlier one; at first, the initial value. */
+  /** The value last saved, in this run or an earlier one. At first, the initial value. */
   readonly value: T
   /**
    * Records how far the loop is: a later run begins from here. Lets the event loop turn when handlers have held it up
@@ -224,7 +224,7 @@ export type TaskChoice = 'never' | 'allowed' | 'required'
 const explicitRoundBrand = Symbol('explicit round')
 
 /**
- * The input that a handler requires of the client, and the state that it gets back with the answers; see
+ * The input that a handler requires of the client, and the state that it gets back with the answers. See
  * {@link inputRequired}.
  */
 export interface InputRequiredReturn {
@@ -235,7 +235,7 @@ export interface InputRequiredReturn {
 
 /**
  * Ends a run by asking, in the protocol's own terms, for handlers that want every round in sight: return it, and in the
- * next round read `ctx.responses` and `ctx.state`. The state is sealed on its way; the contents of forms are the
+ * next round read `ctx.responses` and `ctx.state`. The state is sealed on its way. The contents of forms are the
  * client's word, and the handler checks them. At least one of the two must be there (basic/patterns/mrtr, server
  * requirements).
  *
@@ -259,7 +259,7 @@ export function isInputRequired(value: unknown): value is InputRequiredReturn {
 }
 
 /**
- * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`; uncaught, it ends
+ * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`. Uncaught, it ends
  * the call with a result that says so. `ctx.elicitResult` returns it instead (client/elicitation, response actions).
  */
 export class InputDeclined extends Error {

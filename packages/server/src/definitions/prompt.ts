@@ -10,7 +10,7 @@ export interface Prompt<Name extends string = string, Input = unknown> extends T
   readonly definition: AnyPromptDefinition
 }
 
-/** The definition of a prompt; `Input` is inferred from the schema. */
+/** The definition of a prompt. `Input` is inferred from the schema. */
 export interface PromptDefinition<Input extends AnySchema | undefined> extends BaseDefinition {
   readonly description?: string | undefined
   /** The arguments: an object of strings, which the schema may turn into something else. */
@@ -19,7 +19,7 @@ export interface PromptDefinition<Input extends AnySchema | undefined> extends B
   readonly argsSchema?: 'it is called input'
   /** Suggests values, by argument. */
   readonly complete?: { readonly [argument: string]: Completer } | undefined
-  /** Writes the messages; a string is one message of the user. */
+  /** Writes the messages. A string is one message of the user. */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<PromptReturn | InputRequiredReturn>
 }
 

@@ -54,7 +54,7 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
    */
   readonly list?: ResourceLister | undefined
   /**
-   * Reads one. The variables are decoded, never empty, and hold no `..` between slashes; throw
+   * Reads one. The variables are decoded, never empty, and hold no `..` between slashes. Throw
    * {@link resourceNotFoundError} where they name nothing.
    */
   read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
@@ -76,11 +76,11 @@ export type ResourceLister = (
 /** Some of a template's resources, as `resources/list` shows them (server/resources, listing resources). */
 export interface ResourcePage {
   readonly resources: readonly ListedResource[]
-  /** Continues the list; absent from the last page. */
+  /** Continues the list, absent from the last page. */
   readonly nextCursor?: string | undefined
-  /** Milliseconds that the page may be kept; 0 when absent. */
+  /** Milliseconds that the page may be kept. Default: 0. */
   readonly ttlMs?: number | undefined
-  /** `public` only where every caller gets the same; `private` when absent. */
+  /** `public` only where every caller gets the same. Default: `private`. */
   readonly cacheScope?: CacheScope | undefined
 }
 
@@ -89,7 +89,7 @@ export type ResourceReturn = string | Uint8Array | ResourcePart | readonly Resou
 
 /** One part of a resource's contents. */
 export interface ResourcePart {
-  /** The URI of the part; the requested one when absent. */
+  /** The URI of the part. Default: the requested one. */
   readonly uri?: string | undefined
   readonly mimeType?: string | undefined
   readonly text?: string | undefined

@@ -18,7 +18,7 @@ import type { IdempotencyOptions, McpServerLoad, SheddingOptions } from '../shed
 import type { SubscriptionOptions } from '../subscriptions/options.ts'
 import type { Tool } from './tool.ts'
 
-/** The offers of a server. A kind that is absent is not declared, and its methods are not found; an empty one is. */
+/** The offers of a server. A kind that is absent is not declared, and its methods are not found. An empty one is. */
 export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt = Prompt> {
   readonly tools?: readonly Tools[] | undefined
   readonly prompts?: readonly Prompts[] | undefined
@@ -54,7 +54,7 @@ export interface ServerDefinition<
    */
   readonly use?: readonly Middleware[] | undefined
   /**
-   * Returns whether the dependencies of the handlers can be reached; asked by `/readyz`, beside the extensions. A
+   * Returns whether the dependencies of the handlers can be reached. Asked by `/readyz`, beside the extensions. A
    * rejection counts as false.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
@@ -63,17 +63,17 @@ export interface ServerDefinition<
    * process alive. Called once, when the server and its extensions have ended. An error is reported.
    */
   readonly close?: (() => void | Promise<void>) | undefined
-  /** Entries in a page of a list; 1000 when absent. */
+  /** Entries in a page of a list. Default: 1000. */
   readonly pageSize?: number | undefined
   /**
-   * For how long and by whom the lists and the discovery may be kept: 5 minutes, and by anybody, when absent. A list
-   * with a `visibleTo` in it is always private.
+   * For how long and by whom the lists and the discovery may be kept: 5 minutes, and by every cache, when absent. A
+   * list with a `visibleTo` in it is always private.
    */
   readonly cache?: CacheHints | undefined
-  /** Compiles schemas that are given as JSON Schema; `compileJsonSchema` of `@x/schema/json-schema` when absent. */
+  /** Compiles schemas that are given as JSON Schema. Default: `compileJsonSchema` of `@x/schema/json-schema`. */
   readonly compileSchema?: JsonSchemaCompiler | undefined
   /**
-   * The values in arrays and members of objects that the arguments of a tool or a prompt may have; 10,000 when absent.
+   * The values in arrays and members of objects that the arguments of a tool or a prompt may have. Default: 10,000.
    * A tool may have a bound of its own.
    */
   readonly maxArgumentElements?: number | undefined
@@ -82,12 +82,12 @@ export interface ServerDefinition<
    * principal, or the address of those without one (`clientAddress` of the transport).
    */
   readonly limits?: LedgerLimits | undefined
-  /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */
+  /** Adds the server's name and version to results. True when absent (basic/index, `_meta`). */
   readonly serverInfo?: boolean | undefined
-  /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */
+  /** Progress and log messages that one call may send in a second, 100 when absent. More are dropped. */
   readonly maxNotificationsPerSecond?: number | undefined
   /**
-   * Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none.
+   * Receives every error that the client does not see whole. Default: a line of `console.error`. Give `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown, where: ErrorContext]>
   /**
@@ -96,7 +96,7 @@ export interface ServerDefinition<
    */
   readonly describeError?: ((error: unknown, errorContext: ErrorContext) => string) | undefined
   /**
-   * Receives warnings for the author, once each, though the calls continue; a line of `console.error` when absent,
+   * Receives warnings for the author, once each, though the calls continue. Default: a line of `console.error`. Give
    * `false` for none.
    */
   readonly onWarning?: ErrorListener<[warning: ServerWarning]>
@@ -107,12 +107,12 @@ export interface ServerDefinition<
    */
   readonly state?: StateCodec | false | undefined
   /**
-   * Names the service that a `requestState` is for; `name` when absent. Services that share keys do not accept each
+   * Names the service that a `requestState` is for. Default: `name`. Services that share keys do not accept each
    * other's states. Give it where instances of one service have different names: the same at each of them.
    */
   readonly stateAudience?: string | undefined
   /**
-   * Lets a client answer `ctx.elicit` and its siblings with its first request, before it was asked; false when absent.
+   * Lets a client answer `ctx.elicit` and its siblings with its first request, before it was asked. Default: false.
    * Such an answer spares a round, and no user need have seen the question.
    */
   readonly acceptUnaskedResponses?: boolean | undefined
@@ -122,28 +122,28 @@ export interface ServerDefinition<
    */
   readonly strictReplay?: boolean | undefined
   /**
-   * The options of `subscriptions/listen`: within this process when absent; `false` where clients are not notified of
+   * The options of `subscriptions/listen`: within this process when absent. `false` where clients are not notified of
    * changes, and no notification is declared.
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
    * Policy by which running calls move on to other instances: the answer is then `requestState` alone, with which the
    * client sends the call again at once. On when absent, for calls whose retry may reach another instance that has the
-   * same `state`; `false` where all calls run to their end.
+   * same `state`. `false` where all calls run to their end.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
    * Keeps results of tools for a time, so that a call which its client sends again is answered and not run again: for
-   * calls with an idempotency key and an authenticated caller. Nothing is kept when absent; such a call then runs
+   * calls with an idempotency key and an authenticated caller. Nothing is kept when absent. Such a call then runs
    * again, with the same idempotency keys.
    */
   readonly idempotency?: IdempotencyOptions | undefined
-  /** Time and chance, for tests; the platform's where a function is absent. */
+  /** Time and chance, for tests. The platform's where a function is absent. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
 /**
- * The types of tools and prompts by name, for callers; see `TypesOf` of `@x/schema`. A name that no type shows is left
+ * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/schema`. A name that no type shows is left
  * out.
  */
 export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {

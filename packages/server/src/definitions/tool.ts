@@ -11,7 +11,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly definition: AnyToolDefinition
 }
 
-/** The definition of a tool; `Input` and `Output` are inferred from the schemas. */
+/** The definition of a tool. `Input` and `Output` are inferred from the schemas. */
 export interface ToolDefinition<Input extends AnySchema | undefined, Output extends AnySchema | undefined>
   extends BaseDefinition {
   /** The purpose of the tool, for the model. */
@@ -21,7 +21,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /** @deprecated The arguments' schema is called `input` here. */
   readonly inputSchema?: 'it is called input'
   /**
-   * The values in arrays and members of objects that the arguments of a call may have; the server's bound when absent.
+   * The values in arrays and members of objects that the arguments of a call may have. Default: the server's bound.
    * Calls with more are rejected before the schema sees them. A schema that is not zod's, or that transforms or runs
    * code of its own, may have to be given less: no arguments are validated that could break it in more than 10,000
    * places.
@@ -34,7 +34,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
-   * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides once a
+   * Decides whether a call runs as a task, at a server with tasks. Default: `never`. A function decides once a
    * request, by the arguments. A tool that asks first and becomes a task later uses `ctx.continueAsTask` instead.
    */
   readonly task?: TaskChoice | ((args: SchemaOutput<Input>, ctx: RequestContext) => TaskChoice) | undefined
@@ -47,7 +47,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /**
    * Runs the tool. A {@link ToolError} that it throws becomes a result with `isError`, whose text is the error's
    * message. An `McpError` becomes that protocol error. Any other error becomes a result with `isError` that says only
-   * that the tool failed, or the text of `describeError`; the error itself is reported to `onError`.
+   * that the tool failed, or the text of `describeError`. The error itself is reported to `onError`.
    */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
@@ -125,7 +125,7 @@ export function isFullToolResult(value: unknown): value is FullToolResult {
 
 /**
  * A failure of a tool that its model should read, such as the reason why arguments make no sense. Thrown in a tool's
- * `run`, it ends the call with a result with `isError` whose text is the message (server/tools, error handling); it is
+ * `run`, it ends the call with a result with `isError` whose text is the message (server/tools, error handling). It is
  * not reported to `onError`. The text of any other error stays with the server.
  *
  * @example

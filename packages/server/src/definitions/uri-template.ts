@@ -2,14 +2,14 @@ import { DefinitionError } from '../request/definition-error.ts'
 
 /** URIs longer than this, in UTF-16 units, match no template. */
 export const maxUriLength = 8192
-/** A template is written by the server's author; longer ones are mistakes. */
+/** A template is written by the server's author. Longer ones are mistakes. */
 const maxTemplateLength = 2048
 const maxVariables = 8
 
 /** A template that was taken apart: a literal before, between and after its variables. */
 export interface UriTemplate {
   readonly text: string
-  /** One more than there are variables; all but the first and the last are not empty. */
+  /** One more than there are variables. All but the first and the last are not empty. */
   readonly literals: readonly string[]
   readonly variables: readonly UriVariable[]
 }
@@ -26,7 +26,7 @@ export type VariableNames<Template extends string> = Template extends `${string}
   ? (Expression extends `+${infer Name}` ? Name : Expression) | VariableNames<Rest>
   : never
 
-/** The values of a template's variables; of a template that is computed, any names. */
+/** The values of a template's variables. Of a template that is computed, any names. */
 export type UriVariables<Template extends string = string> = string extends Template
   ? { readonly [name: string]: string }
   : { readonly [Name in VariableNames<Template>]: string }
@@ -63,7 +63,7 @@ function parseVariable(expression: string, templateError: (reason: string) => Er
 }
 
 /**
- * The variables of a URI that the template describes, percent-decoded; undefined when it does not.
+ * The variables of a URI that the template describes, percent-decoded, undefined when it does not.
  *
  * Takes time linear in the URI for a given template. Where a URI can be split in several ways, an earlier variable
  * takes as much as it can. A value is safe to append to the path of a root folder: it is never empty, has no control
@@ -84,7 +84,7 @@ export function matchUriTemplate(template: UriTemplate, uri: string): UriVariabl
   return Object.fromEntries(entries)
 }
 
-/** Returns the text between the first and the last literal; undefined when the URI does not begin and end with them. */
+/** Returns the text between the first and the last literal, undefined when the URI does not begin and end with them. */
 function variablePartOf({ literals, variables }: UriTemplate, uri: string): string | undefined {
   const prefix = literals[0] ?? ''
   const suffix = literals[variables.length] ?? ''
@@ -126,7 +126,7 @@ function findLastVariableEnds(variablePart: string, variable: UriVariable | unde
   return endIndexes
 }
 
-/** The end of a variable before a separator, by its start; 0 for nowhere. */
+/** The end of a variable before a separator, by its start. 0 for nowhere. */
 function findEarlierVariableEnds(
   {
     variablePart,
@@ -160,7 +160,7 @@ function decodeVariable(text: string, variable: UriVariable): string | undefined
 /** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
 function findUnsafePathReason(value: string, { allowsSlashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
-  // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.
+  // A pair of surrogates is one character under the flag u. A lone one has no UTF-8, and no URI.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
   if (/\p{Cc}/u.test(value)) return 'has a control character'
   if (!allowsSlashes && /[/\\]/.test(value)) return 'has a slash; write {+name} in the template to allow it'
@@ -189,7 +189,7 @@ function decodedPathOf(value: string): string {
 }
 
 /**
- * The URI that a template and the values of its variables make; matching it gives the values back. Throws
+ * The URI that a template and the values of its variables make. Matching it gives the values back. Throws
  * {@link DefinitionError} for a template that cannot be parsed and a value that could not be matched.
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {

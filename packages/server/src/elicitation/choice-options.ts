@@ -16,7 +16,7 @@ export interface ChoiceOption {
   readonly title: string | undefined
 }
 
-/** The keywords that list what can be chosen; a choice has exactly one of them. */
+/** The keywords that list what can be chosen. A choice has exactly one of them. */
 export const optionKeywords = ['const', 'enum', 'oneOf', 'anyOf'] as const
 
 /** Choices beyond this are not for a list that a person reads through. */
@@ -45,7 +45,7 @@ export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   )
 }
 
-/** The options as the wire writes those with titles; one without is shown as its value. */
+/** The options as the wire writes those with titles. One without is shown as its value. */
 export function toTitledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
   return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
 }

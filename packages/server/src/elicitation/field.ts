@@ -18,7 +18,7 @@ export const maxLabelLength = 256
 /** UTF-16 units of a description or a default text. */
 export const maxFieldTextLength = 4096
 
-/** The error for a part of a form; the reason says what was found and what is allowed. */
+/** The error for a part of a form. The reason says what was found and what is allowed. */
 export function fieldError(field: Field, reason: string): DefinitionError {
   return new DefinitionError('schema', field.errorSubject, { reason: `${field.location}: ${reason}` })
 }

@@ -39,7 +39,7 @@ export type FormContentOf<S> = S extends Form<infer T> ? T : SchemaOutput<S>
  * Clients see the schema's input side, and the handler gets its output. What the wire cannot carry belongs into
  * `refine()`, which the server checks.
  *
- * Throws `DefinitionError` (`schema`) that names the property and says what is allowed; its subject is `form`, or the
+ * Throws `DefinitionError` (`schema`) that names the property and says what is allowed. Its subject is `form`, or the
  * given one.
  *
  * @example
@@ -112,7 +112,7 @@ const maxKeyLength = 10_000
 /** After so many, construction is no start-up or test, and costs more than all else that a round does. */
 const rebuildWarningThreshold = 100
 
-/** Returns the form of a schema of zod by those of equal schemas; undefined for a schema without a key. */
+/** Returns the form of a schema of zod by those of equal schemas, undefined for a schema without a key. */
 function reuseFormOfEqualSchema(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
   const key = structureKeyOf(schema)
   if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined

@@ -20,7 +20,7 @@ import { createInterpretedValidator } from './zod-key.ts'
  */
 export type AnySchema = StandardTypedV1 | JsonObject
 
-/** The type that a handler receives for an accepted value; `undefined` without a schema. */
+/** The type that a handler receives for an accepted value. `undefined` without a schema. */
 export type SchemaOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
@@ -75,7 +75,7 @@ interface SchemaCompilationSettings {
   readonly side: 'input' | 'output'
   readonly compile: JsonSchemaCompiler
   /**
-   * The values in arrays and members of objects that a value may have; 10,000 when absent. The output side has no
+   * The values in arrays and members of objects that a value may have. Default: 10,000. The output side has no
    * bound.
    */
   readonly maxElements?: number | undefined
@@ -90,7 +90,7 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   if (standardProps === undefined) {
     rejectSchemaMap(schema, schemaOptions)
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
-    // The default validator stops at ten issues; of another one nothing is known.
+    // The default validator stops at ten issues. Of another one nothing is known.
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
     const finder = { ...emptyFinder, isComplete: schemaOptions.compile === compileJsonSchema }
     return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
@@ -128,7 +128,7 @@ function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSett
 
 type IssueFinderFactory = () => ZodIssueFinder | undefined
 
-/** Bounds what comes from a peer; what handlers return is their author's. */
+/** Bounds what comes from a peer. What handlers return is their author's. */
 function createBoundedCheckFactory(
   jsonSchema: JsonObject,
   { side, maxElements = defaultMaxElements }: SchemaCompilationSettings,
@@ -138,7 +138,7 @@ function createBoundedCheckFactory(
   return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers, createFinder })
 }
 
-/** The part of a schema that the two standards define; both parts are optional until they were looked for. */
+/** The part of a schema that the two standards define. Both parts are optional until they were looked for. */
 interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
@@ -264,7 +264,7 @@ interface CheckBounds {
   readonly maxElements: number
   /** The most members that one object can lack. */
   readonly maxMissingMembers: number
-  /** Makes the search for the first issues of a value; called once, for the first value with many. */
+  /** Makes the search for the first issues of a value. Called once, for the first value with many. */
   readonly createFinder: IssueFinderFactory
 }
 
@@ -384,7 +384,7 @@ export interface RejectedValue {
   /** At most 20. */
   readonly issues: readonly SchemaIssue[]
   /**
-   * The number of faults that were found, where it is greater; `Infinity` where the search ended before all were found.
+   * The number of faults that were found, where it is greater. `Infinity` where the search ended before all were found.
    */
   readonly total?: number | undefined
 }
@@ -392,7 +392,7 @@ export interface RejectedValue {
 /** A value as its schema left it, or its faults. */
 export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
 
-/** Copies the first issues of a validator, in the form of {@link SchemaIssue}; the others are counted. */
+/** Copies the first issues of a validator, in the form of {@link SchemaIssue}. The others are counted. */
 function createRejectedValue<Issue>(
   issues: readonly Issue[],
   toSchemaIssue: (issue: Issue) => SchemaIssue,

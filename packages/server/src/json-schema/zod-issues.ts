@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
-/** Looks for the first faults of a value; finds none where it cannot decide. */
+/** Looks for the first faults of a value. Finds none where it cannot decide. */
 export interface ZodIssueFinder {
   readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
   /** True where every fault that the validator could find many times is found here. */
@@ -56,7 +56,7 @@ interface ZodCheckDefinition {
 }
 
 /**
- * Makes a search for the first faults of a value, from a schema of zod; undefined for any other schema. zod itself
+ * Makes a search for the first faults of a value, from a schema of zod, undefined for any other schema. zod itself
  * lists every fault. Objects, arrays, records, tuples and unions are walked here, and each value in them is judged by
  * zod, so that nothing is found that zod accepts.
  */
@@ -67,7 +67,7 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
     const find = getOrCreateFinder(schema, traversal)
     return { find, isComplete: traversal.isExhaustive }
   } catch {
-    // The schema of a version that is built in another way; the bound on issues holds for it.
+    // The schema of a version that is built in another way. The bound on issues holds for it.
     return undefined
   }
 }
@@ -140,7 +140,7 @@ function createOptionalFinder(
   return (value, maxIssues) => (value === acceptedValue ? noIssues : findInnerIssues(value, maxIssues))
 }
 
-/** The first half is checked before anything is transformed; what follows may have faults of its own. */
+/** The first half is checked before anything is transformed. What follows may have faults of its own. */
 function createPipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const findIssues = createInnerFinder(def.in, traversal)
   traversal.isExhaustive = false
@@ -152,7 +152,7 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /**
- * A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the
+ * A text, a number or the like, which zod judges. One that is coerced or has an author's check is left to the
  * validation.
  */
 function createLeafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
@@ -321,7 +321,7 @@ interface IssueCollector {
   addOwnIssue(message: string): void
 }
 
-/** Collects issues up to a number; allocates nothing before the first. */
+/** Collects issues up to a number. Allocates nothing before the first. */
 function createIssueCollector(maxIssues: number): IssueCollector {
   let issues: Issue[] | undefined
   const addIssue = (issue: Issue): void => {

@@ -9,14 +9,14 @@ const comparableTypes: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** zod's own checks; one that an author defines may change the JSON Schema when it is attached. */
+/** zod's own checks. One that an author defines may change the JSON Schema when it is attached. */
 const comparableChecks: ReadonlySet<unknown> = new Set(
   'min_length max_length length_equals greater_than less_than multiple_of number_format string_format overwrite'.split(
     ' ',
   ),
 )
 
-/** More parts than any form has; a schema that contains itself has no end. */
+/** More parts than any form has. A schema that contains itself has no end. */
 const maxSchemaParts = 2000
 
 /**
@@ -34,7 +34,7 @@ export function structureKeyOf(schema: object): string | undefined {
   }
 }
 
-/** Thrown for a part that has no key; it carries nothing, and so needs no stack. */
+/** Thrown for a part that has no key. It carries nothing, and so needs no stack. */
 const incomparableMarker = Symbol('opaque')
 
 interface PartBudget {

@@ -12,7 +12,7 @@ import { listChangeKinds } from '../subscriptions/topics.ts'
 
 /**
  * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one
- * side ends it; then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
+ * side ends it. Then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
  */
 export function listen(
   { notifications }: SubscriptionsListenRequestParams,

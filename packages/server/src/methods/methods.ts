@@ -12,7 +12,7 @@ export interface ServedMethod {
   readonly name: Method
   readonly capability: MethodRow['capability']
   readonly isStreaming: MethodRow['isStreaming']
-  /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
+  /** Checks the params, and makes the result of them. Throws the McpError that the peer is to see. */
   readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
 }
 
@@ -29,7 +29,7 @@ const servedMethods = new Map<string, ServedMethod>([
   methodEntry('subscriptions/listen', listen),
 ])
 
-/** Returns the row of a method; undefined for one that no server of this package serves. */
+/** Returns the row of a method, undefined for one that no server of this package serves. */
 export function findMethod(name: string): ServedMethod | undefined {
   return servedMethods.get(name)
 }

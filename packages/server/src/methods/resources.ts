@@ -137,9 +137,9 @@ interface TemplatePosition {
 }
 
 /**
- * Returns a page of the resources with URIs of their own, filled up with those of each template that the caller may use:
- * a client that reads one page would miss them otherwise. A cursor of a template is the template's own cursor in the
- * list of templates, a dot, and the cursor that the author gave.
+ * Returns a page of the resources with URIs of their own, filled up with those of each template that the caller may
+ * use: a client that reads one page would miss them otherwise. A cursor of a template is the template's own cursor in
+ * the list of templates, a dot, and the cursor that the author gave.
  */
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request
@@ -164,7 +164,7 @@ function findTemplatePosition(
   return { template, authorCursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined }
 }
 
-/** A page differs by caller where one of the templates behind it is not for everybody. */
+/** A page differs by caller where one of the templates behind it is not visible to every caller. */
 function withCallerCacheScope(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
   const variesByCaller = templates.some(({ visibleTo }) => visibleTo !== undefined)
   return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }

@@ -32,7 +32,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
 
 /**
  * Calls a tool (server/tools, calling tools). A tool that is unknown, or hidden from the caller, is an error of the
- * protocol; arguments that its schema refuses and errors that it throws are results, so that the model can read them.
+ * protocol. Arguments that its schema refuses and errors that it throws are results, so that the model can read them.
  */
 export function callTool(params: CallToolRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
@@ -56,7 +56,7 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   }
 }
 
-/** Returns the choice of a tool whether its call becomes a task; undefined in the task, where it was made before. */
+/** Returns the choice of a tool whether its call becomes a task, undefined in the task, where it was made before. */
 function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,
@@ -164,7 +164,7 @@ function createInvalidArgumentsResult(
 }
 
 /**
- * Converts a thrown error into a result that the model reads; an McpError, and the end of a cancelled call, pass
+ * Converts a thrown error into a result that the model reads. An McpError, and the end of a cancelled call, pass
  * unchanged. The author receives every error but a {@link ToolError}, whose message is for the model.
  */
 function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {

@@ -32,7 +32,7 @@ export interface ClientQuestion<T> {
   readonly text?: string
   /** The client capabilities that it needs. */
   readonly requiredCapabilities: ClientCapabilities
-  /** Converts the answer for the handler; runs again in every run. */
+  /** Converts the answer for the handler. Runs again in every run. */
   readonly parseResponse: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
 }
 
@@ -49,7 +49,7 @@ const maxInvalidAnswers = 2
 const maxQuestionChanges = 2
 
 /**
- * The answer to a question, if the journal has it; otherwise the run is suspended and the client asked. The client must
+ * The answer to a question, if the journal has it. Otherwise the run is suspended and the client asked. The client must
  * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server
  * requirements).
  */
@@ -153,7 +153,7 @@ interface ParseAnswerOptions<T> {
   readonly text: string
 }
 
-/** Checks an answer; synchronously, unless the platform or the question takes time. */
+/** Checks an answer. Synchronously, unless the platform or the question takes time. */
 function parseAnswer<T>(
   run: Run,
   key: string,

@@ -7,7 +7,7 @@ import { serializeJournal } from './journal.ts'
 import { continueAsTask, effectsIdOf, failRun, journalOf, lateUseError, type Run } from './run.ts'
 import type { RequestState } from './served-request.ts'
 
-/** Hands the call over to a task with its answers and records; the result names the task. */
+/** Hands the call over to a task with its answers and records. The result names the task. */
 export async function handOverToTask(run: Run): Promise<JsonObject> {
   const { request, name } = run
   const { call, catalog } = request
@@ -23,7 +23,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   return meta === undefined ? result : { ...result, _meta: meta }
 }
 
-/** The tool exists for clients of an instance that serves tasks; the peer can do nothing about it. */
+/** The tool exists for clients of an instance that serves tasks. The peer can do nothing about it. */
 function tasksUnavailableError({ name }: Run): McpError {
   const message = `${quoteName(name)} runs as a task, and this instance serves no tasks`
   return new McpError(errorCodes.internal, message)

@@ -11,7 +11,7 @@ const workSliceMs = 10
 
 /**
  * Handles the end of a step, or a checkpoint that was saved: the work of the call so far is recorded, so it may
- * continue at another instance, or later. Returns undefined when it continues here at once; otherwise a promise that
+ * continue at another instance, or later. Returns undefined when it continues here at once. Otherwise a promise that
  * resolves when it does, or never.
  */
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
@@ -61,7 +61,7 @@ export function recordJournalEntry(run: Run, part: JournalPart, key?: string): v
 }
 
 /**
- * Commits new entries before the handler continues; undefined when there are none. When the commit fails, the run ends
+ * Commits new entries before the handler continues, undefined when there are none. When the commit fails, the run ends
  * here, and this rejects with its suspension.
  */
 export function commitJournalEntries(run: Run): Promise<void> | undefined {

@@ -64,7 +64,7 @@ export function deriveEffectsId(
   return mapAwaitable(fingerprintOf(text), uuidOf)
 }
 
-/** Returns the UUID of a key within these effects; undefined on platforms that have no synchronous digest. */
+/** Returns the UUID of a key within these effects, undefined on platforms that have no synchronous digest. */
 export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
   const digest = typeof pendingEffectsId === 'string' ? sha256HexSync(`uuid ${pendingEffectsId}/${key}`) : undefined
   return digest === undefined ? undefined : uuidOf(digest.slice(0, digestHexLength))

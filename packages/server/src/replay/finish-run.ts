@@ -19,7 +19,7 @@ export interface Handler<T> {
   readonly toResult: (returnValue: T) => Awaitable<JsonObject>
   /** The choice whether the call becomes a task before the handler runs. */
   readonly task?: TaskChoice | undefined
-  /** True when a completed result is kept for a call that is sent again; a method that reads is as well run again. */
+  /** True when a completed result is kept for a call that is sent again. A method that reads is as well run again. */
   readonly hasEffects?: boolean | undefined
 }
 

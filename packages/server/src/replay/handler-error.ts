@@ -62,7 +62,7 @@ export function toInternalError(error: unknown, { method, call, settings }: Requ
 
 /**
  * The rejection of a `ctx` function whose answer is not there yet: the handler ends, and runs again from the top once
- * the client has answered. It is not a failure; let it pass, so that `finally` and `using` run.
+ * the client has answered. It is not a failure. Let it pass, so that `finally` and `using` run.
  */
 class Suspension extends Error {
   override readonly name = 'Suspension'

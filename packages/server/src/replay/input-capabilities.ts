@@ -26,7 +26,7 @@ function capabilitiesFor(request: InputRequest): ClientCapabilities {
   return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
 }
 
-/** Returns whether an answer is of the kind that a request asks for; it was checked to be one of the three. */
+/** Returns whether an answer is of the kind that a request asks for. It was checked to be one of the three. */
 export function isResponseOfKind(method: string, response: object): boolean {
   if (method === 'roots/list') return 'roots' in response
   return method === 'sampling/createMessage' ? 'role' in response : 'action' in response

@@ -31,7 +31,7 @@ export function createInputRequiredResult(
   return mapAwaitable(pendingRequestState, (requestState) => formatInputRequired(run, requestState, requests))
 }
 
-/** Returns a result after which the client sends the call again; at once, when nothing is asked of it. */
+/** Returns a result after which the client sends the call again. At once, when nothing is asked of it. */
 export function formatInputRequired(
   { request }: Run,
   requestState: string | undefined,

@@ -8,7 +8,7 @@ import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from
 export interface Journal {
   /** Names the whole call, over all its rounds. */
   readonly callId: string
-  /** When the call began; milliseconds since 1970. */
+  /** When the call began. Milliseconds since 1970. */
   readonly startedAt: number
   /** Rounds in which the client was asked. */
   round: number
@@ -19,7 +19,7 @@ export interface Journal {
   /** The load of the instance that handed it off last, since the client was last asked. */
   handOff: HandOffReport | undefined
   /**
-   * Questions by key, answered or not; those that this version of the handler does not ask are kept for another one.
+   * Questions by key, answered or not. Those that this version of the handler does not ask are kept for another one.
    */
   readonly questions: Map<string, QuestionRecord>
   /** Results of steps by key. */
@@ -41,17 +41,17 @@ export interface Journal {
 export interface QuestionRecord {
   /** A digest of what was asked. */
   readonly fingerprint: string
-  /** The number of wire keys of the question; 1 at first. */
+  /** The number of wire keys of the question. 1 at first. */
   readonly wireKeyCount: number
   /** Invalid answers so far. */
   readonly invalidAnswerCount: number
   /** Changes of the question itself so far. */
   readonly changeCount: number
-  /** The client's answer; the question itself checks it in every run. */
+  /** The client's answer. The question itself checks it in every run. */
   readonly response?: JsonObject | undefined
 }
 
-/** The result of a step; one without a value returned none. */
+/** The result of a step. One without a value returned none. */
 export interface StepRecord {
   readonly value?: JsonValue | undefined
 }
@@ -64,7 +64,7 @@ export interface ExplicitRoundRecord {
   readonly responses?: ReadonlyMap<string, JsonObject> | undefined
 }
 
-/** Increases when an earlier version could not continue with a journal; a member that it may ignore does not count. */
+/** Increases when an earlier version could not continue with a journal. A member that it may ignore does not count. */
 const journalVersion = 2
 
 /**
@@ -110,7 +110,7 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
   }
 }
 
-/** A journal as JSON; short names, because it travels with every round. */
+/** A journal as JSON. Short names, because it travels with every round. */
 export function serializeJournal(journal: Journal): JsonObject {
   const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
@@ -139,7 +139,7 @@ function addHistory(
 }
 
 /**
- * A journal from the JSON that {@link serializeJournal} made; undefined for anything else, such as that of a later
+ * A journal from the JSON that {@link serializeJournal} made, undefined for anything else, such as that of a later
  * format.
  */
 export function parseJournal(value: JsonValue): Journal | undefined {
@@ -179,7 +179,7 @@ function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
 export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit' | 'past' | 'tries'
 
 /**
- * Returns one member of a journal in the JSON that {@link serializeJournal} makes; with a key, a member of that.
+ * Returns one member of a journal in the JSON that {@link serializeJournal} makes, with a key, a member of that.
  */
 export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
@@ -225,7 +225,7 @@ function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffR
 }
 
 /**
- * Returns the client's answer for a key; own members only, because the keys are an author's and the object a client's.
+ * Returns the client's answer for a key. Own members only, because the keys are an author's and the object a client's.
  */
 export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {
   if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
@@ -233,7 +233,7 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
   return isJsonObject(response) ? response : undefined
 }
 
-/** The fingerprint, the answer or null, and the counts; what is as at first is left out at the end. */
+/** The fingerprint, the answer or null, and the counts. What is as at first is left out at the end. */
 function serializeQuestion({
   fingerprint,
   wireKeyCount,

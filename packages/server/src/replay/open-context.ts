@@ -50,7 +50,7 @@ export function openRequestContext(request: RequestState): RequestContext {
   return deferSignal(context, () => call.signal)
 }
 
-/** The context of a run; made when the handler is about to be called, and of no use once the run has ended. */
+/** The context of a run. Made when the handler is about to be called, and of no use once the run has ended. */
 export function openContext(run: Run): Context {
   const { request } = run
   const { progress, log } = messageSenderOf(request)
@@ -85,7 +85,7 @@ export function openContext(run: Run): Context {
   return deferSignal(context, () => signalOf(run))
 }
 
-/** The keys of questions that are asked together; a program without types may give anything. */
+/** The keys of questions that are asked together. A program without types may give anything. */
 function keysOf(questions: object): string {
   return Object.keys(questions ?? {}).join(', ')
 }

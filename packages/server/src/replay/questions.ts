@@ -64,7 +64,7 @@ function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unk
   }
 }
 
-/** Returns the accepted content; throws {@link InputDeclined} otherwise. */
+/** Returns the accepted content. Throws {@link InputDeclined} otherwise. */
 export async function elicit<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,

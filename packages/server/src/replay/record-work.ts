@@ -80,7 +80,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
       rejectLateUse(run, functionName)
       const savedValue = requireJsonCopy(run, functionName, value)
       checkpoints.set(key, savedValue)
-      // As above; and a copy of its own, so that nothing is recorded that was not saved.
+      // As above, and a copy of its own, so that nothing is recorded that was not saved.
       currentValue = cloneJson(savedValue) as WidenedValue<T>
       recordJournalEntry(run, 'checkpoints', key)
       const pendingCommit = commitJournalEntries(run)

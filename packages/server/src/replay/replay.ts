@@ -69,7 +69,7 @@ async function openStateOrEndCall(requestState: string, request: RequestState, n
   }
 }
 
-/** Answers that came with the first request; a handler reads them in the explicit form alone. */
+/** Answers that came with the first request. A handler reads them in the explicit form alone. */
 function createFirstRunStart(request: RequestState): RunStart | undefined {
   return request.params.inputResponses === undefined ? undefined : { responses: firstResponsesOf(request) }
 }

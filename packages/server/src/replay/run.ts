@@ -25,11 +25,11 @@ export interface Run {
   journal: Journal | undefined
   /** The answers to an explicit round. */
   responses: ReadonlyMap<string, InputResponse> | undefined
-  /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
+  /** Every use of the context so far, as `kind key`, with what was asked, undefined while the handler did without. */
   contextUses: Map<string, string> | undefined
-  /** The questions and steps that were started; undefined while there are none, as in most calls. */
+  /** The questions and steps that were started, undefined while there are none, as in most calls. */
   startedUses: StartedUse[] | undefined
-  /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
+  /** Uses that a later run need not come to, because a checkpoint begins behind them. Noted under strict replay. */
   skippableUseKeys: Set<string> | undefined
   /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
   end: RunEnd | undefined
@@ -41,7 +41,7 @@ export interface Run {
   readonly isReplayStrict: boolean
   /** A step's function is on the stack. */
   isInStep: boolean
-  /** Rejects what the handler waits for; undefined while nothing stops the run. */
+  /** Rejects what the handler waits for, undefined while nothing stops the run. */
   runStop: RunStop | undefined
   /** The handler came to its end before its suspension could reach it. */
   hasSwallowedError: boolean
@@ -57,7 +57,7 @@ export interface Run {
   readonly drainCount: number
   /** When the first step or checkpoint of this request began. */
   workStartedAt: number | undefined
-  /** Names what the call does in this run; see `effectsIdOf`. */
+  /** Names what the call does in this run. See `effectsIdOf`. */
   effectsId: Awaitable<string> | undefined
   /** When the event loop last turned for this run. */
   yieldedAt: number
@@ -82,7 +82,7 @@ export type RunEnd =
 
 /**
  * The precedence of ends that compete: the higher rank wins, and the first of two of a kind. A question outranks
- * a handler that finished, because one that catches its suspension has not been answered; a handler that finished in
+ * a handler that finished, because one that catches its suspension has not been answered. A handler that finished in
  * time needs no other instance.
  */
 const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
@@ -120,7 +120,7 @@ export interface RunStart {
   readonly isBoundToInstance?: boolean | undefined
 }
 
-/** Begins a run; cheap, because every call of a handler is one. */
+/** Begins a run. Cheap, because every call of a handler is one. */
 export function beginRun(request: RequestState, name: string, runStart: RunStart = {}): Run {
   return {
     request,
@@ -164,7 +164,7 @@ export function effectsIdOf(run: Run): Awaitable<string> {
 
 /** A use of the context: which function, for what key, and what else makes it the same in every run. */
 interface ContextUse {
-  /** Such as `step`; a key may be used once in each kind. */
+  /** Such as `step`. A key may be used once in each kind. */
   readonly kind: string
   readonly functionName: string
   readonly key: string
@@ -268,7 +268,7 @@ export async function trackAnswerParsing<T>(run: Run, parsePromise: PromiseLike<
   }
 }
 
-/** Resolves when no step runs any more; undefined when none does. */
+/** Resolves when no step runs any more, undefined when none does. */
 export function waitForPendingWork(run: Run): Promise<void> | undefined {
   if (run.pendingWorkCount === 0) return undefined
   return new Promise((resolve) => {
@@ -319,7 +319,7 @@ export function continueAsTask(run: Run): Promise<never> {
 }
 
 /**
- * Ends the run now, because nothing may be done for the call any more; returns the error that stops the handler.
+ * Ends the run now, because nothing may be done for the call any more. Returns the error that stops the handler.
  */
 export function abandonRun(run: Run, error: unknown): Error {
   proposeEnd(run, { kind: 'store_failed', error: toInternalError(error, run.request, run.name) })
@@ -370,7 +370,7 @@ export function isStopping(run: Run): boolean {
   return run.runStop !== undefined
 }
 
-/** Returns the questions that the client has to answer; undefined when the run asks nothing. */
+/** Returns the questions that the client has to answer, undefined when the run asks nothing. */
 export function askedQuestionsOf({ end }: Run): ReadonlyMap<string, AskedQuestion> | undefined {
   return end?.kind === 'asked' ? end.questions : undefined
 }

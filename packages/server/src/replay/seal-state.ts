@@ -27,13 +27,13 @@ import { type Journal, journalMemberNames, parseJournal, responseFor, serializeJ
 import type { RunStart } from './run.ts'
 import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
-/** The purpose of the sealed values; keys of other purposes do not open them. */
+/** The purpose of the sealed values. Keys of other purposes do not open them. */
 const statePurpose = 'requestState'
 
 /**
- * Opens what came back with a retry, before anything in it is believed: the client could have altered it, or could have
- * it from another request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and
- * the reason goes to the author.
+ * Opens the state of a retry before its content is used. The client could have altered it, or taken it from another
+ * request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and the reason goes
+ * to the author.
  */
 export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
   const { stateCodec, loadMonitor } = request.settings
@@ -110,7 +110,7 @@ function tooManyAnswersError(limitText: string): McpError {
 }
 
 /**
- * The characters of texts in a value, and one for each other value; counted no further than to the first past the
+ * The characters of texts in a value, and one for each other value. Counted no further than to the first past the
  * bound.
  */
 function countCharacters(value: JsonValue | undefined, maxCharacters: number): number {
@@ -125,7 +125,7 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
 }
 
 /**
- * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author; the client
+ * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author. The client
  * receives it where the call has lasted too long, or where its own values are the reason.
  */
 export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
@@ -190,7 +190,7 @@ function stateBindingOf(request: RequestState): JsonValue {
   ]
 }
 
-/** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */
+/** Puts the answers beside their questions. What was not asked is ignored (basic/patterns/mrtr, error handling). */
 function matchResponses(
   journal: Journal,
   givenResponses: JsonObject | undefined,

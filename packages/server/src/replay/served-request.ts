@@ -14,7 +14,7 @@ import {
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
-/** One request while it is served; the only thing that a request leaves behind, and it is dropped with the answer. */
+/** One request while it is served. The only thing that a request leaves behind, and it is dropped with the answer. */
 export interface RequestState {
   readonly id: RequestId
   readonly method: string
@@ -23,18 +23,18 @@ export interface RequestState {
   /** The key by which quotas count the caller. */
   readonly callerKey: string
   readonly meta: RequestMetaObject
-  /** The definitions that the request began with; an update in between does not reach it. */
+  /** The definitions that the request began with. An update in between does not reach it. */
   readonly catalog: Catalog
   readonly settings: ServerSettings
   /** Stores the journal of a call that runs as a task. */
   readonly journalStore: JournalStore | undefined
-  /** Derived from the idempotency key of the client; undefined without one. */
+  /** Derived from the idempotency key of the client, undefined without one. */
   callId: string | undefined
   /** False once the request has been answered: nothing may be sent about it then. */
   isOpen: boolean
-  /** Gives the call back to the ledger; undefined while it is not counted. */
+  /** Gives the call back to the ledger, undefined while it is not counted. */
   releaseCall: (() => void) | undefined
-  /** Listeners that this request added to the caller's signal, which may live on; removed at its end. */
+  /** Listeners that this request added to the caller's signal, which may live on. Removed at its end. */
   abortListeners: (() => void)[] | undefined
 }
 

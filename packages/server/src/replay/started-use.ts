@@ -8,7 +8,7 @@ export interface StartedUse {
   isSettled: boolean
   /** The rejection of its promise. */
   failure: { readonly error: unknown } | undefined
-  /** Has the stack of the call, on platforms that capture one; undefined once it is of no use. */
+  /** Has the stack of the call, on platforms that capture one, undefined once it is of no use. */
   callSite: { readonly stack?: string } | undefined
 }
 

@@ -15,7 +15,7 @@ import {
 } from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
-/** A loop of checkpoints runs again at each of them; past this many runs, the rest is run through. */
+/** A loop of checkpoints runs again at each of them. Past this many runs, the rest is run through. */
 const maxStrictRuns = 1000
 
 /**

@@ -21,7 +21,7 @@ const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
  * Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn.
  */
 export function runAfterTick(callback: () => void): void {
-  // Timers of 0 wait for a millisecond or more; browsers know nothing else.
+  // Timers of 0 wait for a millisecond or more. Browsers know nothing else.
   if (typeof setImmediateFunction === 'function') setImmediateFunction(callback)
   else setTimeout(callback, 0)
 }

@@ -18,8 +18,8 @@ export type DefinitionProblem =
   | 'value'
 
 /**
- * A server's definition that cannot be served. Thrown by `createServer` and `update` before any request is answered;
- * the message names what was defined, and says what would be right.
+ * A server's definition that cannot be served. Thrown by `createServer` and `update` before any request is answered.
+ * The message names what was defined, and says what would be right.
  */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'

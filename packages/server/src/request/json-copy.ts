@@ -14,7 +14,7 @@ export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { r
   return 'problem' in copy ? { reason: describeRecordedProblem(copy.problem) } : copy
 }
 
-/** The prototype of plain objects stands at the top; that of another realm is another object. */
+/** A plain object's prototype has no prototype of its own. That of another realm is another object. */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
@@ -34,12 +34,15 @@ function describeValue(value: unknown): string {
   return `a ${name || 'class instance'}, not a plain object`
 }
 
-/** The levels below a definition's object: more than `findSchemaProblem` accepts of a schema, and few enough for the stack. */
+/**
+ * The levels below a definition's object: more than `findSchemaProblem` accepts of a schema, and few enough for the
+ * stack.
+ */
 const maxDefinitionDepth = 512
 
 /**
- * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, whatever
- * the author does to the original. Throws {@link DefinitionError} for what JSON cannot carry.
+ * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, even when
+ * the author changes the original. Throws {@link DefinitionError} for what JSON cannot carry.
  */
 export function freezeJsonObject(value: object, errorSubject: string): JsonObject {
   // Spread, so that a definition that is a function or a list becomes an object of its members.

@@ -15,7 +15,7 @@ export function reportServerError(error: unknown, errorContext: ErrorContext, { 
   try {
     onError(error, errorContext)
   } catch {
-    // The request goes on: its answer must not depend on how its errors are written down.
+    // The request continues: its answer must not depend on how its errors are written down.
   }
 }
 

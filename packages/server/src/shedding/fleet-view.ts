@@ -2,7 +2,7 @@
 export interface HandOffReport {
   /** The random name of the instance. */
   readonly instanceId: string
-  /** Its load when it handed the call off; 1 is its nearest limit. */
+  /** Its load when it handed the call off. 1 is its nearest limit. */
   readonly relativeLoad: number
   /** Time of that, in milliseconds since 1970. */
   readonly handedOffAt: number
@@ -12,19 +12,19 @@ export interface HandOffReport {
 export interface FleetView {
   /** The random name of this instance. */
   readonly id: string
-  /** The load of each other instance that was heard of, and when; the latest is last. */
+  /** The load that each other instance has reported, and when. The latest is last. */
   readonly loadReports: Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>
   /** Recent hand-offs, and those of them that the balancer brought back here. */
   handOffCount: number
   returnedCallCount: number
-  /** Those that came back, by call: a state that is sent more than once counts once. */
+  /** Those that returned, by call: a state that is sent more than once counts once. */
   readonly returnedCallIds: Set<string>
   /** Time at which a call was last handed off for load. */
   lastHandOffAt: number
 }
 
 /**
- * A fleet of which nothing was heard. The id is made with its first use: workers have no randomness while they load.
+ * A fleet without reports. The id is made with its first use: workers have no randomness while they load.
  */
 export function createEmptyFleetView(randomId: () => string): FleetView {
   let id: string | undefined
@@ -63,7 +63,8 @@ const unknownLoadWeight = 0.5
 const maxHandOffCount = 8
 
 /**
- * At this share of hand-offs that come back, the balancer is taken for one that sends each client to its own instance.
+ * At this share of hand-offs that return to their instance, the balancer is taken for one that sends each client to its
+ * own instance.
  */
 const stickyReturnShare = 0.8
 
@@ -79,8 +80,8 @@ export interface ClockTimes {
 }
 
 /**
- * Learns from a call that arrives with a report. `callId` names this hand-off of this call: a client that sends the state
- * again tells nothing new.
+ * Records the report with which a call arrives. `callId` names this hand-off of this call: a state that is sent again
+ * reports nothing new.
  */
 export function recordLoadReport(
   fleet: FleetView,
@@ -143,7 +144,7 @@ function isBalancerSticky({ handOffCount, returnedCallCount }: FleetView): boole
   return handOffCount > 3 && returnedCallCount / handOffCount > stickyReturnShare
 }
 
-/** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */
+/** The mean load of the others. An instance that has sent no report for a while counts as idle. */
 function averageFleetLoad({ loadReports }: FleetView, now: number): number {
   let sum = 0
   let weightSum = unknownLoadWeight

@@ -35,7 +35,7 @@ export interface CallAtBoundary extends SheddingCall {
 }
 
 /**
- * Decides whether a call leaves this instance now, and why; gives the error of a policy that throws, and then it stays.
+ * Decides whether a call leaves this instance now, and why. Gives the error of a policy that throws, and then it stays.
  */
 export function decideHandOff(
   monitor: LoadMonitor,
@@ -104,7 +104,7 @@ export interface HandedOffCall {
   readonly handOff: HandOffReport | undefined
 }
 
-/** Learns from the report of a call that was handed off, when it arrives. */
+/** Records the report of a call that was handed off, when it arrives. */
 export function recordReceivedHandOff(
   monitor: LoadMonitor,
   { callId, shedCount, handOff: handOffReport }: HandedOffCall,

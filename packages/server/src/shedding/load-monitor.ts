@@ -14,9 +14,9 @@ export interface LoadMonitor {
   readonly source: LoadSource
   /** Handlers that run. */
   runningCount: number
-  /** Those of them whose calls came back with a state. */
+  /** Those of them whose calls returned with a state. */
   resumedCount: number
-  /** The same by the key of the caller; callers without one are absent. */
+  /** The same by the key of the caller. Callers without one are absent. */
   readonly resumedCountByCaller: Map<string, number>
   /** Those of them that are being handed off. */
   pendingHandOffCount: number
@@ -43,7 +43,7 @@ export interface LoadMonitor {
   /** Calls that may be handed off until the allowance is renewed. */
   shedAllowance: number
   allowanceRenewedAt: number
-  /** The loads of other instances, as their hand-offs tell them. */
+  /** The loads of other instances, as their hand-offs report them. */
   readonly fleet: FleetView
   readonly shedCounts: Record<ShedReason, number>
   rejectedCallCount: number
@@ -62,17 +62,17 @@ export interface ActiveDrain {
 interface LoadSource {
   /** Milliseconds, from any beginning. */
   readonly now: () => number
-  /** Milliseconds since 1970: what instances tell each other is dated by it. */
+  /** Milliseconds since 1970: it dates the reports between instances. */
   readonly wallClock: () => number
   /**
-   * Runs a function once, later, without keeping the process alive for it; undefined where timers measure no delay of
+   * Runs a function once, later, without keeping the process alive for it, undefined where timers measure no delay of
    * the event loop.
    */
   readonly setTimer: ((callback: () => void, ms: number) => void) | undefined
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
-  /** Returns a random name for this instance; not its process id, which other machines have as well. */
+  /** Returns a random name for this instance, not its process id, which other machines have as well. */
   readonly randomId: () => string
 }
 
@@ -138,7 +138,7 @@ export function endHandOff(monitor: LoadMonitor): void {
   monitor.pendingHandOffCount--
 }
 
-/** Takes one hand-off of the allowance; returns false when it is used up. */
+/** Takes one hand-off of the allowance. Returns false when it is used up. */
 export function tryTakeAllowance(monitor: LoadMonitor): boolean {
   if (monitor.shedAllowance < 1) return false
   monitor.shedAllowance--
@@ -236,7 +236,7 @@ interface MonitoredRequest {
   readonly settings: { readonly loadMonitor: LoadMonitor }
 }
 
-/** The share of the hard limit that calls which come back never take from new ones. */
+/** The share of the hard limit that returning calls never take from new ones. */
 const newCallShare = 1 / 4
 
 /** The share of the hard limit that the returning calls of one caller may take once the server is beyond it. */
@@ -244,9 +244,9 @@ const callerShare = 1 / 2
 
 /**
  * Rejects a call before its handler runs, when the server is beyond its hard limit: with an internal error whose data
- * say when to try again, which is 503 over HTTP. A call that comes back with what it has done is let in up to twice the
- * limit. One state may come back any number of times: returning calls leave a share to new ones, and those of one
- * caller a share to those of others.
+ * say when to try again, which is 503 over HTTP. A call that returns with what it has done is let in up to twice the
+ * limit. One state may return any number of times. So returning calls leave a share to new ones, and those of one
+ * caller leave a share to those of others.
  */
 export function checkCapacity(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
@@ -298,7 +298,7 @@ function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefin
   return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
-/** Returns the limit that keeps a call out that comes back. */
+/** Returns the limit that rejects a returning call. */
 function findExceededResumedCallLimit(monitor: LoadMonitor, callerKey: string): HardLimitName | undefined {
   if (monitor.runningCount >= monitor.rules.hardLimits.running && !canResume(monitor, callerKey)) return 'running'
   return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
@@ -320,7 +320,7 @@ function newCallReserveOf({ rules }: LoadMonitor): number {
   return Math.ceil(rules.hardLimits.running * newCallShare)
 }
 
-/** A task is nobody's call: it was let in when it was created. */
+/** A task is not a caller's request: it was let in when it was created. */
 function isResumed({ params, journalStore }: MonitoredRequest): boolean {
   return journalStore === undefined && typeof params['requestState'] === 'string'
 }

@@ -6,11 +6,11 @@ export interface Load {
   readonly running: number
   /** By how many milliseconds the event loop was late lately. */
   readonly eventLoopDelayMs: number
-  /** The share of the heap limit in use, from 0 to 1; undefined where it is not measured. */
+  /** The share of the heap limit in use, from 0 to 1, undefined where it is not measured. */
   readonly heapShare: number | undefined
 }
 
-/** A call at the end of a step, or at a checkpoint that was saved, from where another instance could go on. */
+/** A call at the end of a step, or at a checkpoint that was saved, from where another instance could continue. */
 export interface SheddingCall {
   readonly method: string
   /** The tool, prompt or resource. */
@@ -38,16 +38,16 @@ export interface ShedEvent {
   readonly load: Load
 }
 
-/** When calls move on to other instances; see {@link ServerDefinition.shedding}. All of it has defaults. */
+/** When calls move on to other instances. See {@link ServerDefinition.shedding}. All of it has defaults. */
 export interface SheddingOptions {
   /**
    * The calls that may be handed off: those of transports where a retry may reach another instance, as over HTTP, when
-   * the server has a `state` that other instances open (`'movable'`, the default); or those of every transport
+   * the server has a `state` that other instances open (`'movable'`, the default), or those of every transport
    * (`'all'`).
    */
   readonly calls?: 'movable' | 'all' | undefined
   /**
-   * Decides in place of the soft limits; `minWorkMs` and `budget` hold all the same. One that throws keeps the call
+   * Decides in place of the soft limits. `minWorkMs` and `budget` hold all the same. One that throws keeps the call
    * here.
    */
   readonly policy?: ((load: Load, call: SheddingCall) => boolean) | undefined
@@ -56,23 +56,23 @@ export interface SheddingOptions {
    * loop and heap exactly. The server measures the absent values itself: its running calls, and the delay of a timer.
    */
   readonly load?: (() => Partial<Load>) | undefined
-  /** Soft limit of running calls; none when absent. Shedding ends below four fifths of a soft limit. */
+  /** Soft limit of running calls. Default: none. Shedding ends below four fifths of a soft limit. */
   readonly maxRunningCalls?: number | undefined
   /**
    * Soft limit of the event loop's delay in milliseconds, 25 when absent: from there on an instance compares itself
    * with the others.
    */
   readonly maxEventLoopDelayMs?: number | undefined
-  /** Soft limit of the heap in use, from 0 to 1; 0.85 when absent, where it is measured. */
+  /** Soft limit of the heap in use, from 0 to 1. 0.85 when absent, where it is measured. */
   readonly maxHeapShare?: number | undefined
-  /** For so many milliseconds a call works at each instance before it may be shed; 500 when absent. */
+  /** For so many milliseconds a call works at each instance before it may be shed. Default: 500. */
   readonly minWorkMs?: number | undefined
   /**
    * Hand-offs of one call for load before it runs to its end, 5 when absent: most clients give up after ten results
    * that are not final. Questions reduce it. Hand-offs of an instance that stops do not count.
    */
   readonly budget?: number | undefined
-  /** Limits from which on new calls are refused before their handler runs; none when absent. */
+  /** Limits from which on new calls are refused before their handler runs. Default: none. */
   readonly hardLimit?: HardLimit | undefined
   /**
    * Limits over which a server is not ready, once it has been over one of them for five seconds. When absent: four
@@ -84,14 +84,14 @@ export interface SheddingOptions {
    * `_meta`. When absent, clients choose: that of this project waits for 25 to 50 ms.
    */
   readonly handOffPauseMs?: number | undefined
-  /** After how many milliseconds a refused client should try again; 1000 when absent. */
+  /** After how many milliseconds a refused client should try again. Default: 1000. */
   readonly retryAfterMs?: number | undefined
   /** Receives every hand-off. */
   readonly onShed?: ((event: ShedEvent) => void) | undefined
 }
 
 /**
- * From where on new calls are refused. A call that comes back is let in up to twice as much, because its work would be
+ * From where on new calls are refused. A call that returns is let in up to twice as much, because its work would be
  * lost.
  */
 export interface HardLimit {
@@ -136,8 +136,8 @@ export interface LoadCounters {
 export interface IdempotencyOptions {
   /** Shared by all instances, as `redisStore` and `postgresStore` of `@x/state-codec` are. */
   readonly store: StateStore
-  /** For how many milliseconds a result is answered again; 600,000 (ten minutes) when absent. */
+  /** For how many milliseconds a result is answered again. Default: 600,000 (ten minutes). */
   readonly ttlMs?: number | undefined
-  /** Characters of JSON that a stored result may have; 262,144 when absent. A longer one is computed again. */
+  /** Characters of JSON that a stored result may have. Default: 262,144. A longer one is computed again. */
   readonly maxCharacters?: number | undefined
 }

@@ -12,7 +12,7 @@ export interface SheddingRules {
   readonly handOffBudget: number
   readonly hardLimits: ResolvedHardLimits
   readonly retryAfterMs: number
-  /** Milliseconds that a client waits before it sends a handed-off call again; undefined leaves it to the client. */
+  /** Milliseconds that a client waits before it sends a handed-off call again, undefined leaves it to the client. */
   readonly handOffPauseMs: number | undefined
   readonly onShed: NonNullable<SheddingOptions['onShed']>
 }

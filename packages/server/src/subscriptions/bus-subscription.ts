@@ -4,7 +4,7 @@ import { captureAsyncContext, type ChangeBus, type ChangeListener } from '@x/cor
 export interface SharedBusSubscription {
   /** Counts one more stream, and listens if none did. Resolves when every change from then on will come. */
   acquire(): Promise<void>
-  /** Counts one stream less, also one whose `acquire` has failed or not ended; the last one stops the listening. */
+  /** Counts one stream less, also one whose `acquire` has failed or not ended. The last one stops the listening. */
   release(): void
 }
 
@@ -35,7 +35,7 @@ export function createSharedBusSubscription(
       onError(error)
       throw error
     }
-    // Those who wanted it may have gone while it opened.
+    // The streams that needed it may have ended while it opened.
     if (userCount === 0) closeBus()
   }
   const closeBus = (): void => {

@@ -3,9 +3,9 @@ import { DefinitionError } from '../request/definition-error.ts'
 
 /** The delivery of changes (basic/patterns/subscriptions). */
 export interface SubscriptionOptions {
-  /** Carries changes between the instances of a fleet; within this process alone when absent. */
+  /** Carries changes between the instances of a fleet. Default: within this process alone. */
   readonly bus?: ChangeBus | undefined
-  /** Milliseconds after which a stream ends whose reader has not read what it was sent; 60,000 when absent. */
+  /** Milliseconds after which a stream ends whose reader has not read what it was sent. Default: 60,000. */
   readonly slowReaderTimeoutMs?: number | undefined
   /** The platform's when absent. */
   readonly runtime?: Clock | undefined

@@ -42,14 +42,14 @@ export interface SubscriptionStream {
   /** The keys of its topics. */
   readonly topicKeys: readonly string[]
   isAcknowledged: boolean
-  /** The keys of what changed while the reader was behind; undefined when it is not. */
+  /** The keys of what changed while the reader was behind, undefined when it is not. */
   missedKeys: Set<string> | undefined
   /** The timers that would end it. */
   slowReaderTimer: unknown
   expiryTimer: unknown
   /** Called when the call is cancelled. */
   readonly onCancelled: () => void
-  /** Settles the call with the result, or with a promise that rejects; undefined once it has ended. */
+  /** Settles the call with the result, or with a promise that rejects, undefined once it has ended. */
   finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
 
@@ -105,7 +105,7 @@ function takeStream(ledger: Ledger, callerKey: string, topicCount: number): () =
   }
 }
 
-/** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
+/** Acknowledges a stream before anything else is sent on it. One that has ended meanwhile stays silent. */
 export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.finish === undefined) return
@@ -113,7 +113,7 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   stream.isAcknowledged = true
   scheduleExpiry(hub, stream)
   try {
-    // A subscriber may publish at once, so the stream is registered before it is acknowledged; nothing is sent in
+    // A subscriber may publish at once, so the stream is registered before it is acknowledged. Nothing is sent in
     // between.
     call.notify(createAcknowledgement({ id, filter }))
   } catch (error) {
@@ -121,7 +121,7 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   }
 }
 
-/** Ends a stream, in good order unless an error is given; nothing of it stays. */
+/** Ends a stream, in good order unless an error is given. Nothing of it stays. */
 export function endStream(
   hub: SubscriptionHub,
   stream: SubscriptionStream,

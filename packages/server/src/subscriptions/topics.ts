@@ -28,8 +28,9 @@ export function resourceTopic(uri: string): string {
 }
 
 /**
- * The keys of what a filter asks for: a resource's own URI, or the method that tells of a list. A URI has a colon and a
- * method has none. The URIs are the filter's own strings, since a copy of each would be most of what a stream takes.
+ * The keys of what a filter asks for: a resource's own URI, or the method that notifies of a list. A URI has a colon
+ * and a method has none. The URIs are the filter's own strings, since a copy of each would be most of what a stream
+ * takes.
  */
 export function topicKeysOf(filter: SubscriptionFilter): readonly string[] {
   const listTopicKeys: string[] = listChangeKinds
@@ -43,7 +44,7 @@ export function toTopicKey(topic: string): string {
   return topic.startsWith(resourceTopicPrefix) ? topic.slice(resourceTopicPrefix.length) : listChangedMethodOf(topic)
 }
 
-/** The notification that is sent when the topic of a key changes; it is one of those that {@link topicKeysOf} gives. */
+/** The notification that is sent when the topic of a key changes. It is one of those that {@link topicKeysOf} gives. */
 export function createChangeNotice(key: string): ChangeNotice {
   if (!key.includes(':')) return { method: key }
   return { method: 'notifications/resources/updated', params: { uri: key } }

@@ -3,13 +3,13 @@ import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.
 import { SessionError } from './session-error.ts'
 
 /**
- * A session to be resumed by this process or another, as plain JSON. It is a secret like the user's credentials:
- * whoever has both can use the session.
+ * A session to be resumed by this process or another, as plain JSON. It is a secret like the user's credentials: a
+ * program that has both can use the session.
  */
 export type SerializedSession = {
   /** The server that created it. */
   readonly target: string
-  /** The user that it was created for; null where the server authenticates nobody. */
+  /** The user that it was created for. Null where the server does not authenticate. */
   readonly user: string | null
   readonly session: SessionMetadata
 }
@@ -28,7 +28,7 @@ export function serializeSession(session: SessionMetadata, owner: SessionOwner):
   return { ...requireOwnerIdentity(owner), session }
 }
 
-/** Parses a serialized session, which anybody may have altered, and checks its owner. Throws {@link SessionError}. */
+/** Parses a serialized session, which may have been altered, and checks its owner. Throws {@link SessionError}. */
 export function deserializeSession(serializedSession: unknown, owner: SessionOwner): SessionMetadata {
   const { target, user } = requireOwnerIdentity(owner)
   if (!isJsonObject(serializedSession))

@@ -1,7 +1,7 @@
 import { isClientError } from '@x/client'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
-/** The reasons why a session cannot be used; the closed table of {@link SessionError}. */
+/** The reasons why a session cannot be used. The closed table of {@link SessionError}. */
 export type SessionErrorCode =
   /** The server has no such session any more. Nothing is sent for it from then on. */
   | 'not_found'

@@ -21,8 +21,8 @@ export interface ClientSessionsOptions<Name extends string = string> {
   /** The server, as serialized sessions name it. Default: the connection's `url`. */
   readonly target?: string | undefined
   /**
-   * The user, as serialized sessions name it: the one whom the server authenticates, or null where it authenticates
-   * nobody.
+   * The user, as serialized sessions name it: the one whom the server authenticates, or null where it does not
+   * authenticate.
    */
   readonly user?: string | null | undefined
   /**
@@ -144,7 +144,7 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
         owner,
       ),
     delete: removeSession,
-    // A session that could not be deleted expires; an error here would hide the one that ended the scope.
+    // A session that could not be deleted expires. An error here would hide the one that ended the scope.
     [Symbol.asyncDispose]: () =>
       removeSession()
         .catch(() => {})

@@ -4,7 +4,7 @@ import { toIsoDateTime } from './create-session.ts'
 import { findLastDraft, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
- * Ends a request's use of its session, and returns the response with it. Every result names the session; a complete
+ * Ends a request's use of its session, and returns the response with it. Every result names the session. A complete
  * result that is no failure carries the state that the handler has set. An error changes nothing and names nothing.
  */
 export async function finishSessionRequest(

@@ -32,13 +32,13 @@ export interface OpenedSession extends SessionRequest {
   readonly createdAt: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** The state; undefined where handlers keep none, and where a deletion names the session by its id alone. */
+  /** The state, undefined where handlers keep none, and where a deletion names the session by its id alone. */
   readonly state: JsonValue | undefined
   /** The token that the state came in. */
   readonly stateToken: string | undefined
   /** The number of times that the state was replaced. */
   readonly revision: number
-  /** The runs of the handler in their order; the state of the last one is kept. */
+  /** The runs of the handler in their order. The state of the last one is kept. */
   readonly runs: SessionRun[]
   /** False once the request has been answered: later changes are rejected. */
   isOpen: boolean
@@ -57,8 +57,8 @@ export interface SessionRun {
   readonly ctx: CallView
   draft: { readonly value: JsonValue } | undefined
   /**
-   * The session as the handler sees it. It stands here, because a `WeakMap` that lives long keeps its new keys until the
-   * next full collection of garbage.
+   * The session as the handler sees it. It is a member here, because a `WeakMap` that lives long keeps its new keys
+   * until the next full collection of garbage.
    */
   handlerSession: object | undefined
 }
@@ -67,7 +67,8 @@ export interface SessionRun {
 export interface CallView {
   readonly context: CallContext
   /**
-   * In a handler's context the signal of the run, which tells runs of one call apart, also in copies of the context.
+   * In a handler's context the signal of the run, which distinguishes the runs of one call, also in copies of the
+   * context.
    */
   readonly signal?: AbortSignal | undefined
 }
@@ -132,7 +133,7 @@ function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessio
   return session
 }
 
-/** Returns the run of a handler within a session; the first use begins it. */
+/** Returns the run of a handler within a session. The first use begins it. */
 export function getOrCreateRun(session: OpenedSession, ctx: CallView): SessionRun {
   // Signals are created when they are read, which costs as much as a tenth of a call, so that they are compared last.
   const knownRun = session.runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
@@ -158,7 +159,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
   const expiresAt = createdAt + sessionOptions.ttlMs
   const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
     purpose: sessionOptions.purposes.id,
-    // A session belongs to one principal; without authentication, to anybody who has the id.
+    // A session belongs to one principal. Without authentication it belongs to every caller who has the id.
     binding: principalIdentityOf(principal),
     owner: callerKey,
     ttlMs: sessionOptions.ttlMs,
@@ -169,7 +170,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 /**
  * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the
  * state for that id. A request of a session with a state must bring one, unless it deletes the session. Throws {@link
- * MissingSessionError} for every failure, so that a forger learns nothing; its cause is reported.
+ * MissingSessionError} for every failure, so that a forger cannot see the reason. Its cause is reported.
  */
 export async function openSession(
   { sessionId, state }: SessionMetadata,

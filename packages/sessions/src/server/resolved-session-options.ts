@@ -14,11 +14,11 @@ export interface ResolvedSessionOptions extends SessionHooks {
   readonly canRevoke: boolean
   readonly registry: SessionRegistry
   readonly ttlMs: number
-  /** The purposes of the tokens of this kind of sessions; keys of other purposes do not open them. */
+  /** The purposes of the tokens of this kind of sessions. Keys of other purposes do not open them. */
   readonly purposes: { readonly id: string; readonly state: string }
   readonly now: () => number
   readonly randomUuid: () => string
-  /** Calls `onError` and never throws; undefined without one. */
+  /** Calls `onError` and never throws, undefined without one. */
   readonly report: ((error: unknown, errorContext: SessionErrorContext) => void) | undefined
 }
 
@@ -26,7 +26,7 @@ export interface ResolvedSessionOptions extends SessionHooks {
 export interface SessionHooks {
   /** True when every session has a state, so that a request without one is rejected. */
   readonly hasState: boolean
-  /** Resolves with the first state of a session; undefined where its handlers keep none. */
+  /** Resolves with the first state of a session, undefined where its handlers keep none. */
   readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
   /** Frees the resources of a session. The state is undefined when the request brought none. */
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>

@@ -46,7 +46,7 @@ interface SessionService extends Omit<SessionServiceOptions, 'host'> {
 
 /**
  * Serves the methods that create and delete sessions, and opens the session of every other request that names one (seed
- * data-layer-sessions). Handlers find it in the call's context; the result names it. Requests without a session pass
+ * data-layer-sessions). Handlers find it in the call's context. The result names it. Requests without a session pass
  * unchanged.
  */
 export function serveSessions({
@@ -190,7 +190,7 @@ function requireSessionMetadata(
 
 /**
  * Deletes a session. It ends before `onDelete` runs, so that no call uses resources that are being freed. An error of
- * `onDelete` is reported and not answered: for the client the session is gone.
+ * `onDelete` is reported and not answered: for the client the session has ended.
  */
 async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
   const { id, principal, callerKey, expiresAt, state, sessionOptions, report } = await openSession(metadata, {

@@ -14,7 +14,7 @@ export class MissingSessionError extends Error {
   }
 }
 
-/** The error of a program that uses sessions wrongly; its message is not meant for a peer. */
+/** The error of a program that uses sessions wrongly. Its message is not meant for a peer. */
 export class SessionUsageError extends Error {
   override readonly name = 'SessionUsageError'
 }
@@ -22,7 +22,7 @@ export class SessionUsageError extends Error {
 /** The reporting of errors, and the progress of a request when it failed. */
 export interface FailedRequest {
   readonly report: (error: unknown) => void
-  /** True when the handler of the call had begun; false by default. */
+  /** True when the handler of the call had begun. Default: false. */
   readonly hasBegun?: boolean | undefined
 }
 
@@ -47,7 +47,7 @@ export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
 }
 
-/** Returns the error of a caller who has as much in the store as one may have; undefined for every other failure. */
+/** Returns the error of a caller who has as much in the store as one may have, undefined for every other failure. */
 export function toQuotaError(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })

@@ -9,7 +9,7 @@ export type Awaitable<T> = T | PromiseLike<T>
 /** The state that handlers keep in a session. */
 export interface SessionState<State> {
   /**
-   * The schema of a state, of any library that implements Standard Schema; synchronous, and one that accepts its own
+   * The schema of a state, of any library that implements Standard Schema. Synchronous, and one that accepts its own
    * output. The state is JSON: the type of one that is not makes an error that names the member (`Date`, `Map`, a
    * function). A state of an earlier version of the program that it rejects is replaced by the initial one.
    */
@@ -33,7 +33,7 @@ export interface DeletedSession<State> {
   readonly id: string
   readonly principal: Principal | undefined
   /**
-   * The state that the request brought; undefined where it named the session by its id alone, which is enough to delete
+   * The state that the request brought, undefined where it named the session by its id alone, which is enough to delete
    * it.
    */
   readonly state: State | undefined
@@ -64,37 +64,37 @@ export interface SessionBus {
 /** The options of sessions, beside the state of their handlers. */
 export interface SessionOptions<Name extends string = 'sessions'> {
   /**
-   * The extension's member of the server; `sessions` when absent. A second kind of sessions at one server needs a name
+   * The extension's member of the server. Default: `sessions`. A second kind of sessions at one server needs a name
    * of its own. It is in its methods (`carts/create`), its `_meta` key and its header as well, so that clients have to
    * use the same.
    */
   readonly name?: Name | undefined
   /**
-   * Seals ids and states: `sealedState({ keys })` of `@x/state-codec`, with the same keys at every instance. With `signedState` a
-   * client can read the state.
+   * Seals ids and states: `sealedState({ keys })` of `@x/state-codec`, with the same keys at every instance. With
+   * `signedState` a client can read the state.
    */
   readonly codec: StateCodec
   /** Seals states, instead of `codec`: `storedState({ store })` for those that are too large to travel. */
   readonly stateCodec?: StateCodec | undefined
   /**
    * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without it nothing is
-   * stored: a deletion holds at the instance that served it, or at those that a `bus` tells, and at the others the
+   * stored: a deletion holds at the instance that served it, or at those that a `bus` notifies, and at the others the
    * session ends when it expires.
    */
   readonly store?: StateStore | undefined
   /**
-   * Tells every instance at once of a deletion or `revoke`, where there is no `store`: `redisBus` or `postgresBus` of
-   * `@x/server`. An instance that begins later, or is cut off from the bus, does not hear of it.
+   * Notifies every instance at once of a deletion or `revoke`, where there is no `store`: `redisBus` or `postgresBus`
+   * of `@x/server`. An instance that begins later, or is cut off from the bus, does not receive it.
    */
   readonly bus?: SessionBus | undefined
-  /** The lifetime of a session in milliseconds; 24 hours when absent. The codec's `maxAgeMs` must be as long. */
+  /** The lifetime of a session in milliseconds. Default: 24 hours. The codec's `maxAgeMs` must be as long. */
   readonly ttlMs?: number | undefined
   /**
    * Takes the errors that a client does not see: the cause of a rejected session, a state that cannot be sealed, a
    * store that fails. The server's `onError` when absent.
    */
   readonly onError?: ErrorListener<[error: unknown, where: SessionErrorContext]>
-  /** Time and chance; the platform's when absent. */
+  /** Time and chance. Default: the platform's. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 

@@ -33,8 +33,8 @@ export function createSessionRegistry({ store, bus, now }: SessionRegistryOption
 }
 
 /**
- * Makes a registry in a store. A session that the store lacks has ended: a store that loses its content ends sessions, and
- * revives none.
+ * Makes a registry in a store. A session that the store lacks has ended: a store that loses its content ends sessions,
+ * and revives none.
  */
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
@@ -89,8 +89,9 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
 const sessionEndsTopic = 'x/sessions'
 
 /**
- * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request
- * waits until this instance hears the others, and fails while the bus cannot be reached for the first time.
+ * Notifies every instance of the ends. Ids do not travel: their digests are enough to know an ended one again. A
+ * request waits until this instance receives the ends of the others, and fails while the bus cannot be reached for the
+ * first time.
  */
 function createReplicatedRegistry(localRegistry: SessionRegistry, bus: SessionBus): SessionRegistry {
   let listenPromise: Promise<() => void> | undefined

@@ -37,7 +37,7 @@ export interface SessionResourcesOptions<Resource> {
    */
   readonly maxOpenResources?: number | undefined
   readonly onError?: ErrorListener<[error: unknown]>
-  /** Time; the platform's when absent. */
+  /** Time. Default: the platform's. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 

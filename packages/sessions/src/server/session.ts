@@ -8,7 +8,7 @@ export interface SessionView<State> {
   readonly id: string
   /** The end of the session, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** The key by which quotas count the caller; undefined in a task. */
+  /** The key by which quotas count the caller, undefined in a task. */
   readonly callerKey: string | undefined
   /** The number of times that the state was replaced before this call. Overlapping calls may have the same. */
   readonly revision: number
@@ -27,9 +27,9 @@ export interface Session<State> extends SessionView<State> {
    */
   setState(next: State): void
   /**
-   * Claims the right to replace the state; resolves with true for one of all calls that brought the same revision, so
+   * Claims the right to replace the state. Resolves with true for one of all calls that brought the same revision, so
    * that an older state which is sent again is detected. Without it, every earlier state of the session is accepted.
-   * Needs the `store`. A call that fails releases its claim; otherwise it holds for `ttlMs` (10 minutes when absent).
+   * Needs the `store`. A call that fails releases its claim. Otherwise it holds for `ttlMs` (10 minutes when absent).
    * In a handler that also asks, claim within a `ctx.step`.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
@@ -59,7 +59,7 @@ function createSessionView<State>(session: OpenedSession, parser: StateParser<St
 }
 
 /**
- * The session of one run. Its getters stand in a class: in an object literal they would be new functions in each
+ * The session of one run. Its getters are members of a class. In an object literal they would be new functions in each
  * session, and V8 creates a hidden class for each of those.
  */
 class RunSession<State> implements Session<State> {

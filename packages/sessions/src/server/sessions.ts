@@ -35,7 +35,7 @@ export interface Sessions<State, Name extends string = 'sessions'>
   /** Returns the session of a handler's call, or undefined. */
   find(ctx: CallView): Session<State> | undefined
   /**
-   * For `visibleTo`: shows a tool, a prompt or a resource within a session alone; for other calls it does not exist.
+   * For `visibleTo`: shows a tool, a prompt or a resource within a session alone. For other calls it does not exist.
    */
   isInSession(principal: Principal | undefined, call: CallView): boolean
   /** For `visibleTo`: the same, for sessions that pass a test. */
@@ -56,7 +56,7 @@ export type StatefulSessionsOptions<State, Name extends string = 'sessions'> = S
  * can neither read nor alter nor omit a state. It can send an older state of the same session again, which only
  * `claim()` of {@link Session} rejects.
  *
- * @throws SessionUsageError for options that contradict each other; a `TypeError` for an invalid `name`.
+ * @throws SessionUsageError for options that contradict each other. TypeError for an invalid `name`.
  *
  * @example const trips = sessions({ codec: sealedState({ keys }), state: { schema: z.object({ city: z.string() }), initial:
  * { city: 'Oslo' } } }) const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions:
@@ -121,7 +121,7 @@ function createExtension<Name extends string>(
     // The option's own value, or the default of both the option and its type.
     name: names.name as Name,
     identifier: names.identifier,
-    // seed data-layer-sessions, capabilities: the draft has a member of its own; further kinds are ordinary extensions.
+    // seed data-layer-sessions, capabilities: the draft has a member of its own. Further kinds are ordinary extensions.
     ...(names.isStandard ? { serverCapabilities: { sessions: {} } } : { capabilities: {} }),
     start: (host) => ({
       api: { revoke },

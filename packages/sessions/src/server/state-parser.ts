@@ -4,14 +4,14 @@ import { SessionUsageError } from './session-errors.ts'
 
 /** Parses and checks the states of sessions. */
 export interface StateParser<State> {
-  /** The first state of a session; undefined where its handlers keep none. */
+  /** The first state of a session, undefined where its handlers keep none. */
   readonly initial: State | undefined
   /**
    * Parses the state that a request brought. One that the schema no longer accepts is reported and replaced by the
    * initial one.
    */
   parse(value: JsonValue | undefined, report: (error: unknown) => void): State
-  /** Returns a state that the schema accepts; throws for others. */
+  /** Returns a state that the schema accepts. Throws for others. */
   validate(next: State): State
   /** Returns a state as JSON. */
   serialize(state: State): JsonValue
@@ -53,7 +53,7 @@ export function createStateParser<State>({ schema, initial }: SessionState<State
       }
     },
     validate,
-    // The options take types of JSON alone (MustBeJson); interfaces are among them, which the compiler does not see as
+    // The options take types of JSON alone (MustBeJson). Interfaces are among them, which the compiler does not see as
     // JsonValue.
     serialize: (state) => state as JsonValue,
   }

@@ -2,7 +2,7 @@ import { isJsonArray, type JsonObject, type JsonValue } from '@x/core'
 import { StateUsageError } from '../state-error.ts'
 
 /**
- * The greatest depth of a value; the limit protects the call stack. Messages of the protocol, which are bound to a
+ * The greatest depth of a value. The limit protects the call stack. Messages of the protocol, which are bound to a
  * state with their arguments, have 256 levels at most by default.
  */
 export const maxDepth = 300

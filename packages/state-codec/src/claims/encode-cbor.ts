@@ -123,7 +123,7 @@ class CborWriter {
     }
   }
 
-  /** Writes a text of ASCII characters; returns false and writes nothing for any other. */
+  /** Writes a text of ASCII characters. Returns false and writes nothing for any other. */
   #tryWriteAscii(text: string): boolean {
     const start = this.#byteLength
     this.#writeHead(majorTypes.text, text.length)

@@ -4,7 +4,7 @@ import { decodeCbor } from './decode-cbor.ts'
 import { encodeCbor } from './encode-cbor.ts'
 import type { Envelope } from './envelope.ts'
 
-/** The first item of the array that an envelope becomes; another layout gets another number. */
+/** The first item of the array that an envelope becomes. Another layout gets another number. */
 const layoutVersion = 1
 
 /**

@@ -135,10 +135,10 @@ function findBindingFailure(
   return new StateError('binding', detail)
 }
 
-/** Compares two digests in constant time; a digest has one canonical text. */
+/** Compares two digests in constant time. A digest has one canonical text. */
 function areDigestsEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length
-  // An index past the end reads NaN, which counts as 0; the lengths differ in that case.
+  // An index past the end reads NaN, which counts as 0. The lengths differ in that case.
   for (let index = 0; index < digestLength; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }

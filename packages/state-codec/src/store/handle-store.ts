@@ -21,7 +21,7 @@ import { withStateErrors } from './call-store.ts'
 export interface HandleStore {
   readonly claimOptions: ResolvedClaimOptions
   newHandle(): string
-  /** Writes a value; `claims.replaces` is the handle of the one that it replaces. */
+  /** Writes a value. `claims.replaces` is the handle of the one that it replaces. */
   write(handle: string, value: JsonValue, claims: SealClaims): Promise<void>
   read(handle: string, claims: OpenOptions): Promise<JsonValue>
   /** Rejects when the store cannot be reached. */
@@ -58,7 +58,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
       : { key: await deriveKey(replaces), at: claimOptions.clock.now() }
   const deletedKeys = new Set<string>()
   const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
-    // One deletion is enough; after this time the value has expired by itself.
+    // One deletion is enough. After this time the value has expired by itself.
     if (deletedKeys.has(key) || (guardedStore.canExpire && claimOptions.clock.now() - at > replacedTtlMs + clockSkewMs))
       return
     await guardedStore.forOwner(owner).delete(key)
@@ -76,7 +76,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
       const envelopeText = stringifyEnvelope({ ...envelope, replaces })
       if (envelopeText.length > claimOptions.maxBytes)
         throw recordTooLargeError(envelopeText.length, value, claimOptions.maxBytes)
-      // The envelope's own expiry decides; the store may keep the value a little longer.
+      // The envelope's own expiry decides. The store may keep the value a little longer.
       const ownedStore = guardedStore.forOwner(claims.owner)
       const wasAdded = await ownedStore.add(
         await deriveKey(handle),

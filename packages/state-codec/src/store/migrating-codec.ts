@@ -13,12 +13,12 @@ import {
 } from './migration-counter.ts'
 import { createHandleStore, handleLength, isHandle, type HandleStore } from './handle-store.ts'
 
-/** Options of `migratingState`. The claim options apply to values in the store; give the state codec the same ones. */
+/** Options of `migratingState`. The claim options apply to values in the store. Give the state codec the same ones. */
 export interface MigratingOptions extends ClaimOptions {
   readonly phase: MigrationPhase
   /** The target codec of the migration. */
   readonly state: StateCodec
-  /** The store that the migration leaves; the phase `state` needs none. */
+  /** The store that the migration leaves. The phase `state` needs none. */
   readonly store?: StateStore | undefined
   /** Receives every event that counts for or against the next phase, when it happens. */
   readonly onEvent?: ((event: MigrationEvent) => void) | undefined
@@ -135,7 +135,7 @@ async function sealPair(value: JsonValue, claims: SealClaims, migration: Migrati
 }
 
 /**
- * Seals the state part, or returns `undefined` where the value cannot be sealed (it may be too large); the store can
+ * Seals the state part, or returns `undefined` where the value cannot be sealed (it may be too large). The store can
  * still hold it.
  */
 async function trySealState(
@@ -204,7 +204,7 @@ async function openFromBothSources({ readFromStore, readFromState, purpose, coun
   return storeOutcome.value
 }
 
-/** Returns the result of the state; when the state does not open, falls back to the store. */
+/** Returns the result of the state. When the state does not open, falls back to the store. */
 async function openFromFirstSource({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [stateOutcome] = await Promise.allSettled([readFromState()])
   if (stateOutcome.status === 'fulfilled') return stateOutcome.value

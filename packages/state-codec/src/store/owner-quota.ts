@@ -39,7 +39,7 @@ export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
 }
 
 /**
- * Returns the name of an owner in a shared store: a digest, so that a reader of the store learns no subject and no
+ * Returns the name of an owner in a shared store: a digest, so that a reader of the store finds no subject and no
  * address.
  */
 async function digestOwner(owner: string): Promise<string> {

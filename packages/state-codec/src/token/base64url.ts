@@ -20,7 +20,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Decodes a canonical Base64url text; returns `undefined` for any other. */
+/** Decodes a canonical Base64url text. Returns `undefined` for any other. */
 export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!isCanonicalBase64url(text)) return undefined
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))

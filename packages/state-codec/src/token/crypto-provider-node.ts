@@ -33,7 +33,7 @@ function isCanonicalEncoding(text: string): boolean {
 const scratchBuffer = Buffer.allocUnsafeSlow(24 * 1024)
 
 /**
- * Decodes a Base64url text; the result is valid until the next call. A new buffer for a long text costs several times
+ * Decodes a Base64url text. The result is valid until the next call. A new buffer for a long text costs several times
  * its decoding.
  */
 function decodeToBuffer(text: string): Buffer {
@@ -106,7 +106,7 @@ export function createNodeSigning(cipherKey: CipherKey): Cipher {
   }
 }
 
-/** Returns the same bytes as a `Buffer`; bytes of the pool are one already. */
+/** Returns the same bytes as a `Buffer`. Bytes of the pool are one already. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -5,7 +5,7 @@ import { derivationSalt } from './crypto-provider.ts'
 
 const encoder = new TextEncoder()
 
-/** The operations of Web Crypto; jose implements the token formats. */
+/** The operations of Web Crypto. The library jose implements the token formats. */
 export const webCrypto: CryptoProvider = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
   digest: async (text, encoding) => {
@@ -56,7 +56,7 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
   return crypto.subtle.deriveKey(derivation, rootKey, algorithm, false, keyUses)
 }
 
-/** Returns `undefined` when jose rejects a token as forged; rethrows every other error. */
+/** Returns `undefined` when jose rejects a token as forged. Rethrows every other error. */
 async function returnUndefinedIfForged(decode: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
     return await decode()

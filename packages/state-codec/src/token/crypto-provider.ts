@@ -12,7 +12,7 @@ export type ProtectedHeader =
 export interface Cipher {
   /** Returns the compact token of some content. `random` gives the nonce, for the kinds that have one. */
   seal(content: Uint8Array, random: (bytes: number) => Uint8Array): Promise<string> | string
-  /** Returns the content of a compact token, given as its segments; `undefined` for one of another key or header. */
+  /** Returns the content of a compact token, given as its segments. `undefined` for one of another key or header. */
   open(segments: readonly string[]): Promise<Uint8Array | undefined> | Uint8Array | undefined
 }
 
@@ -24,11 +24,11 @@ export interface CipherKey {
   readonly header: ProtectedHeader
 }
 
-/** The cryptographic operations of a platform, Node or Web Crypto; both make the same tokens. */
+/** The cryptographic operations of a platform, Node or Web Crypto. Both make the same tokens. */
 export interface CryptoProvider {
   readonly random: (bytes: number) => Uint8Array
   readonly digest: DigestFunction
-  /** See `isCanonicalBase64url` in base64url.ts; a platform may have a faster way for long texts. */
+  /** See `isCanonicalBase64url` in base64url.ts. A platform may have a faster way for long texts. */
   readonly isCanonicalBase64url: (text: string) => boolean
 }
 
@@ -36,12 +36,12 @@ export interface CryptoProvider {
 export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 
 /**
- * The salt of HKDF: fixed, so that every instance derives the same keys; its number is the version of the token format.
+ * The salt of HKDF: fixed, so that every instance derives the same keys. Its number is the version of the token format.
  */
 export const derivationSalt = 'x/state-codec/1'
 
 /**
- * Returns true when a result is a promise. Node's results are synchronous; awaiting one would still cost a microtask, a tenth of
+ * Returns true when a result is a promise. Node's results are synchronous. Awaiting one would still cost a microtask, a tenth of
  * the cost to seal and open a small state.
  */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

@@ -3,7 +3,7 @@ import { decodeBase64url, encodeHex } from './base64url.ts'
 
 /**
  * A secret of 32 random bytes or more: bytes, or their hex, Base64 or Base64url. With an `id`, tokens name the key by
- * it; otherwise by a prefix of the key's digest.
+ * it, otherwise by a prefix of the key's digest.
  */
 export type KeyInput = string | Uint8Array | { readonly id?: string | undefined; readonly key: string | Uint8Array }
 
@@ -19,7 +19,7 @@ const maxKeys = 32
 /**
  * Decodes the keys of a ring and rejects invalid ones.
  *
- * @throws StateUsageError with `key`; the message names the key by its index and says how to make one.
+ * @throws StateUsageError with `key`. The message names the key by its index and says how to make one.
  */
 export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly RingKey[] {
   if (!Array.isArray(inputs) || inputs.length === 0)
@@ -105,9 +105,9 @@ function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
 }
 
 /**
- * Returns true when a Base64 text consists of words rather than random bytes. In 43 random characters the class (capital, small,
- * other) changes about 26 times; in words it seldom does. A random key fails this test once in 100,000; make another
- * one.
+ * Returns true when a Base64 text consists of words rather than random bytes. In 43 random characters the class
+ * (capital, small, other) changes about 26 times. In words it seldom does. A random key fails this test once in
+ * 100,000. Make another one.
  */
 function looksLikeWords(text: string): boolean {
   const characterKinds = Array.from(text.slice(0, 43), (character) =>

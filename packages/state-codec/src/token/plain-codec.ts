@@ -16,7 +16,7 @@ import { checkTokenSize, defaultMaxBytes } from './token-codec.ts'
 
 /** Options of `plainState`. */
 export interface PlainOptions extends ClaimOptions {
-  /** Acknowledges that anybody may read and alter the tokens. */
+  /** Acknowledges that every client may read and alter the tokens. */
   readonly insecure: true
 }
 

@@ -49,7 +49,7 @@ export const defaultMaxBytes = 32 * 1024
 export interface TokenType {
   /** Keys are derived under this name. */
   readonly kind: 'sealed' | 'signed'
-  /** The lengths in characters of a token's segments; `undefined` for any length. */
+  /** The lengths in characters of a token's segments. `undefined` for any length. */
   readonly segmentLengths: readonly (number | undefined)[]
   readonly createHeader: (kid: string, purpose: string) => ProtectedHeader
   readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => Uint8Array
@@ -139,7 +139,7 @@ function createContentCache(): ContentCache {
   }
 }
 
-/** @throws StateUsageError when a token exceeds the limit; the message names the largest entries. */
+/** @throws StateUsageError when a token exceeds the limit. The message names the largest entries. */
 export function checkTokenSize(token: string, value: JsonValue, maxBytes: number): string {
   if (token.length <= maxBytes) return token
   const entries = describeLargestEntries(value)

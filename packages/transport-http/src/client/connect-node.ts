@@ -69,7 +69,7 @@ function createUndiciSender(options: UndiciOptions): Sender {
           method,
           headers: headers as string[],
           body: body ?? null,
-          // Our own watch counts; undici's would end a quiet stream after five minutes.
+          // Our own watch counts. Undici's would end a quiet stream after five minutes.
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
@@ -146,6 +146,6 @@ function createDispatchHandler(
 
 function headerValueOf(name: string, value: string | string[] | undefined): string | undefined {
   if (!Array.isArray(value)) return value
-  // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one; what we read besides is no list.
+  // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one. What we read besides is no list.
   return name === 'www-authenticate' ? value.join(', ') : value[0]
 }

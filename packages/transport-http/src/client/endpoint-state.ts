@@ -32,12 +32,12 @@ export interface EndpointState {
   readonly options: HttpConnectOptions
   readonly sender: Sender
   readonly clock: Clock
-  /** The user's headers, checked; `undefined` when a function gives them per request. */
+  /** The user's headers, checked. `undefined` when a function gives them per request. */
   readonly fixedHeaders: readonly string[] | undefined
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly closed: AbortSignal
-  /** Looks at replies; absent where requests of earlier revisions are sent as well. */
+  /** Looks at replies. Absent where requests of earlier revisions are sent as well. */
   readonly checkReply?: CheckReply | undefined
 }
 
@@ -214,7 +214,7 @@ interface RetryContext {
   readonly retry: false | RetryOptions
   /** Returns true if nothing can have happened on the server. */
   readonly isUnsent: (error: unknown) => boolean
-  /** The request that is tried; it is not tried again once it is cancelled. */
+  /** The request that is tried. It is not tried again once it is cancelled. */
   readonly request: Cancellable
   readonly clock: Clock
   readonly random: () => number

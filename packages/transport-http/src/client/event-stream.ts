@@ -61,7 +61,7 @@ export function createEventDecoder({
   const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
     new HttpError('too_large', `${origin}: ${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
-    // Characters, of which a message has no more than bytes; the parser of messages counts bytes.
+    // Characters, of which a message has no more than bytes. The parser of messages counts bytes.
     maxBufferSize: bounds.bytes + maxOverheadLength,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)
@@ -97,7 +97,7 @@ function createLineEndNormalizer(): (text: string) => string {
 // Field names, ids and the newlines between the lines of one event count towards the parser's buffer as well.
 const maxOverheadLength = 1024
 
-/** A message of a body or an event; throws {@link HttpError} `protocol`. */
+/** A message of a body or an event. Throws {@link HttpError} `protocol`. */
 export function parseEventMessage(text: string, bounds: ParseBounds, origin: string): RpcMessage {
   try {
     return parseMessage(text, bounds)
@@ -107,7 +107,7 @@ export function parseEventMessage(text: string, bounds: ParseBounds, origin: str
   }
 }
 
-/** The response among messages; throws {@link HttpError} `protocol` when the message is a request of the server's. */
+/** The response among messages. Throws {@link HttpError} `protocol` when the message is a request of the server's. */
 export function requireResponse(message: RpcMessage, origin: string): RpcResponse | undefined {
   if (isResponse(message)) return message
   // basic/transports/streamable-http, receiving messages: independent requests must not be sent on any stream.

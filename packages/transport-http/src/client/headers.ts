@@ -89,7 +89,7 @@ export function createPlainHeaders(
 }
 
 /**
- * Returns the name to send a header of the call's context under; undefined for a header that the transport writes
+ * Returns the name to send a header of the call's context under, undefined for a header that the transport writes
  * itself. A proxy's context has those of the request that it forwards.
  */
 function normalizeHeaderName(name: string, { method }: RpcRequest): string | undefined {

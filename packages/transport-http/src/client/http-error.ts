@@ -14,14 +14,14 @@ export type HttpErrorCode =
   | 'too_large'
   /** A redirect that must not be followed. */
   | 'redirect'
-  /** The server speaks earlier revisions of the protocol alone; the message names its revision. */
+  /** The server speaks earlier revisions of the protocol alone. The message names its revision. */
   | 'unsupported_version'
   /** The connection or the stream ended before the answer. The server may have acted. */
   | 'closed'
 
 /** The members of an {@link HttpError} beside its code and message. */
 export interface HttpErrorDetails {
-  /** Scheme, host and port of the server; never a path or a query, which may hold secrets. */
+  /** Scheme, host and port of the server, never a path or a query, which may hold secrets. */
   readonly origin: string
   /** The HTTP status, where one came. */
   readonly status?: number | undefined

@@ -27,7 +27,7 @@ export interface HttpClientRequest {
 export interface HttpClientResponse extends HttpResponseHead {
   /** The media type of the body in lower case, without parameters. */
   readonly type: string | undefined
-  /** Reads the body as UTF-8; throws an `HttpError` `too_large` past the bounds of a message. */
+  /** Reads the body as UTF-8. Throws an `HttpError` `too_large` past the bounds of a message. */
   text(): Promise<string>
   /** Reads the body as events until it ends. Throws an `HttpError` past a bound, and what a listener throws. */
   readEvents(listener: HttpEventListener): Promise<void>

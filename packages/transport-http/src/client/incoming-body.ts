@@ -7,7 +7,7 @@ export interface IncomingBody {
   readonly end: () => void
   readonly fail: (error: unknown) => void
   /**
-   * Hands on every chunk, first those that have come before. To be called once; rejects with what the body failed of.
+   * Hands on every chunk, first those that have come before. To be called once. Rejects with what the body failed of.
    */
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<void>
 }

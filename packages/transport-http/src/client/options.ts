@@ -36,7 +36,7 @@ export interface HttpAuthorizer {
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
 }
 
-/** The time limits of a connection, in milliseconds; 0 waits without end. */
+/** The time limits of a connection, in milliseconds. 0 waits without end. */
 export interface HttpTimeouts {
   /**
    * From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30
@@ -62,7 +62,7 @@ export interface RetryOptions {
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /**
-   * Headers to add, such as `Authorization`; a function is asked once per request. A client over a connection with a
+   * Headers to add, such as `Authorization`. A function is asked once per request. A client over a connection with a
    * function caches nothing unless its `cache` names a partition: the requests may be of several principals.
    */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined

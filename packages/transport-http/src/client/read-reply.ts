@@ -5,7 +5,7 @@ import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
 import { readErrorReply } from './error-status.ts'
 import type { IncomingResponse } from './sender.ts'
 
-/** The server closes its stream with the response; one that lingers is closed after this, and after this much more. */
+/** The server closes its stream with the response. One that lingers is closed after this, and after this much more. */
 const drainTimeoutMs = 1000
 const maxDrainBytes = 65_536
 
@@ -64,7 +64,7 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
         if (response === undefined && 'method' in message) return call.notify(message)
         if (response === undefined) return
         resolve(requireMatchingId(response, context))
-        // Left open for its end, the connection serves the next request; closed, it would have to be made again.
+        // Left open for its end, the connection serves the next request. Closed, it would have to be made again.
         drainState = { timer: clock.setTimeout(incomingResponse.stop, drainTimeoutMs), bytes: 0 }
       },
     })

@@ -3,7 +3,7 @@ import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './sender.ts'
 
-/** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too_large` or `protocol`. */
+/** The text of a body, at most `limit` bytes of it. Throws {@link HttpError} `too_large` or `protocol`. */
 export async function readText(
   incomingResponse: IncomingResponse,
   maxBytes: number,
@@ -66,7 +66,7 @@ export interface ReplyContext {
   readonly recordActivity: () => void
 }
 
-/** The response, when it answers this request; throws {@link HttpError} `protocol` when it is another's. */
+/** The response, when it answers this request. Throws {@link HttpError} `protocol` when it is another's. */
 export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
   // An error may lack the id, when the server could not read the request's (basic/index, error responses).
   if (response.id === request.id || (response.id === undefined && 'error' in response)) return response

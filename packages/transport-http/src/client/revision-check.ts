@@ -20,7 +20,7 @@ const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405,
 
 /**
  * Names a server that speaks earlier revisions alone (basic/versioning, backward compatibility). After the first reply
- * that such a server may have given, the server is asked once for its revision; a reply that it does not explain stays
+ * that such a server may have given, the server is asked once for its revision. A reply that it does not explain stays
  * as it is.
  */
 export function createRevisionCheck(getClient: () => HttpClient): CheckReply {

@@ -52,7 +52,7 @@ async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<Inco
       if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is longer than an error needs')
       chunks.push(chunk)
     }
-    // The status says what is needed; a body that breaks off or is too long only lacks its end.
+    // The status says what is needed. A body that breaks off or is too long only lacks its end.
     await incomingResponse.read(bufferChunk).catch(() => incomingResponse.stop())
   }
   return {

@@ -3,7 +3,7 @@ import type { Cancellable } from '@x/core'
 /** The HTTP methods that the protocol uses, earlier revisions of it included. */
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'
 
-/** One request as it goes out; it stops when it is cancelled. */
+/** One request as it goes out. It stops when it is cancelled. */
 export interface OutgoingRequest extends Cancellable {
   readonly url: URL
   readonly method: HttpMethod
@@ -17,7 +17,7 @@ export interface IncomingResponse {
   readonly status: number
   /** A header by its lower-case name. */
   header(name: string): string | undefined
-  /** Hands every chunk on; resolves when the body has ended, rejects when it breaks off or `take` throws. */
+  /** Hands every chunk on. Resolves when the body has ended, rejects when it breaks off or `take` throws. */
   read(onChunk: (chunk: Uint8Array) => void): Promise<void>
   /** Closes the stream, whether it has been read or not. */
   stop(): void

@@ -19,11 +19,12 @@ export function answerDocument({ request, response, path }: DocumentRequest, { s
 }
 
 /**
- * Serves documents alone, where a router hands the handler of the endpoint no other path; false for any other path.
+ * Serves documents alone, where a router hands the handler of the endpoint no other path. Returns false for any other
+ * path.
  *
  * @example
- * const serveDocument = documentHandler(auth.documents)
- * app.use((request, response, next) => { if (!serveDocument(request, response)) next() })
+ * const serveDocument = documentHandler(auth.documents) app.use((request, response, next) => { if
+ * (!serveDocument(request, response)) next() })
  *
  * @throws TypeError for a path that is none.
  */

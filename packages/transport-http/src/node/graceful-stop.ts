@@ -26,7 +26,7 @@ const flushTimeoutMs = 1_000
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
-  // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
+  // Server.close of node:http would also cut connections whose answer is written and not yet flushed. The one of net only
   // stops to listen.
   NetServer.prototype.close.call(server)
   const responsesDrainPromise = closeWhenDrained(deps)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The paths of health checks; see `health` of `serveHttp`. */
+/** The paths of health checks. See `health` of `serveHttp`. */
 export interface HealthOptions {
   /** The path that is 200 while the process answers. `/healthz` by default, `false` for none. */
   readonly livePath?: string | false | undefined
@@ -18,7 +18,7 @@ interface ReadyState {
   canReachDependencies(): Promise<boolean>
 }
 
-/** Answers a request for one of the paths; false for a request for anything else. */
+/** Answers a request for one of the paths. Returns false for any other request. */
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**

@@ -21,7 +21,7 @@ export type NodeHandler = (request: NodeRequest, response: ServerResponse) => vo
 export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
 
 /**
- * Serves a server to node:http without building web objects; no framework is needed, and any can mount it.
+ * Serves a server to node:http without building web objects. No framework is needed, and any can mount it.
  *
  * A body that a parser has read before is taken from `request.body`.
  *
@@ -70,7 +70,7 @@ const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   },
 }
 
-// A call's connection keeps the process alive; its timers need not.
+// A call's connection keeps the process alive. Its timers need not.
 function scheduleUnref(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)

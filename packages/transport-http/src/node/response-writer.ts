@@ -7,7 +7,7 @@ import type { HttpAnswer, ResponseWriter, TakeUnreadBytes } from '../server/http
 import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 
-/** Maximum size of a chunk of one tick, in characters; larger ones are still being built when memory is collected. */
+/** Maximum size of a chunk of one tick, in characters. Larger ones are still being built when memory is collected. */
 const maxPendingLength = 16_384
 
 /** A request of node:http while it is answered. */

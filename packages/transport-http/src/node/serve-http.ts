@@ -13,11 +13,11 @@ import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /** The options of {@link serveHttp}. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
-  /** The port; 0, the default, picks a free one. */
+  /** The port. 0, the default, picks a free one. */
   readonly port?: number | undefined
   /** The address to bind, `127.0.0.1` by default. One that other machines reach needs `allowedHosts`. */
   readonly host?: string | undefined
-  /** The path of the endpoint, `/mcp` by default; every other answers 404. */
+  /** The path of the endpoint, `/mcp` by default. Every other path answers 404. */
   readonly path?: string | undefined
   /**
    * Receives every request first, except health checks. Returns true for a request that it answers itself, such as one
@@ -86,7 +86,7 @@ const serverOptions = {
  *
  * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or
  * for a server that is for this machine alone.
- * @throws Error when the address cannot be bound; its `cause` is the system's error.
+ * @throws Error when the address cannot be bound. Its `cause` is the system's error.
  */
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
   checkHandlerOptions(options, 'serveHttp', knownServeOptions)
@@ -220,7 +220,7 @@ function checkBindAddress(
   if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)
 }
 
-// A request to the loopback address was meant for this machine; on any other, only the operator knows its names.
+// A request to the loopback address was meant for this machine. On any other, only the operator knows its names.
 function requireLoopbackHosts(host: string): readonly string[] {
   const name = parseHost(formatUrlHost(host))?.name
   if (name !== undefined && isLoopback(name)) return [...loopbackHosts, name]

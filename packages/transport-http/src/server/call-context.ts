@@ -20,7 +20,7 @@ import type { RequestView } from './http-adapter.ts'
 
 /** The parts of a request that its call's context is made of. */
 export interface CallContextDeps {
-  /** The request; undefined for a call that lasts. */
+  /** The request, undefined for a call that lasts. */
   readonly view: RequestView | undefined
   readonly getView: () => RequestView
   readonly clientAddress: () => string | undefined
@@ -92,7 +92,7 @@ const headerNamePattern = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const visibleAsciiPattern = /^[\x21-\x7e]*$/
 
 /**
- * The `Mcp-*` headers of a request and, as long as its answer has not begun, of that; all others are no business of an
+ * The `Mcp-*` headers of a request and, as long as its answer has not begun, of that. All others are no business of an
  * exchange.
  */
 function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
@@ -118,7 +118,7 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
 
 const paramHeaderPrefix = 'mcp-param-'
 
-/** The `Mcp-Param-*` headers of a request by the rest of their names, still encoded; read when they are asked for. */
+/** The `Mcp-Param-*` headers of a request by the rest of their names, still encoded. Read when they are asked for. */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
     get: (name) => view.header(paramHeaderPrefix + name.toLowerCase()),

@@ -146,7 +146,7 @@ function isJsonMediaType(contentType: string | undefined): boolean {
 }
 
 /**
- * Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1).
+ * Returns true if an `Accept` allows both JSON and an event stream. An absent one allows everything (RFC 9110, 12.5.1).
  */
 function acceptsJsonAndEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredMediaTypes) return true
@@ -179,7 +179,7 @@ function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype
  *
  * `supportedVersions` are the revisions that the errors name.
  *
- * @throws McpError `headerMismatch`; or `unsupportedProtocolVersion` for a request that names an earlier revision in
+ * @throws McpError `headerMismatch`, or `unsupportedProtocolVersion` for a request that names an earlier revision in
  * the header and none in the body, as those revisions do.
  */
 export function checkHeadersMatchBody(
@@ -231,7 +231,7 @@ function checkMethodHeader(header: string | undefined, method: string, isRequire
 
 function checkNameHeader(header: string | undefined, bodyName: unknown, isRequired: boolean): void {
   if (header === undefined) {
-    // Without a name in the body there is nothing to repeat; the server says what is wrong with such params.
+    // Without a name in the body there is nothing to repeat. The server says what is wrong with such params.
     if (isRequired && typeof bodyName === 'string') throw missingHeaderError('Mcp-Name', bodyName)
     return
   }

@@ -7,9 +7,9 @@ export interface CorsOptions {
   readonly headers?: readonly string[] | undefined
   /** Response headers to show to pages beyond `WWW-Authenticate` and `Retry-After`. */
   readonly exposedHeaders?: readonly string[] | undefined
-  /** True when pages may send cookies; false by default. It needs a list of `allowedOrigins`. */
+  /** True when pages may send cookies. Default: false. It needs a list of `allowedOrigins`. */
   readonly credentials?: boolean | undefined
-  /** Seconds for which a browser may cache the answer; 10 minutes by default. */
+  /** Seconds for which a browser may cache the answer. Default: 10 minutes. */
   readonly maxAge?: number | undefined
 }
 
@@ -32,7 +32,7 @@ const protocolHeaders = [
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const defaultMaxAgeSeconds = 600
 
-/** Makes a rule of options; `true` is the defaults. An adapter adds its HTTP methods and response headers. */
+/** Makes a rule of options. `true` is the defaults. An adapter adds its HTTP methods and response headers. */
 export function compileCors(
   options: boolean | CorsOptions | undefined,
   adapter: Pick<HttpProtocolAdapter, 'methods' | 'exposedHeaders'> = { methods: [], exposedHeaders: [] },
@@ -70,7 +70,7 @@ export function createCorsHeaders(rule: CorsRule, origin: string): readonly stri
 /** The answer to a browser that asks, before it sends a request of an allowed origin, whether it may. */
 export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): HttpAnswer {
   const requestedHeaders = view.header('access-control-request-headers') ?? ''
-  // A wildcard does not cover Authorization, nor anything with credentials; so what was asked for is named. The
+  // A wildcard does not cover Authorization, nor anything with credentials, so what was asked for is named. The
   // headers of tool parameters, and of exchanges around the server, are known by their prefix alone.
   const allowedHeaders = requestedHeaders
     .split(',')

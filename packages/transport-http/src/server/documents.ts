@@ -4,7 +4,7 @@ import type { HttpAnswer, RequestView } from './http-adapter.ts'
 /** A fixed JSON document that anybody may read, such as the metadata of a protected resource (RFC 9728). */
 export interface HttpDocument {
   readonly body: JsonObject
-  /** Time that caches may keep it, in seconds; 1 hour by default. */
+  /** Time that caches may keep it, in seconds. Default: 1 hour. */
   readonly maxAge?: number | undefined
 }
 
@@ -45,7 +45,7 @@ function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [strin
 }
 
 /**
- * The answer to a request for one of the documents; undefined for any other path. They are public, so pages of every
+ * The answer to a request for one of the documents, undefined for any other path. They are public, so pages of every
  * origin may read them, and the Host is not looked at.
  */
 export function findDocumentAnswer(

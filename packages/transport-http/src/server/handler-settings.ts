@@ -93,16 +93,16 @@ export interface HandlerOptions<Source> {
   readonly allowedOrigins?: readonly string[] | '*' | undefined
   /** Answers browsers' CORS questions for the allowed origins. Off by default: no CORS header is ever sent. */
   readonly cors?: boolean | CorsOptions | undefined
-  /** Bounds of a body; `bytes` (4 MiB) holds while it is being read. */
+  /** Bounds of a body. `bytes` (4 MiB) holds while it is being read. */
   readonly bounds?: Partial<ParseBounds> | undefined
   /**
-   * Milliseconds that a call may take, 5 minutes by default; 0 is no limit. Past it `call.signal` aborts and the
+   * Milliseconds that a call may take, 5 minutes by default. 0 is no limit. Past it `call.signal` aborts and the
    * peer gets status 504 with an internal error, or that error on its stream. Calls that stream by nature
    * (`subscriptions/listen`) have no limit.
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds without output after which a comment keeps the stream open; 0 is never. The default is 15 seconds on
+   * Milliseconds without output after which a comment keeps the stream open. 0 is never. The default is 15 seconds on
    * `node:http`, and 5 seconds for web requests, because Bun closes connections that are quiet for 10 seconds. A call
    * without a response by then becomes a stream.
    */
@@ -113,7 +113,7 @@ export interface HandlerOptions<Source> {
    */
   readonly maxQueuedBytes?: number | undefined
   /**
-   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before
+   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it. Runs before
    * the body is read. An error that it throws is answered as any other.
    */
   readonly authenticate?: AuthenticateFunction<Source> | undefined
@@ -138,7 +138,7 @@ export interface HandlerOptions<Source> {
    * for it: each value once a minute, at most 100 of them. A line of `console.error` when absent, `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
-  /** The clock; the platform's own by default. */
+  /** The clock. Default: the platform's own. */
   readonly schedule?: Schedule | undefined
 }
 

@@ -13,7 +13,7 @@ export interface HostName {
   readonly port: string | undefined
 }
 
-/** Reads a `Host` header (RFC 9110, 7.2); undefined when it is malformed. */
+/** Reads a `Host` header (RFC 9110, 7.2), undefined when it is malformed. */
 export function parseHost(host: string): HostName | undefined {
   const match = hostPattern.exec(host.toLowerCase())
   const name = match?.[1]
@@ -22,7 +22,7 @@ export function parseHost(host: string): HostName | undefined {
   return canonicalName === undefined ? undefined : { name: canonicalName, port: match?.[2] }
 }
 
-// An IPv6 address has many spellings; the URL parser knows the one to compare.
+// An IPv6 address has many spellings. The URL parser knows the one to compare.
 function canonicalizeAddress(name: string): string | undefined {
   const url = `http://${name}`
   return URL.canParse(url) ? new URL(url).hostname : undefined

@@ -12,11 +12,11 @@ export interface RequestView<Source = unknown> {
   readonly url: string
   /** The platform's own request, for data that this view lacks, such as a user that middleware has set. */
   readonly source: Source
-  /** A header's value by its lower-case name; values of a repeated header are joined by a comma. */
+  /** A header's value by its lower-case name. Values of a repeated header are joined by a comma. */
   header(name: string): string | undefined
   /**
    * The values of a header by its lower-case name, in the order in which they came. On Node one for each time that it
-   * was sent, with those that `header` leaves out, such as a second `Authorization`; elsewhere all of them joined in
+   * was sent, with those that `header` leaves out, such as a second `Authorization`. Elsewhere all of them joined in
    * one.
    */
   headerValues(name: string): readonly string[]
@@ -60,11 +60,11 @@ export interface ResponseWriter<Target = unknown> {
 export interface HttpErrorResponse {
   /** The HTTP status, such as 401. */
   readonly status: number
-  /** The fault and its remedy; the peer sees it. */
+  /** The fault and its remedy. The peer sees it. */
   readonly message: string
-  /** The JSON-RPC code; `errorCodes.invalidRequest` when absent. */
+  /** The JSON-RPC code. `errorCodes.invalidRequest` when absent. */
   readonly code?: number | undefined
-  /** The reason in a form for programs; the peer sees it. */
+  /** The reason in a form for programs. The peer sees it. */
   readonly data?: JsonObject | undefined
   /** Headers to send along, such as `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -89,7 +89,7 @@ export interface BodyBounds {
 }
 
 /**
- * The functions that read and answer requests on one platform. `Target` is a platform's record of one request; the
+ * The functions that read and answer requests on one platform. `Target` is a platform's record of one request. The
  * functions are the same for all of them, because thousands may be open at once.
  */
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {

@@ -16,7 +16,7 @@ import type { HandlerContext } from './run-call.ts'
 // Bun closes a connection without traffic after 10 seconds, which it measures in steps of 4 seconds.
 const defaultKeepAliveMs = 5_000
 
-/** Answers a web request; it never rejects. */
+/** Answers a web request. It never rejects. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
 /** The options of {@link httpHandler}. */
@@ -50,7 +50,7 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
 }
 
 /**
- * Serves documents alone, where a router hands the handler of the endpoint no other path; undefined for any other path.
+ * Serves documents alone, where a router hands the handler of the endpoint no other path, undefined for any other path.
  *
  * @example
  * app.get('/.well-known/*', ({ request }) => documentHandler(auth.documents)(request) ?? notFound())
@@ -77,7 +77,7 @@ function createWebRequestView(request: Request): RequestView<Request> {
     method,
     url,
     source: request,
-    // Requests that were made in the same process have no Host header; their URL says it.
+    // Requests that were made in the same process have no Host header. Their URL says it.
     headerValues(name) {
       const value = headers.get(name)
       return value === null ? [] : [value]

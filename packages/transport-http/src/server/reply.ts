@@ -24,7 +24,7 @@ export interface Reply<Target = unknown> {
 }
 
 /**
- * Sends a notification; the first one makes the answer a stream. False when the reader is so slow that the notification
+ * Sends a notification. The first one makes the answer a stream. False when the reader is so slow that the notification
  * had to be dropped. After the answer has ended it does nothing.
  */
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
@@ -41,7 +41,7 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
 /**
  * Sends the response and ends the answer. `status` is for an answer that is still plain JSON.
  *
- * @throws TypeError for a response that is no JSON, such as a cycle; nothing was sent then.
+ * @throws TypeError for a response that is no JSON, such as a cycle. Nothing was sent then.
  */
 export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
   if (reply.phase === 'ended') return
@@ -121,7 +121,7 @@ interface RetryAfter {
 }
 
 /**
- * Returns the head of an answer that rejects a call for the server's load or the caller's quota; undefined for any
+ * Returns the head of an answer that rejects a call for the server's load or the caller's quota, undefined for any
  * other answer.
  */
 function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
@@ -177,7 +177,7 @@ function encodeEvent(json: string): string {
   return `data: ${json}\n\n`
 }
 
-/** Returns true if a value is a {@link HttpErrorResponse}; a principal has no status. */
+/** Returns true if a value is a {@link HttpErrorResponse}. A principal has no status. */
 export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse {
   return typeof value === 'object' && value !== null && 'status' in value
 }

@@ -40,7 +40,7 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
   elapsedMs: number
   /** Cancels the next timer, where the call has one of its own. */
   cancelTimer: (() => void) | undefined
-  /** The tick of the shared timer at which the call is due; 0 for none. */
+  /** The tick of the shared timer at which the call is due. 0 for none. */
   dueTick: number
 }
 

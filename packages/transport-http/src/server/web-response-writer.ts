@@ -112,7 +112,7 @@ function releaseWaitingWriters({ drainListeners }: WebTarget): void {
   for (const resolve of drainListeners.splice(0)) resolve()
 }
 
-// nginx's number for it; there is no official one.
+// nginx's number for it. There is no official one.
 const clientClosedRequestStatus = 499
 
 /** A whole answer as a web response. */

@@ -23,7 +23,7 @@ import { hasLogLevel, requestIdOf, withCallerId, withCallerIds, withWireId } fro
 /** The calls over one pair of streams. */
 export interface ClientConnection {
   /**
-   * Sends a request and returns its response; rejects with `call.signal.reason`, or with the error of the connection.
+   * Sends a request and returns its response. Rejects with `call.signal.reason`, or with the error of the connection.
    */
   send(request: RpcRequest, call: Call): Promise<RpcResponse>
   /** Writes a notification. */
@@ -38,7 +38,7 @@ export interface ClientConnection {
 export interface ClientConnectionDeps {
   readonly streams: StreamPair
   readonly settings: ConnectionSettings
-  /** Called when the server's end of the streams has closed or failed; no further message arrives. */
+  /** Called when the server's end of the streams has closed or failed. No further message arrives. */
   readonly onEnd: (error?: unknown) => void
 }
 
@@ -107,7 +107,7 @@ function cancelCall(state: ConnectionState, id: number, reason: unknown): void {
   pendingCall.reject(reason)
 }
 
-// Details of an error stay on this side; a string, and the platform's message for a signal, contain no secrets.
+// Details of an error stay on this side. A string, and the platform's message for a signal, contain no secrets.
 function toPublicReason(reason: unknown): string | undefined {
   if (typeof reason === 'string') return reason.slice(0, 200)
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined

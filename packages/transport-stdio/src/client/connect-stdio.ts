@@ -29,8 +29,8 @@ export interface StdioConnection extends Connection {
  * Runs a server in a child process and returns the connection to it (basic/transports/stdio). The first call starts the
  * process, and so does the next call after it has ended. Several clients may share the connection.
  *
- * A call rejects with {@link StdioError} when no response arrives. The program gets few of this process's variables;
- * see `env`.
+ * A call rejects with {@link StdioError} when no response arrives. The program gets few of this process's variables.
+ * See `env`.
  *
  * @example
  * await using connection = connectStdio({ command: 'node', args: ['server.js'] })

@@ -13,7 +13,7 @@ import type { StdioError } from '../stdio-error.ts'
 /** Options of a connection over any streams. */
 export interface ConnectionOptions {
   /**
-   * The length limit of one line in bytes; 16 MiB by default. A longer line is reported and skipped, and its call fails
+   * The length limit of one line in bytes. Default: 16 MiB. A longer line is reported and skipped, and its call fails
    * if its id can be read.
    */
   readonly maxLineBytes?: number | undefined
@@ -27,11 +27,11 @@ export interface ConnectionOptions {
   /** Receives notifications that belong to no pending call, or to one of several that cannot be distinguished. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
-   * Answers requests of the server, which only servers of earlier revisions send; `undefined` leaves one without an
+   * Answers requests of the server, which only servers of earlier revisions send. `undefined` leaves one without an
    * answer. By default they are reported to `onError`.
    */
   readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
-  /** The time limit of each step of an orderly shutdown, in milliseconds; 2,000 by default. */
+  /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
   readonly graceMs?: number | undefined
   /** Default: the platform's. */
   readonly runtime?: Clock | undefined
@@ -41,7 +41,7 @@ export interface ConnectionOptions {
 export interface StreamConnectOptions extends ConnectionOptions {
   /** The stream of the server's messages. */
   readonly input: Readable | Duplex
-  /** The stream of messages to the server; equal to `input` for a socket. */
+  /** The stream of messages to the server. Equal to `input` for a socket. */
   readonly output: Writable | Duplex
 }
 
@@ -67,13 +67,13 @@ export interface ProcessExit {
   readonly signal: string | undefined
   /** `true` when this side ended it. */
   readonly expected: boolean
-  /** The last lines of its stderr, where they are not inherited; at most 2,000 characters. */
+  /** The last lines of its stderr, where they are not inherited. At most 2,000 characters. */
   readonly stderr: string
 }
 
 /** A process that was just started, as `onStart` sees it. */
 export interface StartedProcess {
-  /** Sends requests to this process; rejects when it has ended. */
+  /** Sends requests to this process. Rejects when it has ended. */
   readonly exchange: Exchange
   /** Sends a notification. */
   notify(message: RpcNotification): void
@@ -85,9 +85,9 @@ export interface StdioConnectOptions extends ConnectionOptions {
   readonly command: string
   /** Its arguments, passed unchanged. */
   readonly args?: readonly string[] | undefined
-  /** Variables added to the few that every process gets, or replacing them; `{ ...process.env }` passes on all. */
+  /** Variables added to the few that every process gets, or replacing them. `{ ...process.env }` passes on all. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The working directory of the process; this process's own by default. */
+  /** The working directory of the process. Default: this process's own. */
   readonly cwd?: string | URL | undefined
   /**
    * Starts the process as the leader of a process group, so that `close()` ends what it has started as well, and
@@ -96,7 +96,7 @@ export interface StdioConnectOptions extends ConnectionOptions {
    */
   readonly processGroup?: boolean | undefined
   /**
-   * Receives the lines of stderr; `'inherit'` sends them to this process's own stderr. By default errors include the
+   * Receives the lines of stderr. `'inherit'` sends them to this process's own stderr. By default errors include the
    * last lines.
    */
   readonly stderr?: 'inherit' | ((line: string) => void) | undefined
@@ -106,7 +106,7 @@ export interface StdioConnectOptions extends ConnectionOptions {
    */
   readonly probe?: false | { readonly timeoutMs?: number | undefined } | undefined
   /**
-   * Called with every fresh process before any request is sent, in place of the probe; a call waits for it. What it
+   * Called with every fresh process before any request is sent, in place of the probe. A call waits for it. What it
    * rejects with, the call rejects with, and the process is ended.
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined

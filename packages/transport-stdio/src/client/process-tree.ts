@@ -14,7 +14,7 @@ export interface ProcessTree {
   waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean>
 }
 
-/** The parts of a platform that end processes; the real ones by default. */
+/** The parts of a platform that end processes. Default: the real ones. */
 export interface ProcessPlatform {
   readonly platform: NodeJS.Platform
   readonly spawn: Spawn
@@ -57,7 +57,7 @@ function toProcessTree(
   }
 }
 
-/** Sends a signal to a process group, and returns whether there is such a group; 0 asks no more than that. */
+/** Sends a signal to a process group, and returns whether there is such a group. 0 asks no more than that. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

@@ -7,13 +7,13 @@ export interface RestartPolicy {
   /** Records an exit of a process that started at `startedAt`, with its reason. */
   recordExit(reason: StdioError, startedAt: number): void
   /**
-   * Returns the delay before the next start in milliseconds; throws {@link StdioError} `restarts` when no restart is
+   * Returns the delay before the next start in milliseconds. Throws {@link StdioError} `restarts` when no restart is
    * allowed, and the reason of the last exit again for a server of an earlier revision.
    */
   computePauseMs(): number
 }
 
-/** Creates a restart policy; `false` allows no restart. */
+/** Creates a restart policy. `false` allows no restart. */
 export function createRestartPolicy(restart: false | RestartOptions, clock: Clock): RestartPolicy {
   const {
     limit = 5,

@@ -67,7 +67,7 @@ export interface ServerProcess {
   readonly pid: number | undefined
   /** Its stdout and stdin. */
   readonly streams: StreamPair
-  /** Resolves when the process has exited and its output was read; never rejects. */
+  /** Resolves when the process has exited and its output was read, never rejects. */
   readonly exitPromise: Promise<Omit<ProcessExit, 'expected'>>
   /**
    * Ends the process and those that it has started: closes its stdin, sends SIGTERM to what still runs after the
@@ -80,7 +80,7 @@ export interface ServerProcess {
 /** The time in milliseconds during which a grandchild may hold a pipe open after its parent's exit. */
 const pipeCloseTimeoutMs = 500
 
-/** Starts a server's process without a shell; rejects with {@link StdioError} `spawn` when it cannot be started. */
+/** Starts a server's process without a shell. Rejects with {@link StdioError} `spawn` when it cannot be started. */
 export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
   const child = await spawnChild(options, await selectSpawner(process.platform))
   const isLeader = isGroupLeader(options)

@@ -27,7 +27,7 @@ export interface Supervisor {
 
 /** The observable state of a connection's process. */
 export interface ProcessView {
-  /** The id of the running process; `undefined` when none runs. */
+  /** The id of the running process. `undefined` when none runs. */
   readonly pid: number | undefined
   /** The number of processes started to replace one that exited. */
   readonly restartCount: number
@@ -182,8 +182,8 @@ async function initializeProcess(
 
 /**
  * Checks that a new process speaks this protocol revision, before any request that an older server would misread
- * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes;
- * any other one is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the
+ * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes.
+ * Any other one is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the
  * signal.
  */
 async function probeServer(connection: ClientConnection, command: string, signal: AbortSignal): Promise<void> {

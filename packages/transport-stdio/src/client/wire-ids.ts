@@ -29,7 +29,7 @@ export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse 
 }
 
 /**
- * Returns the request id of a notification from any of its places; `undefined` without one (basic/transports/stdio).
+ * Returns the request id of a notification from any of its places. `undefined` without one (basic/transports/stdio).
  */
 export function requestIdOf({ params }: RpcNotification): JsonValue | undefined {
   if (params === undefined) return undefined

@@ -30,7 +30,7 @@ export interface CallRegistry {
   run(request: RpcRequest, handler?: StreamHandler): void
   /** Cancels a call: nothing more is sent for it (basic/patterns/cancellation). */
   cancel(id: RequestId, reason: string | undefined): void
-  /** Asks every call to stop; their responses are still sent. */
+  /** Asks every call to stop. Their responses are still sent. */
   stop(reason: unknown): void
   /** Resolves when no call runs. */
   waitForAllCalls(): Promise<void>
@@ -65,7 +65,7 @@ interface RegistryState {
   onIdle: () => void
 }
 
-/** Creates an empty set of calls; `writer` sends their output. */
+/** Creates an empty set of calls. `writer` sends their output. */
 export function createCallRegistry(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): CallRegistry {
   const registryState: RegistryState = {
     exchange,
@@ -219,14 +219,14 @@ function endSlowStream(registryState: RegistryState, call: RunningCall): void {
 }
 
 /**
- * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON; nothing was sent then.
+ * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON. Nothing was sent then.
  */
 function writeResponse(registryState: RegistryState, call: RunningCall, response: RpcResponse): void {
   if (call.isEnded) return
   const text = encodeMessage(response)
   removeCall(registryState, call)
   writeResponseText(registryState, call, text)
-  // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
+  // basic/patterns/cancellation: a server that ends a subscription sends a cancellation. The response alone does not
   // end the stream.
   if (call.isStreaming && call.hasNotified) writeMessage(registryState.writer, createCancelledNotification(call.id))
 }

@@ -4,23 +4,23 @@ import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {
-  /** The stream of incoming messages; `process.stdin` by default. Give both streams or neither. */
+  /** The stream of incoming messages. `process.stdin` by default. Give both streams or neither. */
   readonly input?: Readable | undefined
-  /** The stream of outgoing messages; `process.stdout` by default. A socket is both streams. */
+  /** The stream of outgoing messages. `process.stdout` by default. A socket is both streams. */
   readonly output?: Writable | undefined
   /**
-   * The length limit of one line in bytes; 16 MiB by default. A longer line gets an error response, and the stream
+   * The length limit of one line in bytes. Default: 16 MiB. A longer line gets an error response, and the stream
    * continues.
    */
   readonly maxLineBytes?: number | undefined
   /** Limits of a message in addition to its length. */
   readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
   /**
-   * The limit of queued output for a slow reader in bytes; 1 MiB by default. Beyond it, notifications of a call are
+   * The limit of queued output for a slow reader in bytes. Default: 1 MiB. Beyond it, notifications of a call are
    * dropped, responses never. A streaming call is ended instead, since its client could not detect the loss.
    */
   readonly maxQueuedBytes?: number | undefined
-  /** The time limit for calls that were asked to stop, in milliseconds; 1,000 by default. */
+  /** The time limit for calls that were asked to stop, in milliseconds. Default: 1,000. */
   readonly graceMs?: number | undefined
   /** The principal of the peer, where it is known, as on a private socket. */
   readonly principal?: Principal | undefined
@@ -32,7 +32,7 @@ export interface ServeStdioOptions {
    */
   readonly exit?: boolean | undefined
   /**
-   * Called with failures whose cause the peer must not see; a line of `console.error` when absent, `false` for none.
+   * Called with failures whose cause the peer must not see. A line of `console.error` when absent, `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Default: the platform's. */

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 export interface ProcessStreams {
   readonly input: Readable
   readonly output: Writable
-  /** Writes to stdout; other writes to stdout go to stderr meanwhile. */
+  /** Writes to stdout. Other writes to stdout go to stderr meanwhile. */
   readonly send: (text: string, onDone: () => void) => boolean
   /** Releases the streams. */
   release(): void
@@ -31,7 +31,7 @@ export function acquireProcessStreams(): ProcessStreams {
   areStreamsTaken = true
   const { stdin, stdout, stderr } = process
   const originalWrite = stdout.write
-  // A client that has exited reads no stderr either; that error must not end the process during its shutdown.
+  // A client that has exited reads no stderr either. That error must not end the process during its shutdown.
   stderr.on('error', ignoreStderrError)
   stdout.write = (...[chunk, encoding, done]: WriteArguments): boolean => {
     if (typeof encoding === 'string') stderr.write(chunk, encoding, done)

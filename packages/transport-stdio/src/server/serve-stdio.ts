@@ -121,7 +121,7 @@ interface LineTargets {
   readonly receiveNotification: (message: RpcNotification) => void
   readonly calls: CallRegistry
   readonly writer: MessageWriter
-  /** The adapter's part in these streams; undefined where only this revision is served. */
+  /** The adapter's part in these streams, undefined where only this revision is served. */
   readonly streamConnection: StreamConnection | undefined
 }
 
@@ -147,7 +147,7 @@ function handleLine(
     const message = parseMessage(text, bounds)
     if (isRequest(message)) return calls.run(message, streamConnection?.handlerFor(message))
     streamConnection?.receive(message)
-    // A client of this revision sends no responses; one is ignored, as every unknown notification is.
+    // A client of this revision sends no responses. One is ignored, as every unknown notification is.
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
