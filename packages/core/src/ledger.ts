@@ -33,6 +33,8 @@ export const ledgerBounds = {
   questions: { perCaller: 100, total: 10_000, advice: 'answer a question that waits' },
   /** Sessions of older clients that this process keeps something of. */
   sessions: { perCaller: 1000, total: 10_000, advice: 'delete a session' },
+  /** Sessions of older clients that were deleted: remembered until they would have expired, in about 150 bytes each. */
+  ended_sessions: { perCaller: 20_000, total: 200_000, advice: 'let sessions expire' },
   /** Open resources of sessions, such as browsers or connections of a handler: a few are a lot. */
   session_resources: { perCaller: 100, total: 1000, advice: 'delete a session' },
   /** Kept tasks of every status. Their store counts them, so that the bound holds for a fleet. */

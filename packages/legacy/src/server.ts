@@ -6,6 +6,6 @@
 
 export { type LegacyApi, legacy } from './server/legacy.ts'
 export type { LegacyLink, LinkBus } from './server/options.ts'
-export { type LegacyPeer, legacyPeerOf } from './server/legacy-call.ts'
+export { type LegacyPeer, legacyPeerOf } from './server/call/legacy-call.ts'
 export { type LegacyRevision, legacyRevisions } from './revisions.ts'
 export type { LegacyOptions, LegacyStateOptions, LegacyWarning, StateQuestion } from './server/options.ts'

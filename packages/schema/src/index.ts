@@ -73,12 +73,8 @@ export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
 export { discoverProbe, findRevisionError, protocolVersion, protocolVersions } from './basic/revision.ts'
-export {
-  olderInitializeRequest,
-  olderRevisionIn,
-  olderServerMessage,
-  supportsDiscover,
-} from './basic/revision.ts'
+export { olderInitializeRequest, olderRevisionIn } from './basic/revision.ts'
+export { olderServerMessage, supportsDiscover } from './basic/revision.ts'
 export type {
   RequestId,
   RpcError,

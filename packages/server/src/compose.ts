@@ -92,7 +92,9 @@ export function composeServer({ coreExchange, use, extensions, host }: Compositi
     methods: methodsOf(startedExtensions),
     adapters: adaptersOf(startedExtensions),
     apis: apisOf(startedExtensions),
-    localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
+    localOnly: startedExtensions
+      .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
+      .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
     ...createLifecycleMethods(startedExtensions, host),
   }

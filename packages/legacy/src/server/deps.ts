@@ -1,17 +1,22 @@
-import { sleep } from '@x/core'
+import { isUnavailable, type Ledger, raceWithAbort, sleep } from '@x/core'
 import type { Exchange, ExtensionHost, Implementation } from '@x/schema'
+import { createOpenQuestions, type OpenQuestions } from './call/open-questions.ts'
+import { createMemoryRounds, type RoundStore } from './call/round-store.ts'
+import { createStateRounds, type StateRounds } from './call/state-rounds.ts'
 import type { LegacySettings } from './options.ts'
-import { createQuestionStates, type QuestionStates } from './question-state.ts'
-import { createQuestionRegistry, type QuestionRegistry } from './question-registry.ts'
 
 /** Dependencies that the parts of the adapters share. */
 export interface Deps {
   readonly exchange: Exchange
   readonly serverInfo: Implementation
   readonly settings: LegacySettings
-  readonly questions: QuestionRegistry
-  /** Seals the `state` of questions; undefined where it is off. */
-  readonly questionStates: QuestionStates | undefined
+  readonly ledger: Ledger
+  /** The questions that wait at this instance. */
+  readonly questions: OpenQuestions
+  /** Keeps the rounds that wait: where instances are linked, the link puts its own store in this place. */
+  rounds: RoundStore
+  /** The rounds that travel in the `state` of questions; undefined where that is off. */
+  readonly stateRounds: StateRounds | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
@@ -19,23 +24,54 @@ export interface Deps {
   readonly schedule: (run: () => void, ms: number) => () => void
   /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts before. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /**
+   * Runs an operation on a store again while the store is unreachable. Rejects with its error after `timeoutMs`, or with
+   * the signal's reason.
+   */
+  readonly retryUnavailable: <T>(operation: () => Promise<T>, options: RetryOptions) => Promise<T>
 }
 
+/** Options of `retryUnavailable`. */
+export interface RetryOptions {
+  readonly signal?: AbortSignal
+  /** Milliseconds in which the operation is tried; the time that a question may wait when absent. */
+  readonly timeoutMs?: number
+}
+
+const retryPauseMs = 250
+
 /** Joins what a server gives with the settings of the extension. */
-export function createDeps({ exchange, info, runtime, report }: ExtensionHost, settings: LegacySettings): Deps {
+export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
+  const { exchange, info, runtime, ledger, report } = host
   const schedule: Deps['schedule'] = (run, ms) => {
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
   }
+  const retryUnavailable: Deps['retryUnavailable'] = async (operation, options) => {
+    const { signal, timeoutMs = settings.answerTimeoutMs } = options
+    const triesUntil = runtime.now() + timeoutMs
+    for (;;) {
+      try {
+        return await (signal === undefined ? operation() : raceWithAbort(operation(), signal))
+      } catch (error) {
+        if (signal?.aborted === true || !isUnavailable(error) || runtime.now() >= triesUntil) throw error
+        await sleep(retryPauseMs, { clock: runtime, signal })
+      }
+    }
+  }
+  const stateRounds = createStateRounds(settings)
   return {
     exchange,
     serverInfo: info,
     settings,
-    questions: createQuestionRegistry(),
-    questionStates: createQuestionStates(settings),
+    ledger,
+    questions: createOpenQuestions(ledger),
+    rounds: stateRounds ?? createMemoryRounds(),
+    stateRounds,
     now: runtime.now,
     reportError: report,
     schedule,
     sleep: (ms, signal) => sleep(ms, { clock: runtime, signal }),
+    retryUnavailable,
   }
 }

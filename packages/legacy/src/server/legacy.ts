@@ -4,9 +4,6 @@ import { createHttpAdapter } from './http/http-adapter.ts'
 import { type LegacyOptions, resolveLegacySettings } from './options.ts'
 import { createStreamAdapter } from './stdio/stream-adapter.ts'
 
-const localOnlyMessage =
-  'legacy() seals session ids with a random key of this process: give it `codec`, with the same keys at every instance'
-
 /** The member that {@link legacy} adds to its server. */
 export interface LegacyApi {
   /**
@@ -16,34 +13,39 @@ export interface LegacyApi {
   readonly missingEchoCount: number
 }
 
+const localOnlyMessage =
+  'legacy() seals session ids with a random key of this process: give the server a `state`, with the same keys at every ' +
+  'instance'
+
 /**
- * Serves clients of revisions 2025-11-25, 2025-06-18 and 2025-03-26 beside those of 2026-07-28, at the same endpoint
- * and over the same streams. The definitions of the server stay as they are; handlers that ask run again from the top
- * for older clients too.
+ * Serves clients of revisions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05 beside those of 2026-07-28, at the same
+ * endpoint and over the same streams. The definitions of the server stay as they are; handlers that ask run again from
+ * the top for older clients too. Sessions are sealed with the `state` of the server.
  *
  * @example
  * const state = sealedState({ keys: [process.env.STATE_KEY] })
- * const server = createServer({ name: 'demo', version: '1.0.0', state, tools, extensions: [legacy({ codec: state })] })
+ * const server = createServer({ name: 'demo', version: '1.0.0', state, tools, extensions: [legacy()] })
  *
  * @throws TypeError for a revision that is not known, and RangeError for a number that makes no sense.
  */
 export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
-  const settings = resolveLegacySettings(options)
+  // A wrong option is reported where it is written.
+  resolveLegacySettings(options, undefined)
   return {
     side: 'server',
     name: 'legacy',
     identifier: 'x/legacy',
-    ...(options.codec === undefined && { localOnly: localOnlyMessage }),
     start(host) {
-      const deps = createDeps(host, settings)
+      const deps = createDeps(host, resolveLegacySettings(options, host.state))
       const httpAdapter = createHttpAdapter(deps)
       const streamAdapter = createStreamAdapter(deps)
       return {
         api: {
           get missingEchoCount() {
-            return deps.questionStates?.missingEchoCount ?? 0
+            return deps.stateRounds?.missingEchoCount ?? 0
           },
         },
+        ...(options.codec === undefined && host.state === undefined && { localOnly: localOnlyMessage }),
         adapters: { http: httpAdapter.adapter, stream: streamAdapter.adapter },
         drain: () => httpAdapter.drain(),
         async close() {

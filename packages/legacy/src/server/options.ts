@@ -3,7 +3,7 @@ import type { JsonObject } from '@x/schema'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 
-/** Something that an operator should know though calls go on. */
+/** A problem that does not stop calls, and that an operator should know. */
 export interface LegacyWarning {
   readonly code: /** A session id was not accepted; the client sees 404 whatever the reason. */
     | 'session_rejected'
@@ -46,7 +46,7 @@ export interface LegacyStateOptions {
   readonly chooseCodec?: ((question: StateQuestion) => string | boolean) | undefined
 }
 
-/** Carries short messages between the instances of a server: any `ChangeBus` of `@x/server` is one. */
+/** Sends short messages between the instances of a server: any `ChangeBus` of `@x/server` is one. */
 export interface LinkBus {
   /** Sends to every instance that listens. Rejects when the message could not be delivered to the bus. */
   publish(change: { readonly topic: string; readonly data?: JsonObject | undefined }): Promise<void>
@@ -71,11 +71,11 @@ export interface LegacyLink {
 /** Options of {@link legacy}. */
 export interface LegacyOptions {
   /**
-   * Seals session ids: `sealedState({ keys })`, with the same keys at every instance. A random key when absent, and
-   * then the server may be reached from this machine only.
+   * Seals session ids. The `state` of the server when absent; where it has none, a random key, and then the server may be
+   * reached from this machine only.
    */
   readonly codec?: StateCodec | undefined
-  /** The revisions to serve; all three when absent. */
+  /** The revisions to serve; all when absent. */
   readonly revisions?: readonly LegacyRevision[] | undefined
   /** Milliseconds that a session lives; 24 hours when absent. The codec has to open tokens for as long (`maxAgeMs`). */
   readonly sessionTtlMs?: number | undefined
@@ -154,7 +154,7 @@ const legacyOptionNames = {
  *
  * Throws a TypeError for a revision that is not known, and a RangeError for a number that makes no sense.
  */
-export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
+export function resolveLegacySettings(options: LegacyOptions, serverState: StateCodec | undefined): LegacySettings {
   checkOptions(options, legacyOptionNames, 'legacy')
   const givenRevisions = options.revisions ?? legacyRevisions
   const unknownRevision = givenRevisions.find((revision) => !legacyRevisions.includes(revision))
@@ -166,7 +166,7 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
   const requireMilliseconds = (name: keyof LegacyOptions, defaultMs: number): number =>
     requireWholeNumber(name, options[name] ?? defaultMs, maxTimerMs)
   return {
-    codec: options.codec ?? sealedState({ keys: [randomKey()] }),
+    codec: resolveCodec(options.codec ?? serverState),
     revisions: legacyRevisions.filter((revision) => givenRevisions.includes(revision)),
     sessionTtlMs: requireMilliseconds('sessionTtlMs', dayMs),
     answerTimeoutMs: requireMilliseconds('answerTimeoutMs', 600_000),
@@ -182,6 +182,10 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
       options.onWarning === undefined ? createConsoleWarn() : errorListener(options.onWarning, '@x/legacy'),
     ),
   }
+}
+
+function resolveCodec(codec: StateCodec | undefined): StateCodec {
+  return codec ?? sealedState({ keys: [randomKey()] })
 }
 
 function resolveStateSettings(stateOption: StateCodec | LegacyStateOptions): StateSettings {
@@ -223,7 +227,7 @@ function createSafeWarn(listener: (warning: LegacyWarning) => void): (warning: L
     try {
       listener(warning)
     } catch {
-      // The request goes on: its answer must not depend on how warnings are written down.
+      // The answer to a request must not depend on how warnings are written down.
     }
   }
 }

@@ -14,7 +14,7 @@ import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
  */
 export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
   const features = revisionFeaturesOf(revision)
-  const { elicitation, sampling, roots, experimental } = capabilities
+  const { elicitation, sampling, roots, experimental, extensions } = capabilities
   return {
     ...(isJsonObject(elicitation) &&
       features.hasStructuredOutput && { elicitation: elicitationModesIn(elicitation, revision) }),
@@ -23,6 +23,7 @@ export function toClientCapabilities(capabilities: JsonObject, revision: LegacyR
     }),
     ...(isJsonObject(roots) && { roots: {} }),
     ...(isJsonObject(experimental) && { experimental: pickObjects(experimental) }),
+    ...(isJsonObject(extensions) && { extensions: pickObjects(extensions) }),
   }
 }
 
@@ -47,13 +48,14 @@ function pickSupportedCapabilities(capabilities: JsonObject, names: readonly str
   )
 }
 
-/** The capabilities of a server as older revisions word them: without extensions, and always with `logging`. */
+/** The capabilities of a server as older revisions word them: always with `logging`, and with its extensions. */
 export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObject {
-  const { completions, experimental, prompts, resources, tools } = capabilities
+  const { completions, experimental, extensions, prompts, resources, tools } = capabilities
   return {
     logging: {},
     ...(completions && { completions }),
     ...(experimental && { experimental }),
+    ...(extensions && { extensions }),
     ...(prompts && { prompts }),
     ...(resources && { resources }),
     ...(tools && { tools }),

@@ -1,6 +1,6 @@
 import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type WireError } from '@x/schema'
 
-/** An error response, or a tool's result that tells of one. */
+/** An error response, or the result of a tool that failed. */
 export type LegacyFailure = { readonly error: WireError } | { readonly result: JsonObject }
 
 /**
@@ -23,13 +23,11 @@ export function toLegacyFailure(error: WireError, method: string): LegacyFailure
 /** The failure of a call that needs something which its client cannot do. */
 export function createCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
   const capabilityNames = capabilityNamesOf(requiredCapabilities)
-  const extensionText =
-    requiredCapabilities['extensions'] === undefined ? '' : ', which clients of revision 2026-07-28 have'
   const capabilityText =
     capabilityNames.length === 0
       ? 'a capability that this client lacks'
       : `the client capability ${capabilityNames.join(', ')}`
-  const message = `This needs ${capabilityText}${extensionText}`
+  const message = `This needs ${capabilityText}`
   if (method !== 'tools/call') return { error: { code: errorCodes.invalidParams, message } }
   return { result: createFailedToolResult(message) }
 }

@@ -1,5 +1,6 @@
 import {
   type ClientCapabilities,
+  findMethodRow,
   findNotificationRow,
   type Implementation,
   isJsonObject,
@@ -25,7 +26,7 @@ const modernMetaKeys: ReadonlySet<string> = new Set(
 )
 
 /** The methods of older revisions that a server of this one serves under the same name. */
-export const sharedMethods: ReadonlySet<string> = new Set([
+const sharedMethods: ReadonlySet<string> = new Set([
   'tools/list',
   'tools/call',
   'prompts/list',
@@ -34,6 +35,21 @@ export const sharedMethods: ReadonlySet<string> = new Set([
   'resources/templates/list',
   'resources/read',
   'completion/complete',
+])
+
+/** Returns true for a method that is passed to the server: one of both revisions, or of an extension. */
+export function isServedMethod(method: string, { capabilities }: LegacyClient): boolean {
+  if (sharedMethods.has(method)) return true
+  return capabilities.extensions !== undefined && findMethodRow(method) === undefined && !legacyMethods.has(method)
+}
+
+/** Methods of older revisions that this one does not have. */
+const legacyMethods: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
 ])
 
 const legacyNotifications: ReadonlySet<string> = new Set([

@@ -35,7 +35,7 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
   const { structuredContent, content, messages, ...rest } = result
   const entries = Object.entries(rest).map(([name, value]) => [
     name,
-    listFields.includes(name) ? mapObjects(value, (entry) => toListEntry(entry, features)) : value,
+    listFields.includes(name) ? mapObjects(value, (entry) => toListEntry(name, entry, features)) : value,
   ])
   return {
     ...Object.fromEntries(entries),
@@ -47,17 +47,27 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
 }
 
 /** A tool, prompt, resource, template or argument. */
-function toListEntry(entry: JsonObject, features: RevisionFeatures): JsonObject {
-  const { icons, title, outputSchema, arguments: args, ...rest } = entry
+function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
+  const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
   return {
     ...rest,
+    ...(annotations !== undefined && hasAnnotations(list, features) && { annotations }),
     ...(features.hasStructuredOutput && title !== undefined && { title }),
     ...(features.hasIcons && icons !== undefined && { icons }),
-    ...(features.hasStructuredOutput &&
-      isJsonObject(outputSchema) &&
-      outputSchema['type'] === 'object' && { outputSchema }),
-    ...(args !== undefined && { arguments: mapObjects(args, (argument) => toListEntry(argument, features)) }),
+    ...(features.hasStructuredOutput && isObjectSchema(outputSchema) && { outputSchema }),
+    ...(args !== undefined && {
+      arguments: mapObjects(args, (argument) => toListEntry('arguments', argument, features)),
+    }),
   }
+}
+
+function isObjectSchema(schema: JsonValue | undefined): schema is JsonObject {
+  return isJsonObject(schema) && schema['type'] === 'object'
+}
+
+// 2024-11-05 has annotations of contents, and none of tools.
+function hasAnnotations(list: string, { hasAudio }: RevisionFeatures): boolean {
+  return hasAudio || list !== 'tools'
 }
 
 function toPromptMessage(message: JsonObject, features: RevisionFeatures): JsonObject {
@@ -66,10 +76,16 @@ function toPromptMessage(message: JsonObject, features: RevisionFeatures): JsonO
 }
 
 function toContentBlock(block: JsonObject, features: RevisionFeatures): JsonObject {
+  if (block['type'] === 'audio' && !features.hasAudio) return toTextOfAudio(block)
   if (block['type'] !== 'resource_link') return block
-  if (features.hasStructuredOutput) return toListEntry(block, features)
+  if (features.hasStructuredOutput) return toListEntry('content', block, features)
   const { annotations, uri, name, description } = block
   const text = [name, description, uri].filter((part) => typeof part === 'string').join('\n')
+  return { type: 'text', text, ...(annotations !== undefined && { annotations }) }
+}
+
+function toTextOfAudio({ mimeType, annotations }: JsonObject): JsonObject {
+  const text = `[audio of type ${typeof mimeType === 'string' ? mimeType : 'unknown'}]`
   return { type: 'text', text, ...(annotations !== undefined && { annotations }) }
 }
 

@@ -143,7 +143,7 @@ describe('errors', () => {
     [
       { code: -32021, message: 'm', data: { requiredCapabilities: { extensions: { 'a.b/c': {} } } } },
       'tools/call',
-      { result: { isError: true, content: [{ text: expect.stringContaining('2026-07-28') }] } },
+      { result: { isError: true, content: [{ text: expect.stringContaining('extensions.a.b/c') }] } },
     ],
   ])('%o of %s becomes %o [LEG-013 LEG-062]', (error, method, made) => {
     expect(toLegacyFailure(error, method)).toMatchObject(made)

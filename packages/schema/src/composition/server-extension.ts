@@ -82,6 +82,8 @@ export interface HostStateCodec {
 export interface ExtensionInstance<Api extends object | undefined = object | undefined> {
   /** The member of the server that has the extension's name. Default: none. */
   readonly api?: Api
+  /** The reason why this server may be reached from this machine only, where that depends on the server. */
+  readonly localOnly?: string | undefined
   /** Methods that the extension serves. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
   /** Wraps every call, inside `ServerExtension.middleware`. */

@@ -37,8 +37,8 @@ export interface HttpProtocolAdapter {
 
 /** A request whose host, origin, media types, size and principal the transport has checked. */
 export interface HttpRequestView extends RequestHead {
-  /** The body, empty for a method that has none. */
-  readonly bodyText: string
+  /** The body, empty for a method that has none. An adapter that has parsed it and keeps the view empties it. */
+  bodyText: string
   readonly principal: Principal | undefined
   /** The transport and the address of the client, for the calls that the adapter makes. */
   readonly context: CallContext

@@ -1,12 +1,13 @@
 import { encodeMessage, type HttpLimits, type HttpReply, type RpcMessage, type RpcResponse } from '@x/schema'
-import type { ResumableStream } from '../session-state.ts'
+import { isLimitError } from '@x/core'
+import type { ResumableStream } from '../session/session-state.ts'
 import { waitingMark, type WrittenEvent } from './event-id.ts'
 
 /** Options of the stream of a POST. */
 export interface CallStreamOptions {
   /** Identifies the stream in event ids. */
   readonly id: string
-  /** True when the client can come back with `Last-Event-ID`; otherwise its leaving ends the calls. */
+  /** True when the client can resume with `Last-Event-ID`; otherwise the calls end with the connection. */
   readonly isResumable: boolean
   /** True when the stream begins with an event without data (2025-11-25). */
   readonly hasPrimingEvent: boolean
@@ -17,12 +18,14 @@ export interface CallStreamOptions {
   readonly resumeWindowMs: number
   readonly closeAfterMs: number
   readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
-  /** The reader has gone, and the stream waits for it. */
+  /** Counts bytes that are kept for a reader that has left; throws `LimitError` when its caller has too many. */
+  takeBytes(byteCount: number): () => void
+  /** Called when the reader has left, and the stream waits for it. */
   onDetach(): void
-  /** The stream is over: it was answered, or nobody came back for it. */
-  onEnd(isAnswered: boolean): void
+  /** Called when the stream has ended: it was answered, or its reader did not return in time. */
+  onEnd(): void
   /** The number of the first event: above 1 for a stream that another instance began. */
-  readonly firstEventNumber?: number
+  readonly firstEventNumber: number
   /** Ends each event id; empty when absent. */
   readonly eventIdSuffix?: string
 }
@@ -37,21 +40,29 @@ export interface ResponseHead {
 export interface CallStream extends ResumableStream {
   /** Number of events so far. */
   readonly eventCount: number
+  /** True while its call waits for answers that any instance may take. */
+  readonly isAsking: boolean
+  /** True when the client reads the stream at another instance. */
+  readonly hasRemoteReader: boolean
+  /** The response of a stream whose reader has not received it; undefined before. */
+  readonly lastResponse: WrittenEvent | undefined
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
   /**
    * Sends a question that other instances know: an event id that says so, so that any of them may take the stream over.
    */
   ask(message: RpcMessage): void
-  /** Sends an event without data, whose id says that the call does not wait any more. */
-  markAnswered(): void
+  /** The call does not wait any more; an event without data says so in its id where the questions had a `state`. */
+  endAsking(hasStates: boolean): void
+  /** Waits for its reader from now on, as long as a stream is kept: another instance has it, or its call has ended. */
+  extendWindow(options: { readonly hasRemoteReader: boolean }): void
   /** Sends a response; the last one ends the stream. Returns its event, if it is one. */
   respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
   /** Counts a request that will not be answered, because it was cancelled. */
   skipResponse(): void
   /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
   resume(reply: HttpReply, lastEventNumber: number): void
-  /** Ends the stream here; the client is told to come back, and continues it at another instance. */
+  /** Ends the stream here; the client resumes it at another instance. */
   release(): void
 }
 
@@ -80,12 +91,16 @@ class ReplayableCallStream implements CallStream {
   #events: StreamEvent[] = []
   readonly #responses: RpcResponse[] = []
   #cancelTimers: (() => void)[] = []
+  #releaseBytes: (() => void)[] = []
+  #response: WrittenEvent | undefined
+  isAsking = false
+  hasRemoteReader = false
 
   constructor(firstReply: HttpReply | undefined, options: CallStreamOptions) {
     this.id = options.id
     this.#options = options
     this.#openRequestCount = options.responseCount
-    this.#lastEventNumber = (options.firstEventNumber ?? 1) - 1
+    this.#lastEventNumber = options.firstEventNumber - 1
     if (firstReply === undefined) {
       this.#phase = 'streaming'
       return
@@ -106,6 +121,10 @@ class ReplayableCallStream implements CallStream {
     return this.#lastEventNumber
   }
 
+  get lastResponse(): WrittenEvent | undefined {
+    return this.#openRequestCount <= 0 ? this.#response : undefined
+  }
+
   get #suffix(): string {
     return this.#options.eventIdSuffix ?? ''
   }
@@ -119,11 +138,19 @@ class ReplayableCallStream implements CallStream {
   ask(message: RpcMessage): void {
     if (this.#phase === 'ended') return
     this.#open()
+    this.isAsking = true
     this.#write(encodeMessage(message), false, waitingMark)
   }
 
-  markAnswered(): void {
-    if (this.#phase === 'streaming' && this.#options.hasPrimingEvent) this.#write('', true)
+  endAsking(hasStates: boolean): void {
+    this.isAsking = false
+    if (hasStates && this.#phase === 'streaming' && this.#options.hasPrimingEvent) this.#write('', true)
+  }
+
+  extendWindow({ hasRemoteReader }: { readonly hasRemoteReader: boolean }): void {
+    if (!this.isDetached) return
+    this.hasRemoteReader = hasRemoteReader
+    this.#startWindow()
   }
 
   respond(response: RpcResponse, head: ResponseHead = { status: 200 }): WrittenEvent | undefined {
@@ -132,6 +159,7 @@ class ReplayableCallStream implements CallStream {
     let writtenEvent: WrittenEvent | undefined
     if (this.#phase === 'streaming') writtenEvent = this.#write(encodeMessage(response), false)
     else this.#responses.push(response)
+    this.#response = writtenEvent
     if (this.#openRequestCount <= 0) this.#finish(head)
     return writtenEvent
   }
@@ -143,27 +171,28 @@ class ReplayableCallStream implements CallStream {
   }
 
   abandon(): void {
-    this.#end(false)
+    this.#end()
   }
 
   release(): void {
     if (this.#phase === 'ended') return
     this.#open()
     this.#reply?.write(`retry: ${retryMs}\n\n`)
-    this.#end(false)
+    this.#end()
   }
 
   resume(reply: HttpReply, lastEventNumber: number): void {
     const replacedReply = this.#reply
     this.#reply = undefined
     replacedReply?.end()
-    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+    this.#stopWindow()
+    this.hasRemoteReader = false
     this.#phase = 'streaming'
     this.#attach(reply)
     reply.open()
     if (this.#options.closeAfterMs !== Number.POSITIVE_INFINITY) reply.write(`retry: ${retryMs}\n\n`)
     for (const { number, text } of this.#events) if (number > lastEventNumber) reply.write(text)
-    if (this.#openRequestCount <= 0) this.#end(true)
+    if (this.#openRequestCount <= 0) this.#end()
   }
 
   #attach(reply: HttpReply): void {
@@ -173,7 +202,7 @@ class ReplayableCallStream implements CallStream {
       if (this.#reply === reply) this.#detach()
     })
     if (!hasPrimingEvent || closeAfterMs === Number.POSITIVE_INFINITY) return
-    // The connection is closed, and the stream goes on: the client polls (SEP-1699).
+    // The connection is closed, and the stream is not: the client polls (SEP-1699).
     const cancel = limits.schedule(() => {
       this.#open()
       if (this.#reply !== reply) return
@@ -186,11 +215,28 @@ class ReplayableCallStream implements CallStream {
   #detach(): void {
     if (this.#phase === 'ended') return
     this.#reply = undefined
+    const { isResumable, takeBytes, onDetach } = this.#options
+    if (!isResumable) return this.#end()
+    this.#startWindow()
+    try {
+      if (this.#storedLength > 0) this.#releaseBytes.push(takeBytes(this.#storedLength))
+    } catch (error) {
+      if (!isLimitError(error)) throw error
+      return this.#end()
+    }
+    onDetach()
+  }
+
+  /** Ends the stream after the time that it is kept for its reader. */
+  #startWindow(): void {
+    const { resumeWindowMs, limits } = this.#options
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
-    const { isResumable, resumeWindowMs, limits } = this.#options
-    if (!isResumable) return this.#end(false)
-    this.#cancelTimers.push(limits.schedule(() => this.#end(false), resumeWindowMs))
-    this.#options.onDetach()
+    this.#cancelTimers.push(limits.schedule(() => this.#end(), resumeWindowMs))
+  }
+
+  #stopWindow(): void {
+    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+    for (const release of this.#releaseBytes.splice(0)) release()
   }
 
   #open(): void {
@@ -215,8 +261,20 @@ class ReplayableCallStream implements CallStream {
     const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
-    if (isResumable) this.#remember(event)
+    if (isResumable && this.#isCountable(event)) this.#remember(event)
     return event
+  }
+
+  /** Events of a stream without a reader are kept at the cost of its caller; one that does not fit is dropped. */
+  #isCountable({ text }: StreamEvent): boolean {
+    if (this.#reply !== undefined) return true
+    try {
+      this.#releaseBytes.push(this.#options.takeBytes(text.length))
+      return true
+    } catch (error) {
+      if (!isLimitError(error)) throw error
+      return false
+    }
   }
 
   #remember(event: StreamEvent): void {
@@ -234,11 +292,11 @@ class ReplayableCallStream implements CallStream {
   #finish({ status, headers = [] }: ResponseHead): void {
     const reply = this.#reply
     if (this.#phase === 'streaming') {
-      // Events that a departed reader did not get are kept until it comes back, or no longer may.
-      if (reply !== undefined) this.#end(true)
+      // Events that a reader has not received are kept until it resumes, or no longer may.
+      if (reply !== undefined) this.#end()
       return
     }
-    if (reply === undefined) return this.#end(false)
+    if (reply === undefined) return this.#end()
     const [firstResponse] = this.#responses
     const { isBatch } = this.#options
     const encodedResponses = this.#responses.map((response) => encodeMessage(response))
@@ -246,22 +304,22 @@ class ReplayableCallStream implements CallStream {
     if (firstResponse === undefined) reply.send({ status: 202 })
     else
       reply.send({ status, headers, body: isBatch ? `[${encodedResponses.join(',')}]` : (encodedResponses[0] ?? '') })
-    this.#release(true)
+    this.#release()
   }
 
-  #end(isAnswered: boolean): void {
+  #end(): void {
     if (this.#phase === 'ended') return
     const phase = this.#phase
     this.#phase = 'ended'
     if (phase === 'streaming') this.#reply?.end()
     else this.#reply?.send({ status: 202 })
-    this.#release(isAnswered)
+    this.#release()
   }
 
-  #release(isAnswered: boolean): void {
-    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+  #release(): void {
+    this.#stopWindow()
     this.#events = []
     this.#reply = undefined
-    this.#options.onEnd(isAnswered)
+    this.#options.onEnd()
   }
 }

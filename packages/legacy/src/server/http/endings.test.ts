@@ -12,7 +12,7 @@ import {
   nameSchema,
   textIn,
 } from '../../testing/asking.ts'
-import { createScriptedClient } from '../../testing/scripted-client.ts'
+import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 
 test('a question without an answer in time is cancelled at the client, and the call ends [LEG-016]', async () => {
@@ -94,4 +94,17 @@ test('a call that never stops asking comes to an end', async () => {
     await client.post(answerOf(message['id'], { action: 'decline' }))
   }
   expect([questions, textIn(last)]).toEqual([4, expect.stringContaining('more often than is allowed')])
+})
+
+test('a batch of a thousand, an empty one, and one of a later revision are rejected [LEG-021 LEG-097]', async () => {
+  const handler = httpHandler(createLegacyServer({ tools: [greetTool] }))
+  const connect = (revision: string) => createScriptedClient(handler, revision)
+  const client = connect('2025-03-26')
+  await client.initialize()
+  const thousand = Array.from({ length: 1000 }, () => createRpcRequest('ping'))
+  expect((await client.post(thousand)).status).toBe(400)
+  expect((await client.post([])).status).toBe(400)
+  const newer = connect('2025-06-18')
+  await newer.initialize()
+  expect((await newer.post([createRpcRequest('ping')])).status).toBe(400)
 })

@@ -5,6 +5,7 @@ import {
   type HttpRequestView,
   isJsonObject,
   McpError,
+  quotaReason,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
@@ -13,6 +14,14 @@ import type { ParsedEventId } from './event-id.ts'
 
 /** The error code of a session that is unknown here, as servers of these revisions answer it. */
 const sessionNotFoundCode = -32001
+
+/** HTTP statuses of errors that a client may send its request again after. */
+const statusByReason: ReadonlyMap<string, number> = new Map([
+  ['overloaded', 503],
+  ['stopping', 503],
+  ['unavailable', 503],
+  [quotaReason, 429],
+])
 
 /** The answer to a request that is not served. */
 export interface Rejection {
@@ -30,13 +39,21 @@ export function rejectRequest({ reply }: HttpRequestView, { status, message, hea
   return true
 }
 
+/** Rejects a request that is no JSON-RPC request with an error that may pass, such as a quota. */
+export function rejectWithError({ reply }: HttpRequestView, error: WireError): true {
+  const { status, headers } = createOverloadHead(error)
+  const response: RpcResponse = { jsonrpc: '2.0', error }
+  reply.send({ status: status === 200 ? 503 : status, ...(headers && { headers }), body: encodeMessage(response) })
+  return true
+}
+
 /** One answer to every id that opens no session, whatever is wrong with it (basic/transports, session management). */
 export function rejectSession(view: HttpRequestView): true {
   return rejectRequest(view, { status: 404, message: 'Session not found: initialize again' })
 }
 
 /**
- * Answers a call whose instance is gone, on the stream that its client resumes. Returns false when it is not known
+ * Answers a call whose instance has ended, on the stream that its client resumes. Returns false when it is not known
  * which request that was.
  */
 export function rejectLostCall(
@@ -44,7 +61,7 @@ export function rejectLostCall(
   { reply }: HttpRequestView,
 ): boolean {
   if (requestId === undefined) return false
-  const message = 'The instance that ran the call is gone: it may have been done in part'
+  const message = 'The instance that ran the call has ended: the call may have been done in part'
   const error = new McpError(errorCodes.internal, message, { data: { reason: 'lost' } })
   reply.open()
   reply.write(`id: ${streamId}.${eventNumber + 1}\ndata: ${encodeMessage(errorResponse(requestId, error))}\n\n`)
@@ -54,8 +71,8 @@ export function rejectLostCall(
 
 /**
  * Returns the HTTP status of a response: the one that the transport's author gives to its error, such as 403 for a
- * scope that is missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body,
- * because clients of these revisions take any other status for a broken transport.
+ * scope that is missing; 429 and 503 for a call that may be sent again later; otherwise 200 even with an error in the
+ * body, because clients of these revisions take any other status for a broken transport.
  */
 export function createResponseHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }
@@ -67,7 +84,8 @@ export function createResponseHead(response: RpcResponse, view?: HttpRequestView
 function createOverloadHead({ code, data }: WireError): ResponseHead {
   if (code !== errorCodes.internal || !isJsonObject(data)) return { status: 200 }
   const { reason, retryAfterMs } = data
-  if (reason !== 'overloaded' && reason !== 'stopping') return { status: 200 }
+  const status = typeof reason === 'string' ? statusByReason.get(reason) : undefined
+  if (status === undefined) return { status: 200 }
   const retryAfterSeconds = typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : 1
-  return { status: 503, headers: ['Retry-After', String(retryAfterSeconds)] }
+  return { status, headers: ['Retry-After', String(retryAfterSeconds)] }
 }

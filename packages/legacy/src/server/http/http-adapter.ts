@@ -1,10 +1,13 @@
-import { callerKeyOf, type HttpProtocolAdapter } from '@x/schema'
+import { isLimitError, isUnavailable } from '@x/core'
+import type { HttpProtocolAdapter, HttpRequestView } from '@x/schema'
 import { findRevision } from '../../revisions.ts'
 import type { Deps } from '../deps.ts'
-import { createLink } from '../link/link.ts'
-import { createSessionStates } from '../session-state.ts'
-import { createSessions, type Sessions } from '../session.ts'
+import { createSessionStates } from '../session/session-state.ts'
+import { createSessions, type Sessions } from '../session/session.ts'
+import { toErrorResponse } from '../to-error-response.ts'
+import { rejectWithError } from './errors.ts'
 import type { HttpDeps, InstanceLink } from './http-deps.ts'
+import { createLink } from './link/link.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
@@ -27,9 +30,8 @@ export function createHttpAdapter(deps: Deps): LegacyHttpAdapter {
   const httpDeps: HttpDeps = {
     deps,
     link,
-    sessions: linkSessions(createSessions(settings, deps.now), link),
-    sessionStates: createSessionStates(settings),
-    resumedRounds: new Map(),
+    sessions: linkSessions(createSessions(settings, deps), link),
+    sessionStates: createSessionStates(settings, deps.ledger),
   }
   const endListening = (): void => {
     for (const { listeningStream } of httpDeps.sessionStates.listStates()) listeningStream?.end()
@@ -45,9 +47,14 @@ export function createHttpAdapter(deps: Deps): LegacyHttpAdapter {
         return version === undefined || findRevision(version, settings.revisions) !== undefined
       },
       async handle(view) {
-        await link?.listen()
-        if (view.method === 'POST') return servePost(view, httpDeps)
-        return view.method === 'GET' ? serveGet(view, httpDeps) : serveDelete(view, httpDeps)
+        try {
+          await link?.listen()
+          return await serveRequest(view, httpDeps)
+        } catch (error) {
+          if (!isLimitError(error) && !isUnavailable(error)) throw error
+          if (isUnavailable(error)) deps.reportError(error)
+          return rejectWithError(view, toErrorResponse(undefined, error, deps).error)
+        }
       },
     },
     drain() {
@@ -63,6 +70,11 @@ export function createHttpAdapter(deps: Deps): LegacyHttpAdapter {
   }
 }
 
+function serveRequest(view: HttpRequestView, http: HttpDeps): boolean | Promise<boolean> {
+  if (view.method === 'POST') return servePost(view, http)
+  return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
+}
+
 /** Sessions that end at every instance at once, and whose settings hold at every one. */
 function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
   if (link === undefined) return sessions
@@ -70,7 +82,7 @@ function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessi
     ...sessions,
     async open(id, caller) {
       const session = await sessions.open(id, caller)
-      return session !== undefined && (await link.openSession(session, callerKeyOf(caller))) ? session : undefined
+      return session !== undefined && (await link.openSession(session, caller)) ? session : undefined
     },
   }
 }

@@ -1,11 +1,11 @@
 import { callerKeyOf, encodeMessage, type HttpRequestView } from '@x/schema'
-import { listenToChanges, requestNotifiableKinds } from '../change-subscription.ts'
-import type { Session } from '../session.ts'
+import { listenToChanges, requestNotifiableKinds } from '../session/change-subscription.ts'
+import type { Session } from '../session/session.ts'
 import type { CallStream } from './call-stream.ts'
-import { rejectRequest, rejectSession } from './errors.ts'
-import { parseEventId } from './event-id.ts'
+import { rejectRequest, rejectSession, rejectWithError } from './errors.ts'
+import { type ParsedEventId, parseEventId } from './event-id.ts'
 import type { HttpDeps } from './http-deps.ts'
-import { resumeWaitingStream } from './resume-call.ts'
+import { isStreamOf } from './stream-id.ts'
 
 /**
  * Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for
@@ -30,7 +30,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   if (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates) {
     return rejectRequest(view, {
       status: 405,
-      message: 'This server has nothing to tell outside of calls',
+      message: 'This server sends nothing outside of calls',
       headers: ['Allow', 'POST, DELETE'],
     })
   }
@@ -48,9 +48,9 @@ export async function serveDelete(view: HttpRequestView, { sessions, sessionStat
     })
   const session = await sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
-  sessions.end(session)
+  await link?.changeSession(session, view, (storedSession) => ({ ...storedSession, isEnded: true }))
+  sessions.end(session, view)
   sessionStates.end(session)
-  await link?.changeSession(session, (storedSession) => ({ ...storedSession, isEnded: true }))
   view.reply.send({ status: 204 })
   return true
 }
@@ -75,17 +75,42 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   // An id leads to the entry that `serveRequests` registered.
   const knownStream = http.sessionStates.find(session)?.streams.get(eventId.streamId) as CallStream | undefined
   const peer = { client: session, session, view }
-  if (knownStream === undefined && (await http.link?.resume(eventId, peer)) === true) return true
-  const stream = knownStream ?? (eventId.isWaiting ? resumeWaitingCall() : undefined)
-  if (stream === undefined) return rejectStream(view)
-  stream.resume(view.reply, eventId.eventNumber)
-  return true
-
-  /** The call waits for an answer, which brings its state: the stream may be read before. */
-  function resumeWaitingCall(): CallStream | undefined {
-    if (eventId === undefined || http.deps.questionStates?.belongsToSession(session) !== true) return undefined
-    return resumeWaitingStream(eventId.streamId, eventId.eventNumber, { peer, http })?.stream
+  if (knownStream !== undefined) {
+    knownStream.resume(view.reply, eventId.eventNumber)
+    return true
   }
+  // An id that was made up costs nothing: no store and no other instance is asked about it.
+  if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
+  if ((await http.link?.resume(eventId, peer)) === true) return true
+  if (!eventId.isWaiting || http.deps.stateRounds === undefined) return rejectStream(view)
+  holdReader(eventId, session, { view, http })
+  return true
+}
+
+/** Keeps the reader of a call that waits for an answer, which brings the call in its `state` (SEP-1685). */
+function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, { view, http }: StreamContext): void {
+  const { deps, sessionStates } = http
+  const { reply } = view
+  const callerKey = callerKeyOf(view)
+  const releaseStream = deps.ledger.take('streams', callerKey)
+  const state = sessionStates.getOrCreate(session, callerKey)
+  const release = (): void => {
+    cancelTimer()
+    releaseStream()
+    if (state.waitingReaders.get(streamId) === reader) state.waitingReaders.delete(streamId)
+    sessionStates.removeIfEmpty(state)
+  }
+  const reader = { reply, lastEventNumber: eventNumber, release }
+  const cancelTimer = deps.schedule(() => {
+    release()
+    reply.end()
+  }, deps.settings.answerTimeoutMs)
+  const replacedReader = state.waitingReaders.get(streamId)
+  replacedReader?.release()
+  replacedReader?.reply.end()
+  state.waitingReaders.set(streamId, reader)
+  reply.open()
+  reply.onClose(release)
 }
 
 function rejectStream(view: HttpRequestView): true {
@@ -107,11 +132,11 @@ function openListeningStream(
       {
         client: session,
         caller: view,
-        uris: state.uris,
+        uris: state.uris.keys(),
         whenDrained: () => reply.waitForDrain(),
         notify(message) {
           const text = `data: ${encodeMessage(message)}\n\n`
-          // A client that lost a change reads anew: a reader that is so slow is better told to come back.
+          // A client that lost a change reads anew: a reader that is so slow has to connect again.
           if (reply.countQueuedBytes() + text.length > limits.maxQueuedBytes) endListeningStream()
           else reply.write(text)
         },
@@ -120,8 +145,7 @@ function openListeningStream(
           resolve(true)
         },
         onEnd(error) {
-          if (error !== undefined)
-            rejectRequest(view, { status: 503, message: error.message, headers: ['Retry-After', '1'] })
+          if (error !== undefined) rejectWithError(view, error)
           endListeningStream()
           resolve(true)
         },

@@ -1,10 +1,11 @@
+import { isLimitError, randomId } from '@x/core'
 import {
   encodeMessage,
   errorCodes,
   errorResponse,
   type HttpRequestView,
-  isJsonObject,
   isMcpError,
+  type JsonObject,
   isNotification,
   isRequest,
   McpError,
@@ -14,42 +15,57 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  type StatefulResponse,
 } from '@x/schema'
 import { findRevision, revisionFeaturesOf } from '../../revisions.ts'
-import { hasProtocolVersion } from '../../translate/request.ts'
-import { answerInitialize } from '../initialize.ts'
-import { createResponseHead, rejectRequest, rejectSession } from './errors.ts'
-import type { HttpDeps, HttpPeer, SessionPeer } from './http-deps.ts'
-import { resumeCall } from './resume-call.ts'
+import { hasProtocolVersion, isExtensionNotification } from '../../translate/request.ts'
+import { answerInitialize } from '../session/initialize.ts'
+import { toErrorResponse } from '../to-error-response.ts'
+import { acceptAnswer } from './accept-answer.ts'
+import { createResponseHead, rejectRequest, rejectSession, rejectWithError } from './errors.ts'
+import type { HttpDeps, HttpPeer } from './http-deps.ts'
 import { type RequestOrRejection, serveRequests } from './serve-requests.ts'
+import { createStreamId } from './stream-id.ts'
 
 /** Response header, and lower-case request header, of the session. */
 export const sessionHeader = 'Mcp-Session-Id'
 const maxBatchLength = 32
+const maxReasonLength = 200
+/** Milliseconds that an answer waits for a store that is unreachable. */
+const answerHoldMs = 20_000
 
-/** Serves a POST of an older client; false for a message of 2026-07-28, and for one that no revision could take. */
+/** Serves a POST of an older client; false for a message of 2026-07-28, and for one that no revision has. */
 export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
   const body = parseBody(view)
   if (body === undefined) return false
+  // A call may wait for long: its arguments are held once.
+  view.bodyText = ''
   if (isBatch(body)) return serveBatch(body, view, http)
   // basic/versioning: what states its version is served by this revision, whatever its headers and method say.
   if ('method' in body && hasProtocolVersion(body.params)) return false
   if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
-  const peer = await resolvePeer(view, http)
+  const peer = await resolvePeer(view, http, { isAnswer: !('method' in body) })
   if (peer === 'rejected') return rejectSession(view)
   if (peer !== undefined) return serveMessage(body, peer, http)
   return 'method' in body ? false : rejectRequest(view, { status: 400, message: noWaiterMessage })
 }
 
-function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): true {
-  if (isRequest(message)) serveRequests([message], peer, { ...http, isBatch: false })
-  else if (isNotification(message)) acceptNotification(message, peer, http)
-  else void acceptResponse(message, peer, http)
+async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): Promise<boolean> {
+  if (isRequest(message)) {
+    serveRequests({ requests: [message], isBatch: false, streamId: await createStreamIdFor(peer) }, peer, http)
+    return true
+  }
+  if (!isNotification(message)) void acceptResponse(message, peer, http)
+  // The transport passes notifications of extensions to the server, as it does those of 2026-07-28.
+  else if (isExtensionNotification(message.method)) return false
+  else acceptNotification(message, peer, http)
   return true
 }
 
-const noWaiterMessage = 'Nobody waits for this response here'
+function createStreamIdFor({ session }: HttpPeer): string | Promise<string> {
+  return session === undefined ? randomId() : createStreamId(session.key)
+}
+
+const noWaiterMessage = 'No call waits for this response here'
 
 type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
@@ -92,31 +108,36 @@ async function serveInitialize(
 async function resolvePeer(
   view: HttpRequestView,
   { deps, sessions }: HttpDeps,
+  { isAnswer }: { readonly isAnswer: boolean },
 ): Promise<HttpPeer | 'rejected' | undefined> {
   const id = view.header('mcp-session-id')
   if (id !== undefined) {
-    const session = await sessions.open(id, view)
+    // Clients of older revisions do not send an answer again, so it waits for a store that is unreachable.
+    const timeoutMs = isAnswer ? answerHoldMs : 0
+    const session = await deps.retryUnavailable(() => sessions.open(id, view), { timeoutMs })
     return session === undefined ? 'rejected' : { client: session, session, view }
   }
-  const revision = findRevision(view.header('mcp-protocol-version'), deps.settings.revisions)
+  // basic/transports, protocol version header: without one 2025-03-26 is assumed.
+  const revision = findRevision(view.header('mcp-protocol-version') ?? '2025-03-26', deps.settings.revisions)
   if (revision === undefined) return undefined
   return { client: { revision, info: undefined, capabilities: {} }, session: undefined, view }
 }
 
-function acceptNotification(
-  { method, params }: RpcNotification,
-  { session, view }: HttpPeer,
+function acceptNotification({ method, params = {} }: RpcNotification, peer: HttpPeer, http: HttpDeps): void {
+  if (method === 'notifications/cancelled') cancelRequest(params, peer, http)
+  peer.view.reply.send({ status: 202 })
+}
+
+// A cancellation that comes too late is no error (basic/utilities/cancellation).
+function cancelRequest(
+  { requestId, reason }: JsonObject,
+  { session }: HttpPeer,
   { sessionStates, link }: HttpDeps,
 ): void {
-  if (method === 'notifications/cancelled' && session !== undefined && isJsonObject(params)) {
-    const { requestId } = params
-    const isValidId = typeof requestId === 'string' || typeof requestId === 'number'
-    // One that comes too late is nothing to complain of (basic/utilities/cancellation).
-    const call = isValidId ? sessionStates.find(session)?.calls.get(requestId) : undefined
-    if (call !== undefined) call.cancel()
-    else if (isValidId) link?.cancelRequest(session, requestId)
-  }
-  view.reply.send({ status: 202 })
+  if (session === undefined || (typeof requestId !== 'string' && typeof requestId !== 'number')) return
+  const call = sessionStates.find(session)?.calls.get(requestId)
+  if (call === undefined) link?.cancelRequest(session, requestId)
+  else call.cancel(typeof reason === 'string' ? reason.slice(0, maxReasonLength) : undefined)
 }
 
 async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpDeps): Promise<void> {
@@ -130,40 +151,9 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
     warnUnknownAnswer(deps.settings.warn)
     rejectRequest(view, { status: 400, message: noWaiterMessage })
   } catch (error) {
-    deps.reportError(error)
-    rejectRequest(view, { status: 503, message: 'The answer cannot be taken now', headers: ['Retry-After', '1'] })
+    if (!isLimitError(error)) deps.reportError(error)
+    rejectWithError(view, toErrorResponse(undefined, error, deps).error)
   }
-}
-
-/**
- * Passes an answer to the call that waits, or to one that its state brings. What came back is checked before it is
- * used.
- */
-async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
-  const { questions, questionStates, settings } = http.deps
-  const { session } = peer
-  const question = questions.find(session.key, response.id)
-  const { state } = response
-  if (questionStates === undefined || question?.hasState === false) return forwardAnswer(response, peer, http)
-  if (state === undefined) {
-    if (question === undefined) return forwardAnswer(response, peer, http)
-    // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
-    questionStates.missingEchoCount += 1
-    settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
-    return forwardAnswer(response, peer, http)
-  }
-  const openedState = await questionStates.open(state, { session, questionId: String(response.id) })
-  if (openedState === undefined) return false
-  if (await forwardAnswer(response, peer, http)) return true
-  return question === undefined && resumeCall(openedState, response, { peer, http })
-}
-
-/** Passes an answer to the call that waits here or, over the link, elsewhere. */
-async function forwardAnswer(response: RpcResponse, peer: SessionPeer, { deps, link }: HttpDeps): Promise<boolean> {
-  const { key } = peer.session
-  const question = deps.questions.find(key, response.id)
-  if (link === undefined || question?.isStored === false) return deps.questions.answer(key, response)
-  return link.takeAnswer(response, peer)
 }
 
 function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {
@@ -178,17 +168,17 @@ async function serveBatch(
   view: HttpRequestView,
   http: HttpDeps,
 ): Promise<boolean> {
-  const peer = await resolvePeer(view, http)
+  const peer = await resolvePeer(view, http, { isAnswer: false })
   if (peer === 'rejected') return rejectSession(view)
   if (peer === undefined || !revisionFeaturesOf(peer.client.revision).hasBatches) return false
   const requests = batch.flatMap((message): RequestOrRejection[] => {
     if (message instanceof McpError) return [{ rejection: errorResponse(undefined, message) }]
     if (isRequest(message)) return [toRequestOrRejection(message)]
-    serveMessage(message, { ...peer, view: withSilentReply(view) }, http)
+    void serveMessage(message, { ...peer, view: withSilentReply(view) }, http)
     return []
   })
   if (requests.length === 0) view.reply.send({ status: 202 })
-  else serveRequests(requests, peer, { ...http, isBatch: true })
+  else serveRequests({ requests, isBatch: true, streamId: await createStreamIdFor(peer) }, peer, http)
   return true
 }
 

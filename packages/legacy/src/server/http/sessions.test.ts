@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { clientAddressKey, transportKey } from '@x/schema'
-import { sealedState, tool } from '@x/server'
+import { createServer, sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
+import { legacy } from '../legacy.ts'
 import type { LegacyOptions, LegacyWarning } from '../options.ts'
 
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
@@ -154,7 +155,7 @@ test('200 GET streams of one caller stay within what the server allows them [LEG
     await client.initialize()
     statuses.push((await client.get()).status)
   }
-  expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([100, new Set([200, 503])])
+  expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([100, new Set([200, 429])])
 })
 
 test('an answer at an instance that did not ask gets 400, and the operator is told what to change [LEG-023]', async () => {
@@ -181,10 +182,11 @@ test('keys that changed end the sessions of their time, and a new one begins [LE
   expect((await replaced.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 
-test('a server that was given no codec is for its own machine alone', () => {
-  expect(createLegacyServer({}).localOnly).toContain('give it `codec`')
-  const codec = sealedState({ keys: [randomBytes(32)] })
-  expect(createLegacyServer({}, { codec }).localOnly).toBeUndefined()
+test('a server without a state of its own is for its own machine alone', () => {
+  const about = { name: 'both-eras', version: '1.0.0', extensions: [legacy()] }
+  expect(createServer({ ...about, state: false }).localOnly).toContain('give the server a `state`')
+  const state = sealedState({ keys: [randomBytes(32)] })
+  expect(createServer({ ...about, state }).localOnly).toBeUndefined()
 })
 
 test('calls of older clients have the principal, the transport and the address of their caller', async () => {

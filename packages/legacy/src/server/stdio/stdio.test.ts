@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createRpcRequest } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
-import { legacyPeerOf } from '../legacy-call.ts'
+import { legacyPeerOf } from '../call/legacy-call.ts'
 import type { LegacyOptions } from '../options.ts'
 
 const named = z.object({ name: z.string() })

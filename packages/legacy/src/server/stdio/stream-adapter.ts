@@ -1,22 +1,23 @@
-import { randomId } from '@x/core'
-import type {
-  LoggingLevel,
-  RpcNotification,
-  RpcRequest,
-  RpcResponse,
-  StreamConnection,
-  StreamHandler,
-  StreamPeer,
-  StreamProtocolAdapter,
+import { isLimitError, randomId } from '@x/core'
+import {
+  callerKeyOf,
+  type LoggingLevel,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type StatefulRequest,
+  type StreamConnection,
+  type StreamHandler,
+  type StreamPeer,
+  type StreamProtocolAdapter,
 } from '@x/schema'
-import { type LegacyClient, sharedMethods, hasProtocolVersion } from '../../translate/request.ts'
+import { type LegacyClient, hasProtocolVersion } from '../../translate/request.ts'
+import { runLegacyCall } from '../call/legacy-call.ts'
 import type { Deps } from '../deps.ts'
-import { answerInitialize } from '../initialize.ts'
-import { runLegacyCall } from '../legacy-call.ts'
-import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../change-subscription.ts'
-import { type ClientSettings, serveLocalMethod, createUnknownMethodResponse } from '../local-methods.ts'
-
-const maxUris = 1000
+import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
+import { answerInitialize } from '../session/initialize.ts'
+import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
+import { toErrorResponse } from '../to-error-response.ts'
 
 /** The adapter over pairs of streams, and how it ends. */
 export interface StreamAdapter {
@@ -48,6 +49,8 @@ class LegacyStreamConnection implements StreamConnection {
   /** Identifies these streams among those that questions are sent to. */
   readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
+  /** Each gives the count of one URI back. */
+  readonly #releaseUris: (() => void)[] = []
   /** The client, once it has introduced itself. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
@@ -79,6 +82,7 @@ class LegacyStreamConnection implements StreamConnection {
     this.#isClosed = true
     this.#subscription?.close()
     this.#subscription = undefined
+    this.#forgetUris()
     this.#onClose()
   }
 
@@ -87,7 +91,7 @@ class LegacyStreamConnection implements StreamConnection {
     if ('error' in initializedClient) return initializedClient.error
     this.#client = initializedClient.client
     this.#level = 'info'
-    this.#uris.clear()
+    this.#forgetUris()
     this.#subscription?.close()
     this.#subscription = undefined
     return initializedClient.response
@@ -103,7 +107,6 @@ class LegacyStreamConnection implements StreamConnection {
   ): Promise<RpcResponse> {
     const localResponse = serveLocalMethod(request, this.#createClientSettings(client), this.#deps)
     if (localResponse !== undefined) return localResponse
-    if (!sharedMethods.has(request.method)) return Promise.resolve(createUnknownMethodResponse(request))
     const channel = {
       caller: call,
       signal: call.signal,
@@ -111,13 +114,16 @@ class LegacyStreamConnection implements StreamConnection {
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
       // The streams end with the process, and with them what waits: a state would buy nothing.
-      sessionStream: undefined,
-      link: undefined,
+      stream: { id: '', countEvents: () => 0 },
+      onQuestionsSent: () => {},
       onAnswered: () => {},
-      ask,
+      ask: (question: StatefulRequest) => ask(question),
       notifyOfQuestion: (message: RpcNotification) => void this.#peer.notify(message),
     }
-    return runLegacyCall({ request, client, level: this.#level, channel }, this.#deps)
+    return runLegacyCall({ request, client, level: this.#level, channel }, this.#deps).catch((error: unknown) => {
+      if (!isLimitError(error)) throw error
+      return toErrorResponse(request.id, error, this.#deps)
+    })
   }
 
   #createClientSettings(client: LegacyClient): ClientSettings {
@@ -127,20 +133,27 @@ class LegacyStreamConnection implements StreamConnection {
       setLevel: (level) => {
         this.#level = level
       },
+      hasUri: (uri) => this.#uris.has(uri),
       subscribe: (uri) => {
-        if (this.#uris.has(uri)) return true
-        if (this.#uris.size >= maxUris) return false
+        if (this.#uris.has(uri)) return
+        this.#releaseUris.push(this.#deps.ledger.take('uris', callerKeyOf(this.#peer)))
         this.#uris.add(uri)
         this.#subscription?.update(this.#uris)
-        return true
       },
       unsubscribe: (uri) => {
-        if (this.#uris.delete(uri)) this.#subscription?.update(this.#uris)
+        if (!this.#uris.delete(uri)) return
+        this.#releaseUris.pop()?.()
+        this.#subscription?.update(this.#uris)
       },
     }
   }
 
-  /** Changes are told from `notifications/initialized` on (basic/lifecycle). */
+  #forgetUris(): void {
+    this.#uris.clear()
+    for (const release of this.#releaseUris.splice(0)) release()
+  }
+
+  /** Notifications of changes are sent from `notifications/initialized` on (basic/lifecycle). */
   async #listen(): Promise<void> {
     const client = this.#client
     if (client === undefined || this.#subscription !== undefined) return

@@ -1,6 +1,7 @@
-import { randomId } from '@x/core'
+import { type Ledger, randomId } from '@x/core'
 import {
   type Call,
+  callerKeyOf,
   type ClientCapabilities,
   type Implementation,
   isJsonObject,
@@ -10,9 +11,9 @@ import {
   principalIdentityOf,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { findRevision } from '../revisions.ts'
-import type { LegacyClient } from '../translate/request.ts'
-import type { LegacySettings } from './options.ts'
+import { findRevision } from '../../revisions.ts'
+import type { LegacyClient } from '../../translate/request.ts'
+import type { LegacySettings } from '../options.ts'
 
 /** A session of an older client over HTTP; everything in it travels in its id. */
 export interface Session extends LegacyClient {
@@ -28,21 +29,29 @@ export interface Sessions {
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
   /** Returns the session of an id; undefined for one that is altered, of another principal, expired or ended. */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
-  /** Ends a session at this instance, for as long as its id would open. */
-  end(session: Session): void
+  /**
+   * Ends a session at this instance, for as long as its id would open. Throws `LimitError` when its caller has ended too
+   * many of those.
+   */
+  end(session: Session, caller: Pick<Call, 'principal' | 'context'>): void
 }
 
 const sessionPurpose = 'legacy-session'
 const maxIdLength = 4096
 const largeIdLength = 2048
 const maxRememberedSessions = 1000
-const maxEndedSessions = 10_000
+
+/** Dependencies of {@link createSessions}. */
+export interface SessionsDeps {
+  readonly now: () => number
+  readonly ledger: Ledger
+}
 
 /** Session ids are sealed values, so any instance with the same keys opens them, and nothing is stored. */
-export function createSessions(settings: LegacySettings, now: () => number): Sessions {
+export function createSessions(settings: LegacySettings, { now, ledger }: SessionsDeps): Sessions {
   const openedSessions = createBoundedMap<Session>(maxRememberedSessions)
-  const endedSessions = createBoundedMap<number>(maxEndedSessions)
-  const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && endedSessions.get(key) === undefined
+  const endedSessions = createEndedSessions(ledger, now)
+  const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && !endedSessions.has(key)
 
   async function openSealedSession(id: string, principal: Principal | undefined): Promise<Session | undefined> {
     const cacheKey = JSON.stringify([id, principalIdentityOf(principal)])
@@ -57,8 +66,9 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
   return {
     async seal(client, principal) {
       const { revision, info, capabilities } = client
-      const { experimental: _experimental, ...small } = capabilities
-      for (const givenCapabilities of [capabilities, small]) {
+      const { experimental: _experimental, ...withoutExperimental } = capabilities
+      const { extensions: _extensions, ...small } = withoutExperimental
+      for (const givenCapabilities of [capabilities, withoutExperimental, small]) {
         const key = randomId()
         const value = [revision, toSealedInfo(info), givenCapabilities, now() + settings.sessionTtlMs, key]
         const sealOptions = {
@@ -88,7 +98,26 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
         return warnRejectedSession(settings, error.detail)
       }
     },
-    end: ({ key, expiresAt }) => endedSessions.set(key, expiresAt),
+    end: (session, caller) => endedSessions.add(session, callerKeyOf(caller)),
+  }
+}
+
+/** Remembers sessions that were ended until they would have expired. */
+function createEndedSessions(ledger: Ledger, now: () => number) {
+  const entries = new Map<string, { readonly expiresAt: number; readonly release: () => void }>()
+  const forgetExpired = (): void => {
+    for (const [key, { expiresAt, release }] of entries) {
+      if (now() < expiresAt) return
+      entries.delete(key)
+      release()
+    }
+  }
+  return {
+    has: (key: string): boolean => entries.has(key),
+    add({ key, expiresAt }: Session, callerKey: string): void {
+      forgetExpired()
+      if (!entries.has(key)) entries.set(key, { expiresAt, release: ledger.take('ended_sessions', callerKey) })
+    },
   }
 }
 

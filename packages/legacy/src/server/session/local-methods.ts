@@ -1,19 +1,31 @@
-import { errorCodes, errorResponse, type LoggingLevel, McpError, type RpcRequest, type RpcResponse } from '@x/schema'
-import type { LegacyClient } from '../translate/request.ts'
-import type { Caller } from './call-channel.ts'
-import type { Deps } from './deps.ts'
-import { requestNotifiableKinds } from './change-subscription.ts'
+import {
+  errorCodes,
+  errorResponse,
+  legacyResourceNotFound,
+  type LoggingLevel,
+  McpError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { isServedMethod, type LegacyClient } from '../../translate/request.ts'
+import type { Caller } from '../call/call-channel.ts'
+import type { Deps } from '../deps.ts'
+import { toErrorResponse } from '../to-error-response.ts'
+import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
 /** Settings of a client for itself: its log level, and the resources whose changes it wants. */
 export interface ClientSettings {
   readonly client: LegacyClient
   readonly caller: Caller
   setLevel(level: LoggingLevel): void | Promise<void>
-  /** Adds a resource; false when there are too many. */
-  subscribe(uri: string): boolean | Promise<boolean>
+  /** Returns true for a resource that it has added, and where nothing is kept. */
+  hasUri(uri: string): boolean
+  /** Adds a resource. Throws `LimitError` when its caller has too many. */
+  subscribe(uri: string): void | Promise<void>
   unsubscribe(uri: string): void | Promise<void>
 }
 
+const maxUriLength = 2048
 const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
 type LocalMethodHandler = (request: RpcRequest, clientSettings: ClientSettings, deps: Deps) => void | Promise<void>
@@ -32,14 +44,16 @@ const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, Lo
   ],
 ])
 
-/** Answers a request that needs no handler; undefined for any other. */
+/** Answers a request that needs no handler, and one of a method that is not served; undefined for any other. */
 export function serveLocalMethod(
   request: RpcRequest,
   clientSettings: ClientSettings,
   deps: Deps,
 ): Promise<RpcResponse> | undefined {
   const handler = localMethods.get(request.method)
-  return handler === undefined ? undefined : answerLocalMethod(handler, request, { clientSettings, deps })
+  if (handler !== undefined) return answerLocalMethod(handler, request, { clientSettings, deps })
+  if (isServedMethod(request.method, clientSettings.client)) return undefined
+  return Promise.resolve(createUnknownMethodResponse(request))
 }
 
 async function answerLocalMethod(
@@ -51,14 +65,18 @@ async function answerLocalMethod(
     await handler(request, clientSettings, deps)
     return { jsonrpc: '2.0', id: request.id, result: {} }
   } catch (error) {
-    return errorResponse(request.id, error)
+    return toErrorResponse(request.id, error, deps)
   }
 }
 
 async function subscribeToUri(request: RpcRequest, clientSettings: ClientSettings, deps: Deps): Promise<void> {
   await requireSubscriptions(clientSettings, deps)
-  if (await clientSettings.subscribe(parseUriParam(request))) return
-  throw new McpError(errorCodes.invalidParams, 'There are too many subscriptions: unsubscribe from one first')
+  const uri = parseUriParam(request)
+  if (clientSettings.hasUri(uri)) return
+  const { client, caller } = clientSettings
+  if (!(await isKnownResource(uri, { client, caller }, deps)))
+    throw new McpError(legacyResourceNotFound, 'No resource has this URI', { data: { uri } })
+  await clientSettings.subscribe(uri)
 }
 
 async function requireSubscriptions({ client, caller }: ClientSettings, deps: Deps): Promise<void> {
@@ -68,8 +86,8 @@ async function requireSubscriptions({ client, caller }: ClientSettings, deps: De
 
 function parseUriParam({ params }: RpcRequest): string {
   const uri = params?.['uri']
-  if (typeof uri === 'string') return uri
-  throw new McpError(errorCodes.invalidParams, 'params.uri must be a string')
+  if (typeof uri === 'string' && uri.length <= maxUriLength) return uri
+  throw new McpError(errorCodes.invalidParams, `params.uri must be a string of at most ${maxUriLength} characters`)
 }
 
 function parseLevelParam({ params }: RpcRequest): LoggingLevel {
@@ -79,7 +97,7 @@ function parseLevelParam({ params }: RpcRequest): LoggingLevel {
 }
 
 /** The error of a method that older revisions do not have, or that this server does not serve to them. */
-export function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
+function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
   const name = JSON.stringify(method.slice(0, 100))
   return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))
 }

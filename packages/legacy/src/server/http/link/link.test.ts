@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { answerOf, readServerRequest, createToolCall, allCapabilities, textIn } from '../../testing/asking.ts'
-import { createLinkedServers } from '../../testing/linked-fleet.ts'
-import { type EventReader, createRpcRequest, type ScriptedClient } from '../../testing/scripted-client.ts'
+import { answerOf, readServerRequest, createToolCall, allCapabilities, textIn } from '../../../testing/asking.ts'
+import { createLinkedServers } from '../../../testing/linked-fleet.ts'
+import { type EventReader, createRpcRequest, type ScriptedClient } from '../../../testing/scripted-client.ts'
 
 const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
 

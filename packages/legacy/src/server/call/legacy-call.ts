@@ -7,19 +7,22 @@ import {
   errorResponse,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   McpError,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { createFailedToolResult, toLegacyFailure, createCapabilityFailure } from '../translate/error.ts'
-import { toModernRequest, omitReservedMeta } from '../translate/request.ts'
-import { toLegacyResult } from '../translate/result.ts'
-import { askClient, createUrlQuestions, type RoundAnswer, toRoundOutcome, type UrlQuestions } from './ask-client.ts'
-import type { CallChannel, LegacyCall } from './call-channel.ts'
-import type { Deps } from './deps.ts'
-import type { WaitingCall } from './question-state.ts'
+import { createCapabilityFailure, createFailedToolResult, toLegacyFailure } from '../../translate/error.ts'
+import { isExtensionNotification, omitReservedMeta, toModernRequest } from '../../translate/request.ts'
+import { toLegacyResult } from '../../translate/result.ts'
+import type { CallFailure } from './answer-collector.ts'
+import { askClient, resumeRound } from './ask-client.ts'
+import type { LegacyCall } from './call-channel.ts'
+import type { Deps } from '../deps.ts'
+import { createUrlPages, type UrlPages } from './url-pages.ts'
+import type { WaitingRound } from './waiting-round.ts'
 
 /** The connection of an older client, as a handler sees it. */
 export interface LegacyPeer {
@@ -41,76 +44,82 @@ export function legacyPeerOf({ context }: { readonly context: CallContext }): Le
   return context.get(legacyPeerKey)
 }
 
-/** A call that goes on from the `state` of its questions, and their answers. */
-export interface ResumedCall {
-  readonly waitingCall: WaitingCall
-  readonly answers: ReadonlyMap<string, RoundAnswer>
-}
-
 /**
- * Runs a call of an older client: the request goes through the server's exchange; whatever it asks for is asked of the
- * client on the call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them.
- * Rejects with the signal's reason when the call is cancelled.
+ * Runs a call of an older client: the request goes through the server's exchange; the server's questions are asked of
+ * the client on the call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them.
+ * With a round, the call continues where another instance asked it. Rejects with the signal's reason when the call is
+ * cancelled, and with `LimitError` when its caller has too many that wait.
  */
-export async function runLegacyCall(call: LegacyCall, deps: Deps, resumedCall?: ResumedCall): Promise<RpcResponse> {
-  const initialRequest = createFirstRequest(call, resumedCall)
-  if ('failure' in initialRequest) return createFailureResponse(call, initialRequest.failure)
-  const notify = createNotificationFilter(call.channel)
-  // The answers that brought a call back are a round of their own.
-  const roundCount = resumedCall === undefined ? 0 : resumedCall.waitingCall.roundCount + 1
-  const urlQuestions = createUrlQuestions(call.channel, deps, resumedCall?.waitingCall.pages)
+export async function runLegacyCall(call: LegacyCall, deps: Deps, resumedRound?: WaitingRound): Promise<RpcResponse> {
+  const notificationFilter = createNotificationFilter(call)
+  const urlPages = createUrlPages(call.channel, deps, resumedRound?.pages)
   try {
-    return await runRounds(
-      initialRequest,
-      { call, notificationFilter: notify, urlQuestionTracker: urlQuestions, roundCount },
-      deps,
-    )
+    return await runRounds({ call, notificationFilter, urlPages }, deps, resumedRound)
   } finally {
-    notify.end()
+    notificationFilter.end()
   }
 }
 
-interface RoundLoopState extends ExchangeContext {
-  readonly urlQuestionTracker: UrlQuestions
-  /** The rounds before this run. */
-  readonly roundCount: number
+interface RoundLoopContext extends ExchangeContext {
+  readonly urlPages: UrlPages
 }
 
-async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, deps: Deps): Promise<RpcResponse> {
-  const { call, urlQuestionTracker: urlQuestions } = loopState
-  let { roundCount } = loopState
+async function runRounds(
+  context: RoundLoopContext,
+  deps: Deps,
+  resumedRound: WaitingRound | undefined,
+): Promise<RpcResponse> {
+  const { call, urlPages } = context
+  const firstRequest = toModernRequest(call.request, call.client, call.level)
+  const initialRequest = resumedRound ? await createResumedRequest(resumedRound, context, deps) : firstRequest
+  if ('failure' in initialRequest) return createFailureResponse(call, initialRequest.failure)
   let request = initialRequest
+  let roundCount = countEarlierRounds(resumedRound)
   let retryCount = 0
   for (;;) {
-    const response = await sendToExchange(request, loopState, deps)
+    const response = await sendToExchange(request, context, deps)
     const inputRequests = inputRequestsIn(response)
-    urlQuestions.notifyCompletedUrls(inputRequests)
+    urlPages.notifyCompletedUrls(inputRequests)
     if (inputRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
     if (Object.keys(inputRequests).length === 0)
       await deps.sleep(computeRetryDelayMs(retryCount++), call.channel.signal)
     else retryCount = 0
-    const roundState = { requestState: response.result['requestState'], roundCount }
-    const outcome = await askClient(inputRequests, { ...call, urlQuestions, roundState }, deps)
+    const { requestState } = response.result
+    const outcome = await askClient(
+      inputRequests,
+      { ...call, urlPages, roundState: { requestState, roundCount } },
+      deps,
+    )
     if ('failure' in outcome) return createFailureResponse(call, outcome.failure)
     if (outcome.isClientInvolved) roundCount += 1
-    if (roundCount > deps.settings.maxRounds || retryCount > maxRetries) return createTooManyRoundsResponse(call)
-    request = addAnswers(request, response.result, outcome.answers)
+    if (hasTooManyRounds({ roundCount, retryCount }, deps)) return createTooManyRoundsResponse(call)
+    request = addAnswers(firstRequest, requestState, outcome.answers)
   }
 }
 
-/** The request of the first run here, which has the answers of a call that was resumed. */
-function createFirstRequest(
-  call: LegacyCall,
-  resumedCall: ResumedCall | undefined,
-): RpcRequest | { readonly failure: CallFailure } {
-  const request = toModernRequest(call.request, call.client, call.level)
-  if (resumedCall === undefined) return request
-  const outcome = toRoundOutcome(resumedCall.answers)
-  if ('failure' in outcome) return outcome
-  return addAnswers(request, { requestState: resumedCall.waitingCall.requestState }, outcome.answers)
+const maxRetries = 1000
+
+function countEarlierRounds(resumedRound: WaitingRound | undefined): number {
+  return resumedRound === undefined ? 0 : resumedRound.roundCount + 1
 }
 
-const maxRetries = 1000
+function hasTooManyRounds(
+  { roundCount, retryCount }: { readonly roundCount: number; readonly retryCount: number },
+  { settings }: Deps,
+): boolean {
+  return roundCount > settings.maxRounds || retryCount > maxRetries
+}
+
+/** Returns the request that continues a call with the answers of a round that was asked before. */
+async function createResumedRequest(
+  round: WaitingRound,
+  { call, urlPages }: RoundLoopContext,
+  deps: Deps,
+): Promise<RpcRequest | { readonly failure: CallFailure }> {
+  const outcome = await resumeRound(round, { ...call, urlPages, roundState: round }, deps)
+  if ('failure' in outcome) return outcome
+  return addAnswers(toModernRequest(call.request, call.client, call.level), round.requestState, outcome.answers)
+}
 
 /** Returns what a result asks for, which may be nothing but the retry; undefined when it asks for neither. */
 function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
@@ -124,8 +133,11 @@ function computeRetryDelayMs(retryCount: number): number {
   return Math.min(250, 50 * retryCount)
 }
 
-function addAnswers(request: RpcRequest, { requestState }: JsonObject, answers: JsonObject): RpcRequest {
-  const { inputResponses: _responses, requestState: _state, ...params } = request.params ?? {}
+function addAnswers(
+  { params, ...request }: RpcRequest,
+  requestState: JsonValue | undefined,
+  answers: JsonObject,
+): RpcRequest {
   return {
     ...request,
     params: {
@@ -140,14 +152,13 @@ function toLegacyResponse({ request, client }: LegacyCall, response: RpcResponse
   const { id, method } = request
   if ('error' in response) return { jsonrpc: '2.0', id, ...toLegacyFailure(response.error, method) }
   const { resultType } = response.result
-  if (resultType !== undefined && resultType !== 'complete') {
+  const isExtensionResult = client.capabilities.extensions !== undefined
+  if (resultType !== undefined && resultType !== 'complete' && !isExtensionResult) {
     const error = new McpError(errorCodes.internal, 'The result needs a client of revision 2026-07-28')
     return errorResponse(id, error)
   }
   return { jsonrpc: '2.0', id, result: toLegacyResult(response.result, method, client.revision) }
 }
-
-type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
 
 function createFailureResponse({ request }: LegacyCall, failure: CallFailure): RpcResponse {
   const { id, method } = request
@@ -166,7 +177,7 @@ interface ExchangeContext {
   readonly notificationFilter: NotificationFilter
 }
 
-/** One run of the handler. A run that takes too long is told to stop, and answered with an error whatever it does. */
+/** One run of the handler. A run that takes too long is aborted, and answered with an error whatever it does. */
 async function sendToExchange(
   request: RpcRequest,
   { call, notificationFilter }: ExchangeContext,
@@ -195,7 +206,7 @@ async function sendToExchange(
   const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
-    // A handler that is told to stop may fail afterwards; nobody waits for that any more.
+    // A handler that is stopped may fail afterwards; its response is no longer waited for.
     responsePromise.catch(() => {})
     return await Promise.race([responsePromise, endPromise])
   } catch (error) {
@@ -215,14 +226,16 @@ interface NotificationFilter {
 }
 
 /**
- * Passes on what older clients know. A handler that runs again reports its progress from the beginning; the client is
- * told of what exceeds the last value (basic/utilities/progress), and of nothing after the response.
+ * Passes on the notifications that older clients know, and those of extensions. A handler that runs again reports its
+ * progress from the beginning; the client is sent what exceeds the last value (basic/utilities/progress), and nothing
+ * after the response.
  */
-function createNotificationFilter(channel: CallChannel): NotificationFilter {
+function createNotificationFilter({ channel, client }: LegacyCall): NotificationFilter {
   let lastProgress = Number.NEGATIVE_INFINITY
   let isFilterOpen = true
   const isForwardable = ({ method, params }: RpcNotification): boolean => {
     if (method === 'notifications/message') return true
+    if (isExtensionNotification(method)) return client.capabilities.extensions !== undefined
     const progress = params?.['progress']
     if (method !== 'notifications/progress' || typeof progress !== 'number' || progress <= lastProgress) return false
     lastProgress = progress

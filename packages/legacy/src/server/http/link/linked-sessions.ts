@@ -1,12 +1,12 @@
-import type { InstanceLink } from '../http/http-deps.ts'
-import { createBoundedMap } from '../session.ts'
-import type { LinkDeps } from './link-deps.ts'
+import { createBoundedMap, type Session } from '../../session/session.ts'
+import type { LinkContext } from './link-context.ts'
 import type { StoredSession } from './link-store.ts'
 
 /** The sessions of all instances, as the store has them. */
 export interface LinkedSessions {
-  readonly open: InstanceLink['openSession']
-  readonly change: InstanceLink['changeSession']
+  /** Reads what requests to other instances have set in a session; false for one that was ended. */
+  open(session: Session, callerKey: string): Promise<boolean>
+  change(session: Session, callerKey: string, change: (storedSession: StoredSession) => StoredSession): Promise<void>
   /** Reads a session again, whose record has changed. */
   reload(key: string): Promise<void>
   /** Reads all sessions again, of which some may have changed. */
@@ -16,7 +16,7 @@ export interface LinkedSessions {
 const maxSessions = 10_000
 
 /** Each session is read once, and again when another instance has changed it. */
-export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkDeps): LinkedSessions {
+export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkContext): LinkedSessions {
   let knownSessions = createBoundedMap<StoredSession>(maxSessions)
   const reload = async (key: string): Promise<void> => {
     const { sessionStates } = getHttpDeps()
@@ -40,9 +40,9 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkDeps
         sessionStates.applyStoredSettings(sessionStates.getOrCreate(session, callerKey), storedSession)
       return true
     },
-    async change(session, change) {
+    async change(session, owner, change) {
       const ttlMs = Math.max(1, session.expiresAt - deps.now())
-      knownSessions.set(session.key, await store.changeSession(session.key, ttlMs, change))
+      knownSessions.set(session.key, await store.changeSession({ key: session.key, ttlMs, owner }, change))
       bus.publish('session', { session: session.key })
     },
     reload,

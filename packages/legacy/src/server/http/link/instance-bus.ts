@@ -1,48 +1,52 @@
 import { randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { Deps } from '../deps.ts'
-import type { LinkBus } from '../options.ts'
+import type { Deps } from '../../deps.ts'
+import type { LinkBus } from '../../options.ts'
 
 const messageKinds = [
   'answered',
   'taken',
+  'offered',
+  'waiting',
   'adopted',
-  'resume',
-  'relaying',
-  'written',
-  'left',
   'cancelled',
+  'looking',
+  'running',
+  'asked',
+  'finished',
   'session',
   'listening',
 ] as const
 
 /**
  * A message between instances. `answered`: the store has the answer to the question `id`; `taken`: an instance waited
- * for it. `adopted`: the answers of the round `id` are waited for at another instance. `resume`: the stream `id` has a
- * reader at another instance, after the event `number`; `relaying`: an instance writes it under the relay `id`;
- * `written`: the relay has more; `left`: its reader has gone. `cancelled`: the client cancelled the request `id`.
- * `session`: the stored record of the session has changed. `listening`: another instance has opened the GET stream of
- * the session.
+ * for it. `offered`: an answer to the question `id` has come, and the store knows no round; `waiting`: an instance has
+ * the question. `adopted`: another instance waits for the answers of the round `id`. `cancelled`: the client cancelled
+ * the request `id`. `looking`: the stream `id` has a reader at another instance; `running`: its call runs at an
+ * instance; `asked`: it waits, and the store has the round; `finished`: the store has its response. `session`: the
+ * stored record of the session has changed. `listening`: another instance has opened the GET stream of the session.
  */
 export interface InstanceMessage {
   readonly kind: (typeof messageKinds)[number]
   readonly id: string
   /** The key of the session that it is about; empty where the id is enough. */
   readonly session: string
-  readonly number: number
-  readonly relay: string
 }
 
 /** The messages of an instance to the others. */
 export interface InstanceBus {
   /**
-   * Resolves when this instance hears the others. A bus that cannot be reached is reported; the next call tries again.
+   * Resolves when this instance receives messages. A bus that cannot be reached is reported; the next call tries again.
    */
   listen(): Promise<void>
   /** Sends a message to all other instances; a failure is reported. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
-  /** Resolves with true when a message of this kind and id has come, or with false after so many milliseconds. */
-  waitForMessage(kind: InstanceMessage['kind'], id: string, ms: number): Promise<boolean>
+  /** Resolves with the kind of the first message about an id, of those given, or undefined after so many milliseconds. */
+  waitForMessage(
+    kinds: readonly InstanceMessage['kind'][],
+    id: string,
+    ms: number,
+  ): Promise<InstanceMessage['kind'] | undefined>
   close(): void
 }
 
@@ -70,7 +74,7 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
   const receive = (data: JsonObject | undefined): void => {
     const message = parseInstanceMessage(data)
     if (message === undefined || data?.['from'] === instanceId) return
-    messageWaiters.meet(`${message.kind} ${message.id}`)
+    messageWaiters.meet(message)
     void runReporting(() => handlers[message.kind]?.(message))
   }
   const runReporting = async (work: () => void | Promise<void>): Promise<void> => {
@@ -103,10 +107,10 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
       listenPromise ??= startListening()
       await runReporting(async () => void (await listenPromise))
     },
-    publish(kind, { id = '', session = '', number = 0, relay = '' }) {
-      bus.publish({ topic, data: { from: instanceId, kind, id, session, number, relay } }).catch(reportError)
+    publish(kind, { id = '', session = '' }) {
+      bus.publish({ topic, data: { from: instanceId, kind, id, session } }).catch(reportError)
     },
-    waitForMessage: (kind, id, ms) => messageWaiters.expect(`${kind} ${id}`, ms),
+    waitForMessage: (kinds, id, ms) => messageWaiters.expect(kinds, id, ms),
     close() {
       isClosed = true
       listenPromise?.then((stop) => stop()).catch(reportError)
@@ -117,27 +121,35 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
 // Later versions may send more; what is not known here is ignored.
 function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | undefined {
   if (!isJsonObject(data)) return undefined
-  const { id, session, number, relay } = data
+  const { id, session } = data
   const kind = messageKinds.find((name) => name === data['kind'])
   if (kind === undefined || typeof id !== 'string' || typeof session !== 'string') return undefined
-  if (typeof number !== 'number' || typeof relay !== 'string') return undefined
-  return { kind, id, session, number, relay }
+  return { kind, id, session }
 }
 
 /** Waits for single messages. */
 function createMessageWaiters(schedule: Deps['schedule']) {
-  const waiters = new Map<string, () => void>()
+  const waiters = new Set<(message: InstanceMessage) => void>()
   return {
-    meet: (key: string): void => waiters.get(key)?.(),
-    expect: (key: string, ms: number): Promise<boolean> =>
+    meet(message: InstanceMessage): void {
+      for (const waiter of Array.from(waiters)) waiter(message)
+    },
+    expect: (
+      kinds: readonly InstanceMessage['kind'][],
+      id: string,
+      ms: number,
+    ): Promise<InstanceMessage['kind'] | undefined> =>
       new Promise((resolve) => {
-        const finish = (hasArrived: boolean): void => {
+        const finish = (kind: InstanceMessage['kind'] | undefined): void => {
           cancel()
-          waiters.delete(key)
-          resolve(hasArrived)
+          waiters.delete(waiter)
+          resolve(kind)
         }
-        const cancel = schedule(() => finish(false), ms)
-        waiters.set(key, () => finish(true))
+        const waiter = (message: InstanceMessage): void => {
+          if (message.id === id && kinds.includes(message.kind)) finish(message.kind)
+        }
+        const cancel = schedule(() => finish(undefined), ms)
+        waiters.add(waiter)
       }),
   }
 }

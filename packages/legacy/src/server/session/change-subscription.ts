@@ -9,11 +9,11 @@ import {
   type WireError,
   withContext,
 } from '@x/schema'
-import { createClientMeta, type LegacyClient } from '../translate/request.ts'
-import type { Caller } from './call-channel.ts'
-import type { Deps } from './deps.ts'
+import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
+import type { Caller } from '../call/call-channel.ts'
+import type { Deps } from '../deps.ts'
 import { parseCapabilities, requestDiscovery } from './initialize.ts'
-import { toPlainNotification } from './legacy-call.ts'
+import { toPlainNotification } from '../call/legacy-call.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {
@@ -38,7 +38,7 @@ export interface ChangeSubscriptionOptions {
 
 /** Opens a `subscriptions/listen` of the server, whose notifications become plain ones. */
 export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
-  /** The subscription that was opened last, and the one that tells of changes; until it is acknowledged they differ. */
+  /** The subscription that was opened last, and the one whose notifications pass; they differ until it is acknowledged. */
   let newestController: AbortController | undefined
   let activeController: AbortController | undefined
   let isClosed = false
@@ -95,13 +95,51 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
   return { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
 }
 
+/** A client, and the caller that it is. */
+interface ClientOfCaller {
+  readonly client: LegacyClient
+  readonly caller: Caller
+}
+
+/** Returns whether the server has a resource of this URI for the caller: it then acknowledges a subscription to it. */
+export async function isKnownResource(
+  uri: string,
+  { client, caller }: ClientOfCaller,
+  deps: Pick<Deps, 'exchange'>,
+): Promise<boolean> {
+  const controller = new AbortController()
+  const { principal, context } = caller
+  return new Promise((resolve, reject) => {
+    const finish = (isKnown: boolean): void => {
+      resolve(isKnown)
+      controller.abort(new DOMException('The resource was looked up', 'AbortError'))
+    }
+    const notify = ({ params }: RpcNotification): void => {
+      const accepted = params?.['notifications']
+      const uris = isJsonObject(accepted) ? accepted['resourceSubscriptions'] : undefined
+      finish(Array.isArray(uris) && uris.includes(uri))
+    }
+    const notifications = { resourceSubscriptions: [uri] }
+    const params = { _meta: createClientMeta(client), notifications }
+    const request = { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
+    deps.exchange(request, createCall({ signal: controller.signal, principal, context, notify })).then(
+      (response) => ('error' in response ? reject(toMcpError(response.error)) : finish(false)),
+      () => finish(false),
+    )
+  })
+}
+
+function toMcpError({ code, message, data }: WireError): McpError {
+  return new McpError(code, message, data === undefined ? {} : { data })
+}
+
 /** Changes of a server for which it sends notifications. */
 export interface NotifiableKinds {
   readonly notifiesListChanges: boolean
   readonly hasResourceUpdates: boolean
 }
 
-/** Returns what the server tells of its changes to this caller. */
+/** Returns the changes of which the server notifies this caller. */
 export async function requestNotifiableKinds(
   client: LegacyClient,
   caller: Caller,

@@ -1,12 +1,13 @@
-import type { Deps } from '../deps.ts'
-import type { HttpDeps } from '../http/http-deps.ts'
+import type { Deps } from '../../deps.ts'
+import type { HttpDeps } from '../http-deps.ts'
 import type { InstanceBus } from './instance-bus.ts'
 import type { LinkStore } from './link-store.ts'
 
 /** Dependencies that the parts of a link share. */
-export interface LinkDeps {
+export interface LinkContext {
   readonly store: LinkStore
   readonly bus: InstanceBus
   readonly deps: Deps
+  /** There is a request or a message when it is called. */
   readonly getHttpDeps: () => HttpDeps
 }

@@ -1,0 +1,144 @@
+import { offAbort, onAbort } from '@x/core'
+import { callerKeyOf, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
+import type { Deps } from '../deps.ts'
+import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
+import type { OpenQuestion } from './open-questions.ts'
+import type { KeptRound } from './round-store.ts'
+import type { RoundQuestion, WaitingRound } from './waiting-round.ts'
+
+/** Why a call cannot continue. */
+export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
+
+/** The answer to one question, or why its call cannot continue. */
+export type RoundAnswer = { readonly response: JsonObject } | { readonly failure: CallFailure }
+
+/** Collects the answers of a round at the instance where it waits. */
+export interface AnswerCollector {
+  /** Resolves with the answers by the keys of their questions; rejects with the reason of a cancelled call. */
+  readonly answers: Promise<ReadonlyMap<string, RoundAnswer>>
+  /** Accepts an answer that another instance has received. */
+  accept(response: RpcResponse): void
+  /** Records how the questions were sent. */
+  noteKept(kept: KeptRound): void
+  /** Stops waiting. */
+  stop(): void
+}
+
+interface CollectedQuestion extends RoundQuestion {
+  readonly openQuestion: OpenQuestion
+}
+
+/** Waits for the answers to the questions of a round. Throws `LimitError` when the caller has too many questions. */
+export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: Deps): AnswerCollector {
+  const { signal } = channel
+  const collected = new Map<string, RoundAnswer>()
+  const questions: CollectedQuestion[] = []
+  const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
+  // A round that fails before it is asked is not waited for.
+  promise.catch(() => {})
+  let kept: KeptRound = { states: new Map(), isShared: true }
+  let hasStopped = false
+  const stop = (): void => {
+    if (hasStopped) return
+    hasStopped = true
+    cancelTimer()
+    offAbort(signal, onCancelled)
+    for (const { openQuestion } of questions) openQuestion.close()
+  }
+  const accept = ({ key, method }: RoundQuestion, answer: RoundAnswer | RpcResponse): void => {
+    if (hasStopped || collected.has(key)) return
+    collected.set(key, 'jsonrpc' in answer ? toRoundAnswer(method, answer) : answer)
+    if (collected.size < questions.length) return
+    stop()
+    resolve(collected)
+  }
+  const withdrawOpenQuestions = (reason: string): void => {
+    const openQuestions = questions.filter(({ key }) => !collected.has(key))
+    for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
+  }
+  const onCancelled = (): void => {
+    // A call that another instance continues still wants its answers.
+    if (!(signal.reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
+    stop()
+    reject(signal.reason)
+  }
+  const onTimeout = (): void => {
+    withdrawOpenQuestions('No answer came in time')
+    const message = 'The client did not answer in time'
+    // An answer with its state may have reached another instance, which then runs the call: this one must not.
+    const isElsewhere = kept.states.size > 0 && !kept.isShared
+    for (const question of questions)
+      accept(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
+  }
+  const cancelTimer = deps.schedule(onTimeout, Math.max(1, round.askedAt + deps.settings.answerTimeoutMs - deps.now()))
+  try {
+    for (const question of round.questions)
+      questions.push(openQuestion(question, (response) => accept(question, response), { round, channel, deps }))
+  } catch (error) {
+    stop()
+    throw error
+  }
+  if (signal.aborted) onCancelled()
+  else onAbort(signal, onCancelled)
+  return {
+    answers: promise,
+    accept: (response) =>
+      questions.filter(({ id }) => id === response.id).forEach((question) => accept(question, response)),
+    noteKept(keptRound) {
+      kept = keptRound
+      for (const { id, openQuestion } of questions) openQuestion.hasState = kept.states.has(id)
+    },
+    stop,
+  }
+}
+
+interface CollectorContext {
+  readonly round: WaitingRound
+  readonly channel: LegacyCall['channel']
+  readonly deps: Deps
+}
+
+function openQuestion(
+  question: RoundQuestion,
+  onAnswer: (response: RpcResponse) => void,
+  { round, channel, deps }: CollectorContext,
+): CollectedQuestion {
+  const init = { id: question.id, owner: round.owner, callerKey: callerKeyOf(channel.caller), onAnswer }
+  return { ...question, openQuestion: deps.questions.open(init) }
+}
+
+function withdrawQuestion(
+  { id, openQuestion }: CollectedQuestion,
+  reason: string,
+  { channel, deps }: Pick<LegacyCall, 'channel'> & { readonly deps: Deps },
+): void {
+  if (openQuestion.hasState) deps.stateRounds?.withdraw(id)
+  channel.notifyOfQuestion(createCancelledMessage(id, reason))
+}
+
+function createDeferred<T>() {
+  let resolve = (_: T): void => {}
+  let reject = (_: unknown): void => {}
+  const promise = new Promise<T>((resolvePromise, rejectPromise) => {
+    resolve = resolvePromise
+    reject = rejectPromise
+  })
+  return { promise, resolve, reject }
+}
+
+/** Returns the answer in a response: an error to a form or a URL means that the user cancelled. */
+function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
+  if ('result' in response) return { response: response.result }
+  return createFailedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
+}
+
+/**
+ * Returns the answer of a user who cannot be reached, who has cancelled. A model or a list of roots has no such answer.
+ */
+function createFailedAnswer(method: string, message: string): RoundAnswer {
+  return method === 'elicitation/create' ? { response: { action: 'cancel' } } : { failure: { message } }
+}
+
+function createCancelledMessage(requestId: string, reason: string): RpcNotification {
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } }
+}

@@ -1,0 +1,207 @@
+import { randomId } from '@x/core'
+import { callerKeyOf, type InputRequest, type JsonObject, type JsonValue } from '@x/schema'
+import { toLegacyInputRequest } from '../../translate/input-request.ts'
+import type { Deps } from '../deps.ts'
+import { type AnswerCollector, type CallFailure, collectAnswers } from './answer-collector.ts'
+import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
+import type { KeptRound } from './round-store.ts'
+import type { UrlPages } from './url-pages.ts'
+import { type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
+
+/** The answers of one round by their keys, or why the call cannot continue. */
+export type RoundOutcome =
+  | { readonly answers: JsonObject; readonly isClientInvolved: boolean }
+  | { readonly failure: CallFailure }
+
+/** A call that asks, with the pages that its user was sent to. */
+export interface InteractiveCall extends LegacyCall {
+  readonly urlPages: UrlPages
+  /** The part of its state that comes from earlier rounds. */
+  readonly roundState: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
+}
+
+/** Asks the client for everything that one round wants, all at once. */
+export async function askClient(requests: JsonObject, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
+  const entries = Object.entries(requests)
+  if (entries.length === 0) return { answers: {}, isClientInvolved: true }
+  const preparedRound = prepareRound(entries, call, deps)
+  if ('failure' in preparedRound) return preparedRound
+  const { round, repeatedPages } = preparedRound
+  if (round.questions.length === 0) return waitForPages(repeatedPages, call, deps)
+  const release = countWaitingRound(round, call, deps)
+  try {
+    const collector = collectAnswers(round, call, deps)
+    try {
+      const kept = await deps.rounds.keep(round, call.client)
+      call.channel.signal.throwIfAborted()
+      sendQuestions(round, { kept, collector }, call)
+      return await finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+    } catch (error) {
+      collector.stop()
+      throw error
+    }
+  } finally {
+    deps.rounds.release(round)
+    release()
+  }
+}
+
+/** Continues a round that another instance has asked, or this one before it was started again. */
+export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
+  const release = countWaitingRound(round, call, deps)
+  try {
+    const collector = collectAnswers(round, call, deps)
+    try {
+      // An answer to a question that was sent with a state has to bring it.
+      const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
+      const kept: KeptRound = { states: new Map(sentStates), isShared: true }
+      collector.noteKept(kept)
+      call.channel.onQuestionsSent(round, kept)
+      for (const answer of await deps.rounds.listAnswers(round)) collector.accept(answer)
+      const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
+      return await finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+    } catch (error) {
+      collector.stop()
+      throw error
+    }
+  } finally {
+    deps.rounds.release(round)
+    release()
+  }
+}
+
+/** Counts a call that waits as one of its caller's, in number and in bytes, until the returned function is called. */
+function countWaitingRound(round: WaitingRound, { channel }: InteractiveCall, { ledger }: Deps): () => void {
+  const callerKey = callerKeyOf(channel.caller)
+  const releaseBytes = ledger.take('bytes', callerKey, sizeOfRound(round))
+  try {
+    const releaseCall = ledger.take('waiting_calls', callerKey)
+    return () => {
+      releaseBytes()
+      releaseCall()
+    }
+  } catch (error) {
+    releaseBytes()
+    throw error
+  }
+}
+
+type RepeatedPage = readonly [key: string, answer: Promise<'accept' | 'cancel'>]
+
+interface PreparedRound {
+  readonly round: WaitingRound
+  readonly repeatedPages: readonly RepeatedPage[]
+}
+
+function prepareRound(
+  entries: readonly (readonly [string, JsonValue | undefined])[],
+  call: InteractiveCall,
+  deps: Deps,
+): PreparedRound | Extract<RoundOutcome, { failure: unknown }> {
+  const { channel, urlPages, roundState, request } = call
+  const questions: RoundQuestion[] = []
+  const repeatedPages: RepeatedPage[] = []
+  for (const [key, inputRequest] of entries) {
+    // The exchange checks its requests before it answers with them.
+    const prepared = prepareQuestion(key, inputRequest as unknown as InputRequest, call)
+    if ('failure' in prepared) return prepared
+    if ('repeated' in prepared) repeatedPages.push([key, prepared.repeated])
+    else questions.push(prepared)
+  }
+  const round: WaitingRound = {
+    id: randomId(),
+    owner: channel.owner ?? '',
+    request,
+    ...roundState,
+    questions,
+    repeatedKeys: repeatedPages.map(([key]) => key),
+    streamId: channel.stream.id,
+    eventCount: channel.stream.countEvents(),
+    pages: urlPages.listAcceptedPages(),
+    askedAt: deps.now(),
+  }
+  return { round, repeatedPages }
+}
+
+function prepareQuestion(
+  key: string,
+  request: InputRequest,
+  { client, channel, urlPages }: InteractiveCall,
+): RoundQuestion | { readonly repeated: Promise<'accept' | 'cancel'> } | { readonly failure: CallFailure } {
+  const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
+  const repeated = url === undefined ? undefined : urlPages.answerRepeatedQuestion(url)
+  if (repeated !== undefined) return { repeated }
+  const elicitationId = url === undefined ? '' : urlPages.getElicitationId(url)
+  const question = toLegacyInputRequest(request, client.revision, elicitationId)
+  if ('missingCapabilities' in question) return { failure: { missingCapabilities: question.missingCapabilities } }
+  if (channel.owner === undefined) return { failure: { message: 'This client cannot be asked: it has no session' } }
+  // The id of a question begins with the id of its stream, so that every instance finds the call of an answer.
+  const id = channel.stream.id === '' ? randomId() : `${channel.stream.id}.${randomId().slice(0, 8)}`
+  return { key, id, method: request.method, params: question.request.params }
+}
+
+interface SentRound {
+  readonly kept: KeptRound
+  readonly collector: AnswerCollector
+}
+
+function sendQuestions(round: WaitingRound, { kept, collector }: SentRound, { channel }: InteractiveCall): void {
+  collector.noteKept(kept)
+  for (const { id, method, params } of round.questions) {
+    const state = kept.states.get(id)
+    channel.ask({ jsonrpc: '2.0', id, ...(state !== undefined && { state }), method, ...(params && { params }) }, kept)
+  }
+  channel.onQuestionsSent(round, kept)
+}
+
+interface AskedRound extends SentRound {
+  readonly repeatedPages: readonly RepeatedPage[]
+}
+
+/** Waits for all answers of a round, and takes them for this instance. */
+async function finishRound(
+  round: WaitingRound,
+  { kept, collector, repeatedPages }: AskedRound,
+  { call, deps }: { readonly call: InteractiveCall; readonly deps: Deps },
+): Promise<RoundOutcome> {
+  const answers = await collector.answers
+  const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
+  if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()
+  call.channel.onAnswered(kept)
+  const responses: Record<string, JsonObject> = {}
+  for (const [key, action] of pageAnswers) responses[key] = { action }
+  for (const { key, method, params } of round.questions) {
+    const answer = answers.get(key)
+    if (answer === undefined || 'failure' in answer) return answer ?? { failure: { message: `No answer to ${method}` } }
+    responses[key] = answer.response
+    acceptVisitedPage(params, answer.response, call.urlPages)
+  }
+  return { answers: responses, isClientInvolved: true }
+}
+
+/** A store that is away for a while costs time, and never the answers. */
+function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: Deps): Promise<boolean> {
+  return deps.retryUnavailable(() => deps.rounds.claim(round), { signal: channel.signal })
+}
+
+function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObject, urlPages: UrlPages): void {
+  const { mode, url, elicitationId } = params ?? {}
+  if (mode !== 'url' || action !== 'accept' || typeof url !== 'string') return
+  urlPages.accept(url, typeof elicitationId === 'string' ? elicitationId : undefined)
+}
+
+/** Waits until the server may look again after pages that the user visits: such a call counts as one that runs. */
+async function waitForPages(
+  repeatedPages: readonly RepeatedPage[],
+  { channel }: InteractiveCall,
+  { ledger }: Deps,
+): Promise<RoundOutcome> {
+  const release = ledger.take('calls', callerKeyOf(channel.caller))
+  try {
+    const answers: Record<string, JsonObject> = {}
+    for (const [key, answer] of repeatedPages) answers[key] = { action: await answer }
+    return { answers, isClientInvolved: false }
+  } finally {
+    release()
+  }
+}

@@ -1,0 +1,94 @@
+import type { JsonValue, RpcRequest } from '@x/schema'
+import { isStateError, StateUsageError } from '@x/state-codec'
+import type { LegacySettings } from '../options.ts'
+import { createBoundedMap } from '../session/session.ts'
+import type { RoundStore } from './round-store.ts'
+import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from './waiting-round.ts'
+
+/** Rounds that travel in the `state` of their own questions (SEP-1685). */
+export interface StateRounds extends RoundStore {
+  /** Answers of clients that were sent a state and did not return it. */
+  missingEchoCount: number
+  /** Records that a question is not waited for any more, so that its state opens nothing at this instance. */
+  withdraw(questionId: string): void
+}
+
+const statePurpose = 'legacy-state'
+const maxWithdrawnQuestions = 100_000
+// No codec has this name.
+const defaultCodecKey = ':'
+
+/** Creates the states of an extension; undefined when its author did not switch them on. */
+export function createStateRounds(settings: LegacySettings): StateRounds | undefined {
+  const { stateSettings, warn } = settings
+  if (stateSettings === undefined) return undefined
+  const { codecs, sendsToAll, chooseCodecName } = stateSettings
+  const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
+  const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
+
+  /** Seals the round for one question; undefined where the author wants no state, or it is too large. */
+  async function sealRound(round: WaitingRound, { id, method }: RoundQuestion): Promise<string | undefined> {
+    const codecName = chooseCodecName({ method, tool: toolNameIn(round.request) })
+    const codec = codecs.get(codecName ?? defaultCodecKey)
+    try {
+      const sealed = await codec?.seal(encodeRound(round, { withParams: false }), {
+        purpose: statePurpose,
+        binding: bindingOf(round.owner, id),
+        ttlMs,
+      })
+      return sealed === undefined || codecName === '' ? sealed : `${codecName}:${sealed}`
+    } catch (error) {
+      if (!isStateError(error) && !(error instanceof StateUsageError)) throw error
+      warn({ code: 'limit', message: `The state of a question was left out: ${error.message}` })
+      return undefined
+    }
+  }
+
+  return {
+    missingEchoCount: 0,
+    withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
+    async keep(round, { capabilities }) {
+      const states = new Map<string, string>()
+      // STA-008: a client that has not declared the echo gets no state. A pair of streams ends with its process.
+      const returnsStates = sendsToAll || capabilities.experimental?.['requestState'] !== undefined
+      if (!returnsStates || round.streamId === '') return { states, isShared: false }
+      for (const question of round.questions) {
+        const state = await sealRound(round, question)
+        if (state !== undefined) states.set(question.id, state)
+      }
+      return { states, isShared: false }
+    },
+    /** Opens what a client returned, once (STA-005, STA-006). */
+    async findByAnswer({ id, state }, owner) {
+      const questionId = String(id)
+      if (typeof state !== 'string' || withdrawnQuestions.get(questionId) === true) return undefined
+      const colonIndex = state.indexOf(':')
+      const codec = codecs.get(colonIndex === -1 ? '' : state.slice(0, colonIndex))
+      try {
+        const binding = bindingOf(owner, questionId)
+        return decodeRound(await codec?.open(state.slice(colonIndex + 1), { purpose: statePurpose, binding }))
+      } catch (error) {
+        // A store behind the codec that cannot be reached says nothing of the state.
+        if (!isStateError(error) || error.code === 'unavailable') throw error
+        warn({ code: 'state_rejected', message: `The state of an answer was not accepted: ${error.detail}` })
+        return undefined
+      }
+    },
+    // A round that travels with its client is known once an answer has brought it.
+    findByStream: async () => undefined,
+    listAnswers: async () => [],
+    // Each state opens once, so the instance that has opened it has the round.
+    claim: async () => true,
+    release: () => {},
+  }
+}
+
+function toolNameIn({ method, params }: RpcRequest): string | undefined {
+  const name = method === 'tools/call' ? params?.['name'] : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+// The session is bound to its principal, and a question to its call.
+function bindingOf(owner: string, questionId: string): JsonValue {
+  return [owner, questionId]
+}

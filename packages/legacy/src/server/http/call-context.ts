@@ -1,0 +1,81 @@
+import { callerKeyOf, type RpcRequest } from '@x/schema'
+import type { CallChannel } from '../call/call-channel.ts'
+import type { WaitingRound } from '../call/waiting-round.ts'
+import type { LegacySessionState } from '../session/session-state.ts'
+import type { CallStream } from './call-stream.ts'
+import type { WrittenEvent } from './event-id.ts'
+import type { HttpDeps, HttpPeer } from './http-deps.ts'
+
+/** The calls of one POST and their stream. */
+export interface CallContext {
+  readonly peer: HttpPeer
+  readonly stream: CallStream
+  readonly state: LegacySessionState | undefined
+  readonly isBatch: boolean
+  /** Calls that run. */
+  readonly activeCalls: Set<CancellableCall>
+  /** The round of a call that another instance has asked. */
+  readonly round: WaitingRound | undefined
+}
+
+/** A call that can be cancelled. */
+export interface CancellableCall {
+  readonly request: RpcRequest
+  cancel(reason: string): void
+}
+
+/** A call of linked instances. */
+export interface LinkedCall {
+  /** Called when a round of the call is in the store. */
+  onStored(round: WaitingRound, handOff: () => void): void
+  /** Ends the call: its round is deleted, and its response kept for a client that resumes the stream elsewhere. */
+  finish(response: WrittenEvent | undefined): void
+}
+
+/** Returns the link of a call; undefined for one that no other instance can continue. */
+export function createLinkedCall(
+  { peer: { session, view }, stream, isBatch, round }: CallContext,
+  { link }: HttpDeps,
+): LinkedCall | undefined {
+  if (session === undefined || isBatch || link === undefined) return undefined
+  let isStored = round !== undefined
+  return {
+    onStored(storedRound, handOff) {
+      isStored = true
+      link.watchRound(storedRound, callerKeyOf(view), handOff)
+      if (stream.hasRemoteReader) link.announceQuestions(stream.id)
+    },
+    finish(response) {
+      if (isStored || stream.hasRemoteReader) void link.finishCall(stream.id, session, response)
+    },
+  }
+}
+
+interface ChannelDeps {
+  readonly deps: HttpDeps['deps']
+  readonly linkedCall: LinkedCall | undefined
+  readonly handOff: () => void
+}
+
+export function createCallChannel(
+  { peer, stream }: CallContext,
+  signal: AbortSignal,
+  { linkedCall, handOff }: ChannelDeps,
+): CallChannel {
+  const { session, view } = peer
+  return {
+    caller: view,
+    signal,
+    owner: session?.key,
+    timeoutMs: view.limits.timeoutMs,
+    notify: (message) => stream.send(message, true),
+    stream: { id: session === undefined ? '' : stream.id, countEvents: () => stream.eventCount },
+    ask: (question, { isShared }) =>
+      question.state === undefined && !isShared ? stream.send(question, false) : stream.ask(question),
+    onQuestionsSent(round, { isShared }) {
+      if (isShared) linkedCall?.onStored(round, handOff)
+    },
+    onAnswered: ({ states }) => stream.endAsking(states.size > 0),
+    notifyOfQuestion: (message) => stream.send(message, false),
+  }
+}

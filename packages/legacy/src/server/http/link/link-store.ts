@@ -1,0 +1,133 @@
+import { parseJsonObject, randomId } from '@x/core'
+import type { JsonObject, LoggingLevel, RpcResponse } from '@x/schema'
+import { isStateError, StateError, type StateStore } from '@x/state-codec'
+import { decodeRound, encodeRound, type WaitingRound } from '../../call/waiting-round.ts'
+
+/** The response of a call whose stream may still be resumed. */
+export interface StoredResponse {
+  readonly session: string
+  /** The number of the event. */
+  readonly number: number
+  readonly text: string
+}
+
+/** The part of a session that its requests have set. */
+export interface StoredSession {
+  readonly isEnded: boolean
+  readonly level: LoggingLevel | undefined
+  readonly uris: readonly string[]
+}
+
+/** The records of a link, each atomic over all instances. Those that are written have an owner, whose quota they take. */
+export interface LinkStore {
+  /** Stores a round in the place of an earlier round of its call. */
+  putRound(round: WaitingRound, owner: string): Promise<void>
+  getRound(streamId: string): Promise<WaitingRound | undefined>
+  deleteRound(streamId: string): Promise<void>
+  /** Adds the answer to a question; the first one stays. */
+  addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
+  getAnswer(questionId: string): Promise<RpcResponse | undefined>
+  /** Resolves with true for the one instance that may use the answers of a round. */
+  claim(roundId: string, owner: string): Promise<boolean>
+  isClaimed(roundId: string): Promise<boolean>
+  putResponse(streamId: string, storedResponse: StoredResponse, owner: string): Promise<void>
+  getResponse(streamId: string): Promise<StoredResponse | undefined>
+  getSession(sessionKey: string): Promise<StoredSession>
+  /** Changes the record of a session, one instance after the other. Resolves with the new one. */
+  changeSession(
+    session: { readonly key: string; readonly ttlMs: number; readonly owner: string },
+    change: (storedSession: StoredSession) => StoredSession,
+  ): Promise<StoredSession>
+}
+
+/** Times of a {@link LinkStore}, in milliseconds. */
+export interface LinkStoreOptions {
+  readonly answerTimeoutMs: number
+  readonly resumeWindowMs: number
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+const defaultSession: StoredSession = { isEnded: false, level: undefined, uris: [] }
+const lockDurationMs = 5000
+const lockPollIntervalMs = 25
+
+/** Keeps the records of a link in a store. */
+export function createLinkStore(givenStore: StateStore, options: LinkStoreOptions): LinkStore {
+  const { answerTimeoutMs, resumeWindowMs, sleep } = options
+  const store = withUnavailableErrors(givenStore)
+  // An instance that looks late must still find what was decided.
+  const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
+  const ownedBy = (owner: string): Pick<StateStore, 'add'> => store.forOwner?.(owner) ?? store
+  const readJson = async (key: string): Promise<JsonObject | undefined> => {
+    const text = await store.get(key)
+    return text === undefined ? undefined : parseJsonObject(text)
+  }
+  const replaceJson = async (key: string, value: JsonObject, { ttlMs, owner }: RecordOptions): Promise<void> => {
+    await store.delete(key)
+    await ownedBy(owner).add(key, JSON.stringify(value), ttlMs)
+  }
+  const getSession = async (sessionKey: string): Promise<StoredSession> => ({
+    ...defaultSession,
+    ...((await readJson(`legacy:session:${sessionKey}`)) as Partial<StoredSession> | undefined),
+  })
+  return {
+    putRound: (round, owner) =>
+      replaceJson(
+        roundKey(round.streamId),
+        { round: encodeRound(round, { withParams: true }) },
+        { ttlMs: roundTtlMs, owner },
+      ),
+    getRound: async (streamId) => decodeRound((await readJson(roundKey(streamId)))?.['round']),
+    deleteRound: (streamId) => store.delete(roundKey(streamId)),
+    async addAnswer(questionId, response, owner) {
+      await ownedBy(owner).add(`legacy:answer:${questionId}`, JSON.stringify(response), roundTtlMs)
+    },
+    // The value is one that `addAnswer` wrote.
+    getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
+    claim: (roundId, owner) => ownedBy(owner).add(`legacy:run:${roundId}`, '1', roundTtlMs),
+    isClaimed: async (roundId) => (await store.get(`legacy:run:${roundId}`)) !== undefined,
+    putResponse: (streamId, storedResponse, owner) =>
+      replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, { ttlMs: resumeWindowMs, owner }),
+    getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
+    getSession,
+    async changeSession({ key, ttlMs, owner }, change) {
+      const lockKey = `legacy:lock:${key}`
+      // A holder that dies keeps the lock for its time.
+      while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
+      try {
+        const changedSession = change(await getSession(key))
+        await replaceJson(`legacy:session:${key}`, { ...changedSession }, { ttlMs, owner })
+        return changedSession
+      } finally {
+        await store.delete(lockKey)
+      }
+    },
+  }
+}
+
+interface RecordOptions {
+  readonly ttlMs: number
+  readonly owner: string
+}
+
+function roundKey(streamId: string): string {
+  return `legacy:call:${streamId}`
+}
+
+/** A store whose failures say that it cannot be reached, whichever client it has. */
+function withUnavailableErrors(store: StateStore): StateStore {
+  const guard = async <T>(operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation()
+    } catch (cause) {
+      throw isStateError(cause) ? cause : new StateError('unavailable', 'The store of the link failed', { cause })
+    }
+  }
+  return {
+    add: (key, value, ttlMs) => guard(() => store.add(key, value, ttlMs)),
+    get: (key) => guard(() => store.get(key)),
+    delete: (key) => guard(() => store.delete(key)),
+    forOwner: (owner) =>
+      store.forOwner === undefined ? withUnavailableErrors(store) : withUnavailableErrors(store.forOwner(owner)),
+  }
+}

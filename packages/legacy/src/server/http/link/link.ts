@@ -1,0 +1,65 @@
+import { callerKeyOf } from '@x/schema'
+import { joinRoundStores } from '../../call/round-store.ts'
+import type { WaitingRound } from '../../call/waiting-round.ts'
+import type { Deps } from '../../deps.ts'
+import { adoptRound } from '../adopt-round.ts'
+import type { HttpDeps, InstanceLink, SessionPeer } from '../http-deps.ts'
+import type { LegacyLink } from '../../options.ts'
+import { createInstanceBus } from './instance-bus.ts'
+import { createLinkStore } from './link-store.ts'
+import { createLinkedRounds } from './linked-rounds.ts'
+import { createLinkedSessions } from './linked-sessions.ts'
+import { createRemoteReaders } from './remote-readers.ts'
+
+/** Joins this instance with the others. */
+export function createLink(link: LegacyLink, deps: Deps, getHttpDeps: () => HttpDeps): InstanceLink {
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
+  const store = createLinkStore(link.store, { ...deps.settings, sleep })
+  const bus = createInstanceBus(link.bus, {
+    // Every part is there before the first message comes.
+    handlers: {
+      answered: ({ session, id }) => rounds.takeStoredAnswer(session, id),
+      offered: ({ session, id }) => {
+        if (rounds.hasQuestion(session, id)) bus.publish('waiting', { id })
+      },
+      adopted: ({ id }) => rounds.handOffRound(id),
+      cancelled: ({ session, id }) => rounds.cancelCall(session, id),
+      looking: ({ session, id }) => readers.onLooking(id, session),
+      asked: ({ id }) => readers.onAsked(id),
+      finished: ({ id }) => readers.onFinished(id),
+      session: ({ session }) => sessions.reload(session),
+      listening: ({ session }) => getHttpDeps().sessionStates.find({ key: session })?.listeningStream?.end(),
+    },
+    async onGap() {
+      await readers.catchUp()
+      await sessions.catchUp()
+      await rounds.catchUp()
+    },
+    deps,
+  })
+  const context = { store, bus, deps, getHttpDeps }
+  const sessions = createLinkedSessions(context)
+  const rounds = createLinkedRounds(context)
+  const adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => {
+    const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
+    if (stream !== undefined) rounds.announceAdoption(round)
+    return stream
+  }
+  const readers = createRemoteReaders(context, rounds, adopt)
+  deps.rounds = deps.stateRounds === undefined ? rounds : joinRoundStores(rounds, deps.stateRounds)
+  return {
+    listen: () => bus.listen(),
+    watchRound: (round, callerKey, handOff) => rounds.watch(round, callerKey, handOff),
+    shareAnswer: (response) => rounds.shareAnswer(response),
+    takeAnswer: (response, peer) => rounds.takeAnswer(response, peer.session.key, (round) => void adopt(round, peer)),
+    finishCall: (streamId, session, response) => rounds.finish(streamId, session.key, response).catch(deps.reportError),
+    announceQuestions: (streamId) => bus.publish('asked', { id: streamId }),
+    resume: (eventId, peer) => readers.resume(eventId, peer),
+    cancelRequest: ({ key }, id) => bus.publish('cancelled', { session: key, id: JSON.stringify(id) }),
+    openSession: (session, caller) => sessions.open(session, callerKeyOf(caller)),
+    changeSession: (session, caller, change) => sessions.change(session, callerKeyOf(caller), change),
+    announceListening: ({ key }) => bus.publish('listening', { session: key }),
+    drain: () => rounds.drain(),
+    close: () => bus.close(),
+  }
+}

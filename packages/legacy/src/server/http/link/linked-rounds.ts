@@ -1,0 +1,191 @@
+import type { RequestId, RpcResponse } from '@x/schema'
+import { isStateError } from '@x/state-codec'
+import { type KeptRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
+import type { WaitingRound } from '../../call/waiting-round.ts'
+import type { WrittenEvent } from '../event-id.ts'
+import type { LinkContext } from './link-context.ts'
+
+/** The rounds of linked instances: those in the store, and those that wait at this instance. */
+export interface LinkedRounds extends RoundStore {
+  /** Has a round that waits here leave when another instance continues it, or when this one stops. */
+  watch(round: WaitingRound, callerKey: string, handOff: () => void): void
+  /** Takes an answer to a round that waits at another instance, or at none; false for one to no round. */
+  takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean>
+  /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
+  shareAnswer(response: RpcResponse): Promise<void>
+  /** Notifies other instances that this one continues a round. */
+  announceAdoption(round: WaitingRound): void
+  /** Passes an answer in the store to the round that waits here, if it does. */
+  takeStoredAnswer(owner: string, questionId: string): Promise<void>
+  /** Returns true when this instance waits for the answer to a question. */
+  hasQuestion(owner: string, questionId: string): boolean
+  /** Leaves a round to another instance. */
+  handOffRound(roundId: string): void
+  /** Cancels a request, whose id is JSON. */
+  cancelCall(sessionKey: string, requestIdJson: string): void
+  /** Stores the response of a call, and deletes its round. */
+  finish(streamId: string, owner: string, response: WrittenEvent | undefined): Promise<void>
+  /** Stores the rounds that wait here again, and looks for their answers: the store or the bus may have lost some. */
+  catchUp(): Promise<void>
+  drain(): () => void
+}
+
+interface RoundHere {
+  readonly round: WaitingRound
+  readonly callerKey: string
+  handOff(): void
+}
+
+/** Time in which an instance that waits for an answer says so, in milliseconds. */
+const messageTimeoutMs = 1000
+/** Time in which an answer waits for a store that is unreachable: clients of older revisions do not send it again. */
+const answerHoldMs = 20_000
+/** Time that an answer to a round that waits here spends on the store, in milliseconds. */
+const shareTimeoutMs = 1000
+
+/** Starts with no round. */
+export function createLinkedRounds(context: LinkContext): LinkedRounds {
+  return new StoredRounds(context)
+}
+
+class StoredRounds implements LinkedRounds {
+  readonly #context: LinkContext
+  readonly #roundsHere = new Map<string, RoundHere>()
+  #isDraining = false
+
+  constructor(context: LinkContext) {
+    this.#context = context
+  }
+
+  async keep(round: WaitingRound): Promise<KeptRound> {
+    const { store, deps } = this.#context
+    const states = new Map<string, string>()
+    try {
+      await store.putRound(round, this.#callerKeyOf(round.owner))
+      return { states, isShared: true }
+    } catch (error) {
+      if (isStateError(error) && error.code !== 'unavailable') throw error
+      // The call waits at this instance alone, until the store is there again.
+      deps.reportError(error)
+      return { states, isShared: false }
+    }
+  }
+
+  async findByAnswer({ id }: RpcResponse, owner: string): Promise<WaitingRound | undefined> {
+    const round = await this.findByStream(streamIdOfQuestion(String(id)), owner)
+    return round?.questions.some((question) => question.id === id) === true ? round : undefined
+  }
+
+  async findByStream(streamId: string, owner: string): Promise<WaitingRound | undefined> {
+    const round = await this.#context.store.getRound(streamId)
+    return round?.owner === owner ? round : undefined
+  }
+
+  async listAnswers({ questions }: WaitingRound): Promise<readonly RpcResponse[]> {
+    const answers = await Promise.all(questions.map(({ id }) => this.#context.store.getAnswer(id)))
+    return answers.filter((answer) => answer !== undefined)
+  }
+
+  claim(round: WaitingRound): Promise<boolean> {
+    return this.#context.store.claim(round.id, this.#callerKeyOf(round.owner))
+  }
+
+  release({ id, streamId }: WaitingRound): void {
+    if (this.#roundsHere.get(streamId)?.round.id === id) this.#roundsHere.delete(streamId)
+  }
+
+  watch(round: WaitingRound, callerKey: string, handOff: () => void): void {
+    this.#roundsHere.set(round.streamId, { round, callerKey, handOff })
+    if (this.#isDraining) handOff()
+  }
+
+  async takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean> {
+    const { store, bus, deps } = this.#context
+    const id = String(response.id)
+    const hold = { timeoutMs: answerHoldMs }
+    const round = await deps.retryUnavailable(() => this.findByStream(streamIdOfQuestion(id), owner), hold)
+    if (round === undefined) {
+      // A store that was emptied has lost the round, and the instance where it waits has not.
+      if (!(await this.#isWaitingElsewhere(id, owner))) return false
+    } else if (!round.questions.some((question) => question.id === id)) return false
+    await deps.retryUnavailable(() => store.addAnswer(id, response, this.#callerKeyOf(owner)), hold)
+    const taken = bus.waitForMessage(['taken'], id, messageTimeoutMs)
+    bus.publish('answered', { id, session: owner })
+    const adoptUnclaimedRound = async (): Promise<void> => {
+      if (round === undefined || (await taken) !== undefined || (await store.isClaimed(round.id))) return
+      adopt(round)
+    }
+    adoptUnclaimedRound().catch(deps.reportError)
+    return true
+  }
+
+  async #isWaitingElsewhere(id: string, owner: string): Promise<boolean> {
+    const { bus } = this.#context
+    const waiting = bus.waitForMessage(['waiting'], id, messageTimeoutMs)
+    bus.publish('offered', { id, session: owner })
+    return (await waiting) !== undefined
+  }
+
+  async shareAnswer(response: RpcResponse): Promise<void> {
+    const { store, deps } = this.#context
+    const id = String(response.id)
+    const here = this.#roundsHere.get(streamIdOfQuestion(id))
+    if (here === undefined || here.round.questions.length === 1) return
+    const sharing = store.addAnswer(id, response, here.callerKey).catch(deps.reportError)
+    await Promise.race([sharing, deps.sleep(shareTimeoutMs, new AbortController().signal)])
+  }
+
+  announceAdoption({ id }: WaitingRound): void {
+    this.#context.bus.publish('adopted', { id })
+  }
+
+  async takeStoredAnswer(owner: string, questionId: string): Promise<void> {
+    const { store, bus, deps } = this.#context
+    if (!this.hasQuestion(owner, questionId)) return
+    const response = await store.getAnswer(questionId)
+    if (response !== undefined && deps.questions.answer(owner, response)) bus.publish('taken', { id: questionId })
+  }
+
+  hasQuestion(owner: string, questionId: string): boolean {
+    return this.#context.deps.questions.find(owner, questionId) !== undefined
+  }
+
+  handOffRound(roundId: string): void {
+    for (const { round, handOff } of Array.from(this.#roundsHere.values())) if (round.id === roundId) handOff()
+  }
+
+  cancelCall(sessionKey: string, requestIdJson: string): void {
+    const state = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })
+    // `cancelRequest` wrote it.
+    state?.calls.get(JSON.parse(requestIdJson) as RequestId)?.cancel()
+  }
+
+  async finish(streamId: string, owner: string, response: WrittenEvent | undefined): Promise<void> {
+    const { store, bus } = this.#context
+    if (response !== undefined)
+      await store.putResponse(streamId, { session: owner, ...response }, this.#callerKeyOf(owner))
+    bus.publish('finished', { id: streamId, session: owner })
+    await store.deleteRound(streamId)
+  }
+
+  async catchUp(): Promise<void> {
+    const { store, deps } = this.#context
+    for (const { round, callerKey } of Array.from(this.#roundsHere.values())) {
+      await deps.retryUnavailable(() => store.putRound(round, callerKey), { timeoutMs: answerHoldMs })
+      for (const { id } of round.questions) await this.takeStoredAnswer(round.owner, id)
+    }
+  }
+
+  drain(): () => void {
+    this.#isDraining = true
+    for (const { handOff } of Array.from(this.#roundsHere.values())) handOff()
+    return () => {
+      this.#isDraining = false
+    }
+  }
+
+  /** Records of a session count for its caller; an instance that does not know it counts them for the session. */
+  #callerKeyOf(owner: string): string {
+    return this.#context.getHttpDeps().sessionStates.find({ key: owner })?.callerKey ?? owner
+  }
+}

@@ -1,0 +1,174 @@
+import { callerKeyOf, type HttpReply } from '@x/schema'
+import type { WaitingRound } from '../../call/waiting-round.ts'
+import type { CallStream } from '../call-stream.ts'
+import { rejectLostCall } from '../errors.ts'
+import type { ParsedEventId } from '../event-id.ts'
+import type { SessionPeer } from '../http-deps.ts'
+import type { InstanceMessage } from './instance-bus.ts'
+import type { LinkContext } from './link-context.ts'
+import type { StoredResponse } from './link-store.ts'
+import type { LinkedRounds } from './linked-rounds.ts'
+
+/** Streams that a client reads at another instance than the one of the call. */
+export interface RemoteReaders {
+  /** Continues a stream that is not known here; false when it is known nowhere. */
+  resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
+  /** Answers an instance that has the reader of a stream. */
+  onLooking(streamId: string, sessionKey: string): Promise<void>
+  /** A round of a stream that is read here waits, and is in the store. */
+  onAsked(streamId: string): Promise<void>
+  /** The response of a stream that is read here is in the store. */
+  onFinished(streamId: string): Promise<void>
+  /** Looks at all streams that are read here: messages may have been lost. */
+  catchUp(): Promise<void>
+}
+
+/** A reader that waits here for a call of another instance. */
+interface RemoteReader {
+  readonly eventId: ParsedEventId
+  readonly peer: SessionPeer
+  end(): void
+}
+
+const lookTimeoutMs = 500
+const maxLooks = 4
+/** Pause between two looks for the instance of a call that runs, in milliseconds. */
+const lookIntervalMs = 2000
+
+/** Continues a round here, for its reader. */
+type Adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber: number) => CallStream | undefined
+
+/** Starts with no reader. */
+export function createRemoteReaders(context: LinkContext, rounds: LinkedRounds, adopt: Adopt): RemoteReaders {
+  return new ReadersOfOtherInstances(context, rounds, adopt)
+}
+
+class ReadersOfOtherInstances implements RemoteReaders {
+  readonly #context: LinkContext
+  readonly #rounds: LinkedRounds
+  readonly #adopt: Adopt
+  readonly #readers = new Map<string, RemoteReader>()
+
+  constructor(context: LinkContext, rounds: LinkedRounds, adopt: Adopt) {
+    this.#context = context
+    this.#rounds = rounds
+    this.#adopt = adopt
+  }
+
+  async resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
+    // An instance that is only slow gets a second time to say that it has the call.
+    return (
+      (await this.#serve(eventId, peer)) || (await this.#serve(eventId, peer)) || rejectLostCall(eventId, peer.view)
+    )
+  }
+
+  async onLooking(streamId: string, sessionKey: string): Promise<void> {
+    // An id leads to the entry that `serveRequests` registered.
+    const stream = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })?.streams.get(streamId) as
+      | CallStream
+      | undefined
+    if (stream === undefined) return
+    stream.extendWindow({ hasRemoteReader: true })
+    if (stream.lastResponse !== undefined) return this.#rounds.finish(streamId, sessionKey, stream.lastResponse)
+    this.#context.bus.publish(stream.isAsking ? 'asked' : 'running', { id: streamId })
+  }
+
+  async onAsked(streamId: string): Promise<void> {
+    const reader = this.#readers.get(streamId)
+    if (reader === undefined) return
+    reader.end()
+    const { reply } = reader.peer.view
+    // Its connection is open already.
+    const openedReply = { ...reply, open: () => {} }
+    if (!(await this.#adoptRound(reader.eventId, reader.peer, openedReply))) reply.end()
+  }
+
+  async onFinished(streamId: string): Promise<void> {
+    const reader = this.#readers.get(streamId)
+    const storedResponse = reader && (await this.#context.store.getResponse(streamId))
+    if (storedResponse === undefined || storedResponse.session !== reader?.peer.session.key) return
+    if (this.#readers.get(streamId) !== reader) return
+    reader.end()
+    writeStoredResponse(reader.eventId, reader.peer.view.reply, storedResponse)
+  }
+
+  async catchUp(): Promise<void> {
+    for (const streamId of Array.from(this.#readers.keys())) await this.onFinished(streamId)
+  }
+
+  async #serve(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
+    if (await this.#sendResponse(eventId, peer)) return true
+    if ((await this.#findInstance(eventId.streamId, peer.session.key)) === 'running') {
+      this.#waitForCall(eventId, peer)
+      // The call may have ended before its reader was there.
+      await this.onFinished(eventId.streamId)
+      return true
+    }
+    return (await this.#sendResponse(eventId, peer)) || this.#adoptRound(eventId, peer)
+  }
+
+  /** Looks for the instance that has a stream. */
+  async #findInstance(streamId: string, session: string): Promise<InstanceMessage['kind'] | undefined> {
+    const { bus } = this.#context
+    for (let lookCount = 0; lookCount < maxLooks; lookCount += 1) {
+      const message = bus.waitForMessage(['running', 'asked', 'finished'], streamId, lookTimeoutMs)
+      bus.publish('looking', { id: streamId, session })
+      const kind = await message
+      if (kind !== undefined) return kind
+    }
+    return undefined
+  }
+
+  async #sendResponse(eventId: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> {
+    const storedResponse = await this.#context.store.getResponse(eventId.streamId)
+    if (storedResponse?.session !== session.key) return false
+    view.reply.open()
+    writeStoredResponse(eventId, view.reply, storedResponse)
+    return true
+  }
+
+  /** Continues a round that waits, where no instance has claimed it. */
+  async #adoptRound(eventId: ParsedEventId, peer: SessionPeer, reply = peer.view.reply): Promise<boolean> {
+    const round = await this.#rounds.findByStream(eventId.streamId, peer.session.key)
+    if (round === undefined || (await this.#context.store.isClaimed(round.id))) return false
+    const stream = this.#adopt(round, peer, eventId.eventNumber)
+    stream?.resume(reply, eventId.eventNumber)
+    return stream !== undefined
+  }
+
+  /** Waits here for a call that runs at another instance; a client whose instance ends resumes once more. */
+  #waitForCall(eventId: ParsedEventId, peer: SessionPeer): void {
+    const { deps } = this.#context
+    const { streamId } = eventId
+    const { reply } = peer.view
+    const release = deps.ledger.take('streams', callerKeyOf(peer.view))
+    let cancelLook = (): void => {}
+    const end = (): void => {
+      if (this.#readers.get(streamId) !== reader) return
+      this.#readers.delete(streamId)
+      cancelLook()
+      release()
+    }
+    const reader: RemoteReader = { eventId, peer, end }
+    const lookAgain = async (): Promise<void> => {
+      const kind = await this.#findInstance(streamId, peer.session.key)
+      if (this.#readers.get(streamId) !== reader) return
+      if (kind !== undefined) return scheduleLook()
+      end()
+      reply.end()
+    }
+    const scheduleLook = (): void => {
+      cancelLook = deps.schedule(() => void lookAgain().catch(deps.reportError), lookIntervalMs)
+    }
+    this.#readers.get(streamId)?.end()
+    this.#readers.set(streamId, reader)
+    reply.onClose(end)
+    reply.open()
+    scheduleLook()
+  }
+}
+
+function writeStoredResponse({ eventNumber }: ParsedEventId, reply: HttpReply, storedResponse: StoredResponse): void {
+  if (storedResponse.number > eventNumber) reply.write(storedResponse.text)
+  reply.end()
+}
