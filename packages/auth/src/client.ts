@@ -8,7 +8,7 @@ export { AuthError, type AuthErrorCode, type AuthErrorDetails, authErrorOf, isAu
 export type { AuthServerSettings } from './client/authorize.ts'
 export type { FetchFunction } from './bounded-fetch.ts'
 export type { ClientIdentity, ClientRegistration } from './client/client-identity.ts'
-export type { RedirectListener, Redirect } from './client/code-flow.ts'
+export type { Redirect, RedirectListener, RedirectOptions } from './client/code-flow.ts'
 export { type AuthorizedFetch, authorizedFetch, type AuthorizedFetchOptions } from './client/authorized-fetch.ts'
 export { type DpopOptions } from './client/dpop.ts'
 export {

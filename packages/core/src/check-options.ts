@@ -55,7 +55,7 @@ function findClosestName(name: string, knownNames: readonly string[]): string | 
   // Names that differ in more than a third of their letters are not spellings of each other.
   let leastDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const knownName of knownNames) {
-    // A time without its unit is another spelling: `ttl` of `ttlMs`.
+    // A time without its unit is another spelling.
     const spellings = [knownName, knownName.replace(/Ms$/, '')]
     const distance = Math.min(...spellings.map((spelling) => editDistance(lowerCaseName, spelling.toLowerCase())))
     if (distance >= leastDistance) continue

@@ -49,6 +49,7 @@ export type {
   ExtensionHost,
   ExtensionInstance,
   ExtensionMethod,
+  HostStateCodec,
   LiteralName,
   ServerApis,
   ServerExtension,
