@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type ChangeBus, type McpServer, memoryBus, type Tool, tool } from '@x/server'
-import { memoryStore, sealedState } from '@x/state-codec'
+import { memoryStore, sealedState, type StateStore } from '@x/state-codec'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { httpHandler } from '@x/transport-http'
 import type { LegacyOptions } from '../server/options.ts'
@@ -49,12 +49,42 @@ export interface LinkedInstance {
   thaw(): void
 }
 
+/** The store of a fleet, which a test can make unreachable or empty. */
+export interface FaultyStore extends StateStore {
+  isReachable: boolean
+  /** The operations so far. */
+  operationCount: number
+  /** Loses everything, as a store does that is started again without its files. */
+  empty(): void
+}
+
+function createFaultyStore(): FaultyStore {
+  let store = memoryStore({ maxEntriesPerOwner: 10_000 })
+  const run = async <T>(operation: (current: StateStore) => Promise<T>): Promise<T> => {
+    faultyStore.operationCount += 1
+    if (!faultyStore.isReachable) throw new Error('The store is unreachable')
+    return operation(store)
+  }
+  const faultyStore: FaultyStore = {
+    isReachable: true,
+    operationCount: 0,
+    empty() {
+      store = memoryStore({ maxEntriesPerOwner: 10_000 })
+    },
+    add: (key, value, ttlMs) => run((current) => current.add(key, value, ttlMs)),
+    get: (key) => run((current) => current.get(key)),
+    delete: (key) => run((current) => current.delete(key)),
+  }
+  return faultyStore
+}
+
 /** Three instances, of which each request goes to the one that a test chose. */
 export interface LinkedServers {
   readonly client: ScriptedClient
   /** The steps that tools have taken, in order. */
   readonly steps: readonly string[]
   readonly errors: readonly unknown[]
+  readonly store: FaultyStore
   /** Lets tools go on that work for long. */
   readonly gate: Gate
   /** Chooses an instance. */
@@ -66,7 +96,7 @@ export interface LinkedServers {
 /** Starts instances that share keys, a store and a bus. */
 export function createLinkedServers(options: LegacyOptions = {}): LinkedServers {
   const codec = sealedState({ keys: [randomBytes(32)] })
-  const [shared, store] = [memoryBus(), memoryStore({ maxEntriesPerOwner: 10_000 })]
+  const [shared, store] = [memoryBus(), createFaultyStore()]
   const steps: string[] = []
   const errors: unknown[] = []
   const gate = createGate()
@@ -88,6 +118,7 @@ export function createLinkedServers(options: LegacyOptions = {}): LinkedServers 
     client,
     steps,
     errors,
+    store,
     gate,
     getInstance(place: number) {
       chosen = place

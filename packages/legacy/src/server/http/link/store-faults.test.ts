@@ -1,0 +1,80 @@
+import type { JsonObject } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { allCapabilities, answerOf, createToolCall, readServerRequest, textIn } from '../../../testing/asking.ts'
+import { createLinkedServers } from '../../../testing/linked-fleet.ts'
+import { createRpcRequest, type EventReader } from '../../../testing/scripted-client.ts'
+
+const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
+
+async function startCall(name: string) {
+  const fleet = createLinkedServers()
+  fleet.getInstance(0)
+  await fleet.client.initialize({ capabilities: allCapabilities })
+  const events = await fleet.client.openStream(createToolCall(name))
+  return { fleet, events, question: await readServerRequest(events) }
+}
+
+async function textOf(events: EventReader): Promise<unknown> {
+  for (;;) {
+    const message = await events.readMessage()
+    if (message === undefined || message['method'] === undefined) return textIn(message)
+  }
+}
+
+describe('a store that is unreachable for a while', () => {
+  test('does not keep an answer from the call that waits at the same instance [LEX-008]', async () => {
+    const { fleet, events, question } = await startCall('greet')
+    fleet.store.isReachable = false
+    expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
+    fleet.store.isReachable = true
+    expect(await textOf(events)).toContain('Ada')
+  })
+
+  test('holds an answer to a call that waits elsewhere until it is back', async () => {
+    const { fleet, events, question } = await startCall('greet')
+    fleet.getInstance(1)
+    await fleet.client.post(createRpcRequest('ping'))
+    fleet.store.isReachable = false
+    const answered = fleet.client.post(answerOf(question.id, ada))
+    const tried = fleet.store.operationCount
+    await expect.poll(() => fleet.store.operationCount).toBeGreaterThan(tried + 1)
+    fleet.store.isReachable = true
+    expect((await answered).status).toBe(202)
+    expect(await textOf(events)).toContain('Ada')
+  })
+
+  test('is answered as unavailable, before a handler has begun [UNA-001 UNA-002]', async () => {
+    const { fleet } = await startCall('greet')
+    fleet.store.isReachable = false
+    fleet.getInstance(2)
+    const refused = await fleet.client.post(createRpcRequest('tools/list'))
+    expect([refused.status, refused.headers.get('retry-after'), refused.json]).toMatchObject([
+      503,
+      '1',
+      { error: { code: -32603, data: { reason: 'unavailable', begun: false, retryAfterMs: 1000 } } },
+    ])
+    fleet.getInstance(0)
+    expect(await fleet.client.request('logging/setLevel', { level: 'error' })).toMatchObject({
+      error: { data: { reason: 'unavailable', begun: false } },
+    })
+  })
+
+  test('that was emptied loses no call: an answer is offered to the instances first', async () => {
+    const { fleet, events, question } = await startCall('greet')
+    fleet.store.empty()
+    fleet.getInstance(1)
+    expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
+    expect(await textOf(events)).toContain('Ada')
+  })
+})
+
+test('an event id that was made up costs neither store nor bus [LEG-090]', async () => {
+  const { fleet, question } = await startCall('greet')
+  fleet.getInstance(1)
+  await fleet.client.post(createRpcRequest('ping'))
+  const operationCount = fleet.store.operationCount
+  const streamId = question.id.slice(0, 22)
+  const madeUp = `${streamId.slice(0, 14)}${streamId.slice(14) === 'AAAAAAAA' ? 'BBBBBBBB' : 'AAAAAAAA'}.1q`
+  expect((await fleet.client.get({ 'last-event-id': madeUp })).status).toBe(404)
+  expect(fleet.store.operationCount).toBe(operationCount)
+})
