@@ -24,7 +24,7 @@ const server = createServer({
   version: '1.0.0',
   state,
   tools: [close],
-  extensions: [legacy({ codec: state })],
+  extensions: [legacy()],
 })
 await using http = await serveHttp(server)
 

@@ -9,6 +9,6 @@ import type { Pool } from 'pg'
 export function createLinkedInstance(pool: Pool, key: string, tools: readonly Tool[]): McpServer {
   const state = sealedState({ keys: [key] })
   const link = { store: postgresStore(pool), bus: postgresBus(pool) }
-  return createServer({ name: 'tickets', version: '1.0.0', state, tools, extensions: [legacy({ codec: state, link })] })
+  return createServer({ name: 'tickets', version: '1.0.0', state, tools, extensions: [legacy({ link })] })
 }
 // #endregion link

@@ -57,7 +57,7 @@ async function start(): Promise<void> {
     version: '1.0.0',
     state,
     tools: [pair, work],
-    extensions: [legacy({ codec: state, link: await openLink() })],
+    extensions: [legacy({ link: await openLink() })],
   })
   const { port } = await serveHttp(server, { stopOnSignals: true })
   process.stdout.write(`${port}\n`)

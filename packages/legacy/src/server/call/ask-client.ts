@@ -165,6 +165,8 @@ async function finishRound(
   { call, deps }: { readonly call: InteractiveCall; readonly deps: Deps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
+  // Its answers may be here alone, so from now on no other instance is left the round but by the claim.
+  deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
   if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()
   call.channel.onAnswered(kept)

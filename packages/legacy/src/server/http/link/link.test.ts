@@ -36,6 +36,23 @@ async function startCall(fleet: ReturnType<typeof createLinkedServers>, name: st
 }
 
 describe('linked instances', () => {
+  test('that wait for the same answer leave the call to the one that has it, and its client is answered [LEG-093]', async () => {
+    const fleet = createLinkedServers()
+    const { events } = await startCall(fleet, 'greet')
+    const { id, eventId } = await question(events)
+    fleet.getInstance(0).freeze()
+    fleet.getInstance(1)
+    const resumed = await resume(fleet.client, `${id.slice(0, 22)}.0`)
+    expect((await question(resumed)).id).toBe(id)
+    // The instance that asked has not received that the call moved, and the answer reaches it first.
+    fleet.getInstance(0)
+    expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
+    fleet.getInstance(0).thaw()
+    expect(await responseIn(resumed)).toBeUndefined()
+    fleet.getInstance(2)
+    expect(textIn(await responseIn(await resume(fleet.client, eventId)))).toContain('Ada')
+  })
+
   test('each take the answers for all, and the call goes on where it waits [LEG-092]', async () => {
     const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'pair')

@@ -86,8 +86,11 @@ class StoredRounds implements LinkedRounds {
     return answers.filter((answer) => answer !== undefined)
   }
 
-  claim(round: WaitingRound): Promise<boolean> {
-    return this.#context.store.claim(round.id, this.#callerKeyOf(round.owner))
+  async claim(round: WaitingRound): Promise<boolean> {
+    const isClaimed = await this.#context.store.claim(round.id, this.#callerKeyOf(round.owner))
+    // Another instance may wait for the same answers, which it would not receive.
+    if (isClaimed) this.announceAdoption(round)
+    return isClaimed
   }
 
   release({ id, streamId }: WaitingRound): void {
