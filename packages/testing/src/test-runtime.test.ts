@@ -33,6 +33,27 @@ test('a timer that is set by what another one led to fires within the same advan
   expect(runtime.now()).toBe(100)
 })
 
+test('an hour of polls that find nothing waits for no real timer between them', async () => {
+  const realTimeout = vi.spyOn(globalThis, 'setTimeout')
+  try {
+    vi.resetModules()
+    const runtime = (await import('./test-runtime.ts')).testRuntime({ now: 0 })
+    let pollCount = 0
+    const poll = async (): Promise<void> => {
+      pollCount += 1
+      await Promise.resolve()
+      runtime.setTimeout(() => void poll(), 500)
+    }
+    await poll()
+    realTimeout.mockClear()
+    await runtime.advance(3_600_000)
+    expect(pollCount).toBe(7201)
+    expect(realTimeout.mock.calls.length).toBeLessThan(10)
+  } finally {
+    realTimeout.mockRestore()
+  }
+})
+
 test('time and UUIDs are the same in every test, or the ones that are given', () => {
   const [one, other] = [testRuntime(), testRuntime()]
   expect([one.now(), one.randomUuid(), one.randomUuid()]).toEqual([other.now(), other.randomUuid(), other.randomUuid()])
