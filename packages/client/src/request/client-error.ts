@@ -81,6 +81,15 @@ export class ClientError extends Error {
   }
 }
 
+/**
+ * Takes the stack of a failure anew, where async callers are in it. The failure itself was made in a callback of the
+ * transport or of a timer, whose stack has none of them. Returns the failure.
+ */
+export function withCallerStack(error: unknown): unknown {
+  if (error instanceof ClientError) Error.captureStackTrace?.(error, withCallerStack)
+  return error
+}
+
 // Stored beside the error, not in it: printing the error must not print content of the server.
 const unknownTypeResults = new WeakMap<ClientError, JsonObject>()
 

@@ -27,8 +27,8 @@ function callRefused(
     // A script may answer with an error.
     return (refused ?? createTextResult('done')) as JsonObject
   })
-  const { signal } = options
-  const call = createClient(exchange, { ...options, runtime: clock }).callTool('t', {}, signal ? { signal } : {})
+  const { signal, ...clientOptions } = options
+  const call = createClient(exchange, { ...clientOptions, runtime: clock }).callTool('t', {}, signal ? { signal } : {})
   const outcome = call.then(
     ({ content }) => content[0],
     (error: unknown) => error,

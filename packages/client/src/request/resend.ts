@@ -1,7 +1,7 @@
 import { computeBackoffMs, type Clock, offAbort, onAbort, sleep } from '@x/core'
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { retryAfterMsOf } from '../request/permanent-failure.ts'
-import { isClientError } from './client-error.ts'
+import { isClientError, withCallerStack } from './client-error.ts'
 
 /** The default of `maxResendMs`, in milliseconds: a process that restarts, or its store, is reachable again by then. */
 export const defaultMaxResendMs = 10_000
@@ -70,7 +70,7 @@ async function attemptOnce(send: () => Promise<RpcResponse>): Promise<Attempt> {
 }
 
 function outcomeOf(attempt: Attempt): RpcResponse {
-  if ('error' in attempt) throw attempt.error
+  if ('error' in attempt) throw withCallerStack(attempt.error)
   return attempt.response
 }
 
