@@ -11,7 +11,7 @@ export async function readText(
 ): Promise<string> {
   const { origin } = context
   const textTooLargeError = (): HttpError =>
-    new HttpError('too_large', `${origin}: the body is longer than ${maxBytes} bytes`, {
+    new HttpError('too_large', `the body is longer than ${maxBytes} bytes`, {
       origin,
       status: incomingResponse.status,
     })
@@ -30,7 +30,7 @@ export async function readText(
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(concatChunks(chunks, byteCount))
   } catch (cause) {
-    throw new HttpError('protocol', `${origin}: the body is not UTF-8`, {
+    throw new HttpError('protocol', 'the body is not UTF-8', {
       origin,
       status: incomingResponse.status,
       cause,
@@ -66,9 +66,13 @@ export interface ReplyContext {
   readonly recordActivity: () => void
 }
 
-/** The response, when it answers this request. Throws {@link HttpError} `protocol` when it is another's. */
+/**
+ * Returns the response, when it answers this request. Throws {@link HttpError} `protocol` when it is another's. Some
+ * servers write a number as a string. The HTTP exchange names the request already, so that nothing is risked.
+ */
 export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
   // An error may lack the id, when the server could not read the request's (basic/index, error responses).
   if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
-  throw new HttpError('protocol', `${origin}: the response carries the id of another request`, { origin })
+  if (response.id === String(request.id)) return { ...response, id: request.id }
+  throw new HttpError('protocol', 'the response carries the id of another request', { origin })
 }

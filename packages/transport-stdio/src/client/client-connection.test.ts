@@ -33,6 +33,19 @@ describe('calls over one connection', () => {
     expect(await answer).toEqual({ jsonrpc: '2.0', id: 'mine', error: { code: -32602, message: 'no' } })
   })
 
+  test('take progress and an answer whose ids are the numbers of the connection as strings', async () => {
+    await using link = scriptedLink()
+    const call = listeningCall()
+    const answer = link.connection.exchange(createRequest('mine', 'x', { meta: { progressToken: 'token' } }), call)
+    const { id } = await link.server.next()
+    const params = { progressToken: String(id), progress: 1 }
+    link.server.say({ jsonrpc: '2.0', id: `0${id}`, result: { resultType: 'complete', text: 'another form' } })
+    link.server.say({ jsonrpc: '2.0', method: 'notifications/progress', params })
+    link.server.say({ jsonrpc: '2.0', id: String(id), result: { resultType: 'complete', text: 'mine' } })
+    expect(await answer).toMatchObject({ id: 'mine', result: { text: 'mine' } })
+    expect(call.heard).toMatchObject([{ params: { progressToken: 'token' } }])
+  })
+
   test('write one message a line and no response, for any content [STD-001 STD-004 STD-006]', async () => {
     const params = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), {
       noNullPrototype: true,
@@ -228,7 +241,7 @@ describe('what a server must not send', () => {
     ['a line that is too long', `${'x'.repeat(5000)}\n`],
     ['a request [STD-006]', '{"jsonrpc":"2.0","id":1,"method":"roots/list"}\n'],
     ['an answer to nothing', '{"jsonrpc":"2.0","id":77,"result":{}}\n'],
-    ['an answer by a text', '{"jsonrpc":"2.0","id":"1","result":{}}\n'],
+    ['an answer to a text', '{"jsonrpc":"2.0","id":"01","result":{}}\n'],
     ['an error without an id', '{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}\n'],
     ['the cancellation of a call', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'],
   ])('is reported and skipped, and the call continues: %s', async (_, line) => {

@@ -18,7 +18,7 @@ import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
 import { StdioError } from '../stdio-error.ts'
 import type { ConnectionSettings } from './options.ts'
-import { hasLogLevel, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
+import { hasLogLevel, parseWireId, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
 
 /** The calls over one pair of streams. */
 export interface ClientConnection {
@@ -147,11 +147,11 @@ function receiveRequest(state: ConnectionState, request: RpcRequest): void {
 }
 
 function receiveResponse(state: ConnectionState, response: RpcResponse): void {
-  const { id } = response
+  const id = parseWireId(response.id)
   const pendingCall = takePendingCall(state, id)
   if (pendingCall !== undefined) return pendingCall.resolve(withCallerId(response, pendingCall.request.id))
   // The response of a cancelled call may arrive late and is dropped.
-  if (typeof id === 'number' && id > 0 && id <= state.lastId) return
+  if (id !== undefined && id > 0 && id <= state.lastId) return
   const problem =
     'error' in response ? `an error without a call: ${toExcerpt(response.error.message)}` : 'a response without a call'
   reportProblem(state, problem)
@@ -180,7 +180,7 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
  */
 function findCallId({ pendingCalls }: ConnectionState, message: RpcNotification): number | undefined {
   const namedRequestId = requestIdOf(message)
-  if (namedRequestId !== undefined) return typeof namedRequestId === 'number' ? namedRequestId : undefined
+  if (namedRequestId !== undefined) return parseWireId(namedRequestId)
   const loggingCalls = [...pendingCalls].filter(([, { hasRequestedLogs }]) => hasRequestedLogs)
   return loggingCalls.length === 1 ? loggingCalls[0]?.[0] : undefined
 }

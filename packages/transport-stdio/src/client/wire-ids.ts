@@ -21,6 +21,13 @@ export function withWireId({ method, params }: RpcRequest, id: number): RpcReque
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ..._meta, progressToken: id } } }
 }
 
+/** Returns the id that a connection sent, from a number or, as some servers write it, its decimal form. */
+export function parseWireId(id: unknown): number | undefined {
+  if (typeof id === 'number') return id
+  const parsedId = typeof id === 'string' ? Number(id) : undefined
+  return String(parsedId) === id ? parsedId : undefined
+}
+
 /** Restores the caller's id of a response. */
 export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse {
   if (!('result' in response)) return { ...response, id }
