@@ -314,7 +314,7 @@ async function closeConnection(state: DualHttpState): Promise<void> {
   const { http, closeController } = state
   if (!closeController.signal.aborted) {
     const { origin } = new URL(http.url)
-    closeController.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
+    closeController.abort(new HttpError('closed', 'the connection was closed here', { origin }))
     await Promise.all(Array.from(state.sessions.values(), (httpSession) => endHttpSession(state, httpSession)))
   }
   await http.close()

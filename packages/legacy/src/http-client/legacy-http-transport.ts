@@ -125,7 +125,7 @@ interface ResponseReadOptions {
 }
 
 function createNoResponseError(origin: string): HttpError {
-  return new HttpError('closed', `${origin}: the stream ended without the response`, { origin })
+  return new HttpError('closed', 'the stream ended without the response', { origin })
 }
 
 async function readResponse(
@@ -160,7 +160,7 @@ async function readResponse(
   }
   response.stop()
   const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
-  throw new HttpError('protocol', `${reader.origin}: answered ${status} with ${bodyDescription}`, {
+  throw new HttpError('protocol', `answered ${status} with ${bodyDescription}`, {
     origin: reader.origin,
     status,
   })

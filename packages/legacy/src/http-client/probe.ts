@@ -121,6 +121,6 @@ export function withRequestTimeout<T>(
   const { handshakeTimeoutMs: ms } = settings
   const { origin } = new URL(http.url)
   const createTimeoutError = (): HttpError =>
-    new HttpError('timeout', `${origin}: no answer to ${operation} within ${ms} ms`, { origin })
+    new HttpError('timeout', `no answer to ${operation} within ${ms} ms`, { origin })
   return withTimeout({ signal: http.closed, timeoutMs: ms, clock, createTimeoutError }, step)
 }

@@ -44,7 +44,7 @@ function parseMessages(text: string, { bounds, origin }: MessageReaderContext): 
     return batch.filter((message): message is RpcMessage => !isMcpError(message))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unreadable'
-    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${reason}`, { origin, cause })
+    throw new HttpError('protocol', `the server sent no JSON-RPC message: ${reason}`, { origin, cause })
   }
 }
 

@@ -80,6 +80,16 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     expect(call.heard).toEqual([note])
   })
 
+  test.each([
+    ['a result', createJsonAnswer(rpcResult({}, '7'))],
+    ['an event', createEventStreamAnswer(formatEvent(rpcResult({}, '7')))],
+    ['an error', createJsonAnswer({ jsonrpc: '2.0', id: '7', error: { code: -32601, message: 'no' } }, 404)],
+  ])('takes %s whose id is the number of the request as a string', async (_title, answer) => {
+    await using server = await scriptedServer(answer)
+    await using connection = connect(server.url)
+    expect(await connection.exchange(rpcRequest(), callWith())).toMatchObject({ id: 7 })
+  })
+
   test.each([400, 401, 403, 404, 500])('gives the JSON-RPC error in the body of a %i', async (status) => {
     const error = { jsonrpc: '2.0', id: 7, error: { code: -32601, message: 'Method not found' } }
     await using server = await scriptedServer(createJsonAnswer(error, status))
@@ -138,7 +148,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     ['a notification', 200, 'application/json', '{"jsonrpc":"2.0","method":"notifications/x"}'],
     ['bytes that are not UTF-8', 200, 'application/json', Buffer.from([0x22, 0xff, 0x22])],
     ['a response to another request', 200, 'application/json', JSON.stringify(rpcResult({}, 8))],
-    ['a response whose id has another type', 200, 'application/json', JSON.stringify(rpcResult({}, '7'))],
+    ['a response whose id is a number in another form', 200, 'application/json', JSON.stringify(rpcResult({}, '07'))],
   ])('refuses as an answer: %s', async (...[, status, type, body]) => {
     await using server = await scriptedServer((response) => {
       response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
@@ -147,6 +157,9 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({
       name: 'HttpError',
       code: 'protocol',
+      origin: new URL(server.url).origin,
+      // The client names the address, so that the transport's message would name it a second time.
+      message: expect.not.stringContaining(new URL(server.url).host),
     })
   })
 

@@ -153,7 +153,7 @@ async function followRedirects(
     if (!isRedirect(incomingResponse.status)) return incomingResponse
     incomingResponse.stop()
     if (redirectCount >= maxRedirects) {
-      const message = `${url.origin}: more than ${maxRedirects} redirects`
+      const message = `more than ${maxRedirects} redirects`
       throw new HttpError('redirect', message, { origin: url.origin, status: incomingResponse.status })
     }
     outgoingRequest = { ...outgoingRequest, url: resolveRedirect(url, incomingResponse) }
@@ -180,7 +180,7 @@ function toEndpointUrl(url: string | URL): URL {
 export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
   const { status } = incomingResponse
   const rejectRedirect = (problem: string): never => {
-    throw new HttpError('redirect', `${sourceUrl.origin} redirects (${status}) ${problem}`, {
+    throw new HttpError('redirect', `the server redirects (${status}) ${problem}`, {
       origin: sourceUrl.origin,
       status,
     })

@@ -42,7 +42,7 @@ function buildStatusError(
   const excerpt = createExcerpt(text, secrets)
   const retryAfterMs = parseRetryAfter(incomingResponse.header('retry-after'))
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
-  return new HttpError('status', `${origin}: answered ${status}${excerptSuffix}`, {
+  return new HttpError('status', `answered ${status}${excerptSuffix}`, {
     origin,
     status,
     excerpt,

@@ -59,7 +59,7 @@ export function createEventDecoder({
   const normalizeLineEnds = createLineEndNormalizer()
   let totalBytes = 0
   const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
-    new HttpError('too_large', `${origin}: ${subject} is longer than ${limitBytes} bytes`, { origin })
+    new HttpError('too_large', `${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
     // Characters, of which a message has no more than bytes. The parser of messages counts bytes.
     maxBufferSize: bounds.bytes + maxOverheadLength,
@@ -103,7 +103,7 @@ export function parseEventMessage(text: string, bounds: ParseBounds, origin: str
     return parseMessage(text, bounds)
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : 'unreadable'
-    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${problem}`, { origin, cause })
+    throw new HttpError('protocol', `the server sent no JSON-RPC message: ${problem}`, { origin, cause })
   }
 }
 
@@ -112,5 +112,5 @@ export function requireResponse(message: RpcMessage, origin: string): RpcRespons
   if (isResponse(message)) return message
   // basic/transports/streamable-http, receiving messages: independent requests must not be sent on any stream.
   if (!isRequest(message)) return undefined
-  throw new HttpError('protocol', `${origin}: the server sent a request, which this revision does not have`, { origin })
+  throw new HttpError('protocol', 'the server sent a request, which this revision does not have', { origin })
 }

@@ -79,7 +79,7 @@ export function createPlatformClient(
     return { timeoutWatch, end }
   }
   const close = async (): Promise<void> => {
-    const reason = new HttpError('closed', `${origin}: the connection was closed here`, { origin })
+    const reason = new HttpError('closed', 'the connection was closed here', { origin })
     closeController.abort(reason)
     for (const { timeoutWatch } of runningRequests.slice()) timeoutWatch.stop(reason)
     await platform.sender.close()

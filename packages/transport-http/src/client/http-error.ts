@@ -32,7 +32,10 @@ export interface HttpErrorDetails {
   readonly cause?: unknown
 }
 
-/** No answer could be had over HTTP. It is local: errors of the peer arrive as a response. */
+/**
+ * No answer could be had over HTTP. It is local: errors of the peer arrive as a response. The message leaves the address
+ * to `origin` and to the `ClientError` that it causes.
+ */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly code: HttpErrorCode

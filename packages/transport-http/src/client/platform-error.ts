@@ -27,19 +27,18 @@ export function toHttpError(error: unknown, origin: string): HttpError {
   const { code } = readErrorView(error)
   const codeSuffix = typeof code === 'string' ? ` (${code})` : ''
   if (typeof code === 'string' && untrustedCodePattern.test(code))
-    return new HttpError('certificate', `${origin}: its certificate is not trusted${codeSuffix}`, {
+    return new HttpError('certificate', `its certificate is not trusted${codeSuffix}`, {
       origin,
       cause: error,
     })
-  if (isUnsent(error))
-    return new HttpError('connect', `${origin}: no connection${codeSuffix}`, { origin, cause: error })
+  if (isUnsent(error)) return new HttpError('connect', `no connection${codeSuffix}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new HttpError('timeout', `${origin}: no connection in time`, { origin, cause: error })
+    return new HttpError('timeout', 'no connection in time', { origin, cause: error })
   }
   if (typeof code === 'string' && (malformedResponseCodes.has(code) || code.startsWith('HPE_'))) {
-    return new HttpError('protocol', `${origin}: the answer is not valid HTTP${codeSuffix}`, { origin, cause: error })
+    return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, { origin, cause: error })
   }
-  return new HttpError('closed', `${origin}: the connection ended before the answer${codeSuffix}`, {
+  return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, {
     origin,
     cause: error,
   })

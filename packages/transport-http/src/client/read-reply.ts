@@ -23,7 +23,7 @@ export async function readReply(incomingResponse: IncomingResponse, context: Rep
   incomingResponse.stop()
   const { origin } = context
   const bodyDescription = mediaType === undefined ? 'no body' : `a body of type ${mediaType.slice(0, 100)}`
-  const message = `${origin}: answered ${status} with ${bodyDescription}; it must be application/json or text/event-stream`
+  const message = `answered ${status} with ${bodyDescription}; it must be application/json or text/event-stream`
   throw new HttpError('protocol', message, { origin, status })
 }
 
@@ -37,7 +37,7 @@ export function mediaTypeOf(header: string | undefined): string | undefined {
 export function rejectCompressedBody(incomingResponse: IncomingResponse, origin: string): void {
   if ((incomingResponse.header('content-encoding') ?? 'identity') === 'identity') return
   incomingResponse.stop()
-  const message = `${origin}: the body is compressed, which was not asked for`
+  const message = 'the body is compressed, which was not asked for'
   throw new HttpError('protocol', message, { origin, status: incomingResponse.status })
 }
 
@@ -45,7 +45,7 @@ async function readJsonReply(incomingResponse: IncomingResponse, context: ReplyC
   const { origin, bounds } = context
   const message = parseEventMessage(await readText(incomingResponse, bounds.bytes, context), bounds, origin)
   const response = requireResponse(message, origin)
-  if (response === undefined) throw new HttpError('protocol', `${origin}: the body is no response`, { origin })
+  if (response === undefined) throw new HttpError('protocol', 'the body is no response', { origin })
   return requireMatchingId(response, context)
 }
 
@@ -79,7 +79,7 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
     }
     const onStreamEnd = (): void => {
       if (drainState) clock.clearTimeout(drainState.timer)
-      reject(new HttpError('closed', `${origin}: the stream ended without the response`, { origin }))
+      reject(new HttpError('closed', 'the stream ended without the response', { origin }))
     }
     incomingResponse.read(takeChunk).then(onStreamEnd, (error: unknown) => {
       if (drainState) clock.clearTimeout(drainState.timer)

@@ -35,7 +35,7 @@ export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
     if (revision === undefined) return reply
     const { origin } = new URL(client.url)
     const advice = 'connectDualHttp of @x/legacy/http-client speaks both'
-    const message = `${origin}: ${olderServerMessage(revision)}; ${advice}`
+    const message = `${olderServerMessage(revision)}; ${advice}`
     throw new HttpError('unsupported_version', message, { origin, status })
   }
 }

@@ -87,5 +87,5 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
 
 function httpTimeoutError(timeoutMs: number, isTotalTimeout: boolean, origin: string): HttpError {
   const problem = isTotalTimeout ? `no response within ${timeoutMs} ms` : `nothing came for ${timeoutMs} ms`
-  return new HttpError('timeout', `${origin}: ${problem}`, { origin })
+  return new HttpError('timeout', problem, { origin })
 }
