@@ -28,12 +28,13 @@ export interface StateCodec {
 /** The claims that opening a token repeats. */
 export interface OpenClaims {
   /**
-   * The purpose of the token, 1 to 256 characters. Keys are derived from it, and readable tokens show it in their header.
+   * The purpose of the token, 1 to 256 characters. Keys are derived from it, and readable tokens show it in their
+   * header.
    */
   readonly purpose: string
   /**
-   * Frequent member names of the values of this purpose: `sealedState` writes each as one byte. The list is a part of the
-   * format: every instance has the same names in the same places, and new names are added at the end.
+   * Frequent member names of the values of this purpose: `sealedState` writes each as one byte. The list is a part of
+   * the format: every instance has the same names in the same places, and new names are added at the end.
    */
   readonly memberNames?: readonly string[] | undefined
   /** The service that the token is for, in place of the codec's own. A name that all instances share. */

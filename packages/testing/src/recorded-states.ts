@@ -78,9 +78,11 @@ interface RecordedState {
  * @throws `TestingError` `states_rejected` when a state does not open, when its call fails, asks something that has no
  * answer, or asks something again that was answered.
  *
- * @example await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), { folder: new URL('./states',
- * import.meta.url), calls: { resolve: { tool: 'resolve_bug', arguments: { id: 1 }, answers: { resolution: { resolution:
- * 'Fixed' } } } }, })
+ * @example
+ * await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), {
+ *   folder: new URL('./states', import.meta.url),
+ *   calls: { resolve: { tool: 'resolve_bug', arguments: { id: 1 }, answers: { resolution: { resolution: 'Fixed' } } } },
+ * })
  */
 export async function checkRecordedStates(
   factory: ServerFactory,

@@ -79,8 +79,9 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
  * With a factory every instance has the same key, and `restart` and `restartBetweenRounds` make further ones. Closing
  * the client closes the instances that the factory made. A server that was given stays open.
  *
- * @example await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name:
- * 'Ada' } } }) const { content } = await client.callTool('greet')
+ * @example
+ * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
+ * const { content } = await client.callTool('greet')
  */
 export function testClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
   target: S | ServerFactory<S>,

@@ -53,9 +53,10 @@ export interface ClientCredentialsOptions extends MachineOptions {
  *
  * Throws a `TypeError` for a client without a key or a secret. Calls reject with {@link AuthError}.
  *
- * @example const auth = clientCredentials({ issuer: 'https://login.example.com', client: { id: 'nightly', key: {
- * privateKey } } }) await using connection = connectHttp('https://mcp.example.com/mcp', { auth }) const client =
- * createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
+ * @example
+ * const auth = clientCredentials({ issuer: 'https://login.example.com', client: { id: 'nightly', key: { privateKey } } })
+ * await using connection = connectHttp('https://mcp.example.com/mcp', { auth })
+ * const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
  */
 export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
   const authenticate = requireClientAuthenticator(options.client)

@@ -34,9 +34,9 @@ export interface Protection {
  * valid one is rejected with a challenge, which names the metadata of the resource. No token is in a principal, an error
  * or a log.
  *
- * @example const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'],
- * scopes: ['items:read'] }) await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'],
- * ...auth })
+ * @example
+ * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
+ * await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'], ...auth })
  *
  * @throws TypeError or RangeError for invalid options.
  */

@@ -98,9 +98,9 @@ class NoAnswerError extends StdioError {}
  *
  * A call rejects with `StdioError` when no answer could be had.
  *
- * @example await using connection = connectDualStdio({ command: 'npx', args: ['-y',
- * '@modelcontextprotocol/server-filesystem', '.'] }) const client = createClient(connection.exchange, { name: 'host',
- * version: '1.0.0', elicit })
+ * @example
+ * await using connection = connectDualStdio({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] })
+ * const client = createClient(connection.exchange, { name: 'host', version: '1.0.0', elicit })
  */
 export function connectDualStdio(options: DualStdioOptions): DualStdioConnection {
   const { runtime: clock = platformRuntime, era = 'probe' } = options

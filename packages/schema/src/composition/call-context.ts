@@ -16,8 +16,8 @@ import type { Root } from '../client/roots.ts'
  * Returns the same call with one more value in its context. The call itself does not change, so that a middleware
  * further out does not see the value.
  *
- * @example const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey,
- * tenantOf(call.principal)))
+ * @example
+ * const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey, tenantOf(call.principal)))
  */
 export function withContext<T>(call: Call, key: ContextKey<T>, value: T): Call {
   const { principal, notify } = call

@@ -96,7 +96,9 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
    * {@link ready} is false. False when absent: the server's load then names the extension.
    */
   readonly required?: boolean | undefined
-  /** Returns true when the dependencies of the extension can be reached. A rejection counts as false and is reported. */
+  /**
+   * Returns true when the dependencies of the extension can be reached. A rejection counts as false and is reported.
+   */
   ready?(): boolean | Promise<boolean>
   /** Announces a stop. Returns the function that takes it back. */
   drain?(): Undrain

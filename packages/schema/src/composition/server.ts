@@ -71,8 +71,8 @@ export interface Server extends AsyncResource {
   receive(notification: RpcNotification, call: Call): void
   /**
    * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or
-   * checkpoint. A call that was handed off several times leaves later, and one near ten hand-offs stays, because clients
-   * accept few results that are not final. Returns the function that takes the announcement back.
+   * checkpoint. A call that was handed off several times leaves later, and one near ten hand-offs stays, because
+   * clients accept few results that are not final. Returns the function that takes the announcement back.
    */
   drain(options?: DrainOptions): Undrain
   /**

@@ -18,9 +18,9 @@ const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
  * Derives the identity of a call from the idempotency key of its client, and records it in the request. The same call
- * that is sent again has the same identity. Another principal, session, method, target or argument makes it another one,
- * so that no client reaches a call of another. Throws `McpError` for a key of another form. A call without a key has no
- * identity before it is first needed.
+ * that is sent again has the same identity. Another principal, session, method, target or argument makes it another
+ * one, so that no client reaches a call of another. Throws `McpError` for a key of another form. A call without a key
+ * has no identity before it is first needed.
  */
 export function identifyCall(request: RequestState): Awaitable<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]

@@ -65,7 +65,10 @@ export interface Subscription {
   readonly resultMeta: JsonObject | undefined
 }
 
-/** Creates a stream that sends nothing yet. Throws `LimitError` when the caller, or the server, has as many as the bound. */
+/**
+ * Creates a stream that sends nothing yet. Throws `LimitError` when the caller, or the server, has as many as the
+ * bound.
+ */
 export function createStream(
   hub: SubscriptionHub,
   subscription: Subscription,

@@ -32,8 +32,8 @@ export interface SessionResourcesOptions<Resource> {
   /** Closes it: the session was deleted here, or has expired, or the process ends. Its errors go to `onError`. */
   readonly close: (resource: Resource) => Awaitable<void>
   /**
-   * The number of open resources at a time, 1000 when absent. One caller may have a tenth of them. One more rejects with
-   * an `McpError`, which over HTTP is 429, or 503 where the resources of all callers are as many.
+   * The number of open resources at a time, 1000 when absent. One caller may have a tenth of them. One more rejects
+   * with an `McpError`, which over HTTP is 429, or 503 where the resources of all callers are as many.
    */
   readonly maxOpenResources?: number | undefined
   readonly onError?: ErrorListener<[error: unknown]>

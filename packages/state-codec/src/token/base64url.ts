@@ -1,8 +1,8 @@
 const base64urlPattern = /^[A-Za-z0-9_-]*$/
 
 /**
- * Returns true when a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5). Decoders
- * ignore stray bits, so that one token would have many texts.
+ * Returns true when a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5).
+ * Decoders ignore stray bits, so that one token would have many texts.
  */
 export function isCanonicalBase64url(text: string): boolean {
   if (!base64urlPattern.test(text)) return false

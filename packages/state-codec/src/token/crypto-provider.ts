@@ -41,8 +41,8 @@ export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 export const derivationSalt = 'x/state-codec/1'
 
 /**
- * Returns true when a result is a promise. Node's results are synchronous. Awaiting one would still cost a microtask, a tenth of
- * the cost to seal and open a small state.
+ * Returns true when a result is a promise. Node's results are synchronous. Awaiting one would still cost a microtask, a
+ * tenth of the cost to seal and open a small state.
  */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return value instanceof Promise

@@ -26,8 +26,8 @@ const flushTimeoutMs = 1_000
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
-  // Server.close of node:http would also cut connections whose answer is written and not yet flushed. The one of net only
-  // stops to listen.
+  // Server.close of node:http would also cut connections whose answer is written and not yet flushed. The one of net
+  // only stops to listen.
   NetServer.prototype.close.call(server)
   const responsesDrainPromise = closeWhenDrained(deps)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())

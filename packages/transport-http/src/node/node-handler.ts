@@ -14,7 +14,10 @@ import { nodeResponseWriter, type NodeTarget } from './response-writer.ts'
 import { type NodeRequest, readNodeBody } from './read-body.ts'
 import type { IndexedEntry } from '../indexed-list.ts'
 
-/** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `request.raw`). */
+/**
+ * Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's
+ * `request.raw`).
+ */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
 
 /** The options of {@link nodeHandler}. */

@@ -112,8 +112,8 @@ function isHandOff(response: RpcResponse): boolean {
 /** The status and the header of a rejected call that may be sent again. */
 interface RetryAfter {
   /**
-   * 503 where the server is overloaded or cannot reach a part (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585,
-   * section 4).
+   * 503 where the server is overloaded or cannot reach a part (RFC 9110, section 15.6.4), 429 where the caller has
+   * reached a quota (RFC 6585, section 4).
    */
   readonly status: 429 | 503
   /** Seconds after which the call may be sent again, or undefined where a wait changes nothing. */
@@ -193,7 +193,9 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
   }
 }
 
-/** The rejection of a request for which the ledger has no room: 429 for its caller's bound, 503 for the bound of all. */
+/**
+ * The rejection of a request for which the ledger has no room: 429 for its caller's bound, 503 for the bound of all.
+ */
 export function limitErrorResponse(error: LimitError): HttpErrorResponse {
   const wireError = errorResponse(undefined, limitErrorToMcp(error))
   const { code, message, data } = wireError.error
