@@ -7,8 +7,8 @@ export type LegacyRevision = (typeof legacyRevisions)[number]
 /** The differences between the revisions: each member is something that a revision has, or lacks. */
 export interface RevisionFeatures {
   /**
-   * `icons` of tools, prompts, resources and implementations; URL elicitation; choices with titles or of several
-   * values.
+   * `icons` of tools, prompts, resources and implementations. The next two are URL elicitation, and choices with titles
+   * or of several values.
    */
   readonly hasIcons: boolean
   readonly hasUrlElicitation: boolean

@@ -46,7 +46,7 @@ type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unk
 /** A question that waits for an answer. */
 interface OpenQuestion {
   readonly input: InputRequest
-  /** Gives the answer to the server; `undefined` for a question that it does not wait for any more. */
+  /** Gives the answer to the server. `undefined` for a question that it does not wait for any more. */
   readonly answer: (answer: QuestionAnswer | undefined) => void
   isSent: boolean
 }
@@ -62,7 +62,7 @@ interface WaitingRequest {
 
 const maxQuestions = 100
 
-/** Starts a call; `next` sends it. */
+/** Starts a call. `next` sends it. */
 export function createCallRun(options: CallRunOptions): CallRun {
   return new LegacyCallRun(options)
 }
@@ -290,7 +290,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     this.#waitingRequest = undefined
   }
 
-  /** Ends a call whose client does not answer its questions; the server is notified at once. */
+  /** Ends a call whose client does not answer its questions. The server is notified at once. */
   #giveUp(reason: unknown): void {
     const { clock, onFinished } = this.#options
     clock.clearTimeout(this.#answerTimer)

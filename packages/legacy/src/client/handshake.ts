@@ -29,7 +29,7 @@ export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabiliti
 
 /**
  * The `initialize` of a client whose request this is. It asks for the newest of the older revisions, and says that
- * state comes back beside answers (SEP-1685).
+ * state returns beside answers (SEP-1685).
  */
 export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
@@ -42,7 +42,7 @@ export function createInitializeRequest(request: RpcRequest, id: number): RpcReq
     ...(extensions !== undefined && { extensions }),
   }
   const [newestRevision] = legacyRevisions
-  // A client may keep its name from servers of 2026-07-28; older ones require one.
+  // A client may keep its name from servers of 2026-07-28. Older ones require one.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return {
     jsonrpc: '2.0',
@@ -104,7 +104,7 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
-    // Requests of 2026-07-28 are what the connection takes; its `peer` names the revision behind it.
+    // Requests of 2026-07-28 are what the connection takes. Its `peer` names the revision behind it.
     supportedVersions: [protocolVersion],
     capabilities,
     ...(instructions !== undefined && { instructions }),
@@ -124,7 +124,7 @@ const requiredCapabilities: Readonly<Record<string, keyof ServerCapabilities>> =
   'completion/complete': 'completions',
 }
 
-/** The error of a method that an older server does not have; undefined for one that may be called. */
+/** The error of a method that an older server does not have, undefined for one that may be called. */
 export function findUnsupportedMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,

@@ -19,7 +19,7 @@ import { createUnknownStateResponse } from './translate.ts'
 
 /** Access of a connection's calls to their session. */
 export interface SessionSource {
-  /** Gives the session, begun as the client of this request; or the error with which the server refused one. */
+  /** Gives the session, begun as the client of this request, or the error with which the server refused one. */
   getSession(request: RpcRequest, call: Call): Promise<LegacySession | RpcError>
   /** Forgets a session that the server does not know any more. */
   drop(session: LegacySession): void

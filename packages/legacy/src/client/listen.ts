@@ -79,7 +79,7 @@ function prepareStream(sessionStreams: SessionStreams, clock: Clock): Promise<vo
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, prepareTimeoutMs)
     const openedStream = acquireStream(sessionStreams).then((stream) => {
-      // It stays open for the calls to come; where it has ended, the next of them opens another.
+      // It stays open for the calls to come. Where it has ended, the next of them opens another.
       void stream?.endPromise.catch(() => {}).then(() => releaseStreams(sessionStreams))
     })
     // The call itself finds out that the session has ended.
@@ -152,12 +152,15 @@ function forgetStream(sessionStreams: SessionStreams, stream: SessionStreams['st
 function closeStream(sessionStreams: SessionStreams): void {
   sessionStreams.referenceCount -= 1
   if (sessionStreams.referenceCount > 0) return
-  sessionStreams.stream?.controller.abort(new Error('Nobody listens'))
+  sessionStreams.stream?.controller.abort(new Error('No caller listens'))
   sessionStreams.stream = undefined
 }
 
 function warnNoSubscription({ warn }: LegacySettings): void {
-  warn({ code: 'no_subscription', message: 'The server has no stream for notifications: it does not tell of changes' })
+  warn({
+    code: 'no_subscription',
+    message: 'The server has no stream for notifications: it does not notify of changes',
+  })
 }
 
 const listFilterFields = [

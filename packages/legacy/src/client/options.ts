@@ -17,7 +17,7 @@ export interface LegacyServerPeer {
 
 /** A connection to a server of 2026-07-28 or of an older revision. */
 export interface DualConnection extends AsyncResource {
-  /** Sends requests of 2026-07-28, whatever the server speaks. Any number of clients may share it. */
+  /** Sends requests of 2026-07-28 to a server of any revision. Any number of clients may share it. */
   readonly exchange: Exchange
   /** Name of the server in errors. */
   readonly url: string
@@ -25,9 +25,9 @@ export interface DualConnection extends AsyncResource {
   readonly canMixPrincipals?: boolean | undefined
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
-  /** The server that was found; undefined before the first call, and until a call has succeeded in finding it. */
+  /** The server that was found, undefined before the first call, and until a call has succeeded in finding it. */
   readonly peer: DualPeer | undefined
-  /** Rejects what is under way, ends the session of an older server, and frees what the connection holds. */
+  /** Rejects the calls that run, ends the session of an older server, and frees what the connection holds. */
   close(): Promise<void>
 }
 
@@ -42,8 +42,8 @@ export interface DetectedRevisions {
 export interface DualWarning {
   /**
    * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request
-   * of the server belonged to no call. `no_subscription`: it does not tell of changes. `log_level`: it did not take the
-   * log level.
+   * of the server belonged to no call. `no_subscription`: it does not notify of changes. `log_level`: it did not take
+   * the log level.
    */
   readonly code: 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
   readonly message: string
@@ -56,13 +56,13 @@ export interface DualOptions {
   /** Keeps what was found out. Default: for as long as the connection lives. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**
-   * Time that this side has to answer a question of the server, in milliseconds; then the question is refused. Default
+   * Time that this side has to answer a question of the server, in milliseconds. Then the question is refused. Default
    * 10 minutes.
    */
   readonly answerTimeoutMs?: number | undefined
   /** The longest that the probe and the handshake may take, in milliseconds. Default 30,000. */
   readonly handshakeTimeoutMs?: number | undefined
-  /** Receives problems of the server; a line of `console.error` when absent, `false` for none. */
+  /** Receives problems of the server. A line of `console.error` when absent, `false` for none. */
   readonly onWarning?: ErrorListener<[warning: DualWarning]>
 }
 

@@ -51,7 +51,7 @@ function createQuestionError(code: number, message: string): { readonly error: W
 }
 
 /**
- * A response to a request of a server. The `state` of the request comes back beside it exactly as it came, and unread
+ * A response to a request of a server. The `state` of the request returns beside it exactly as it came, and unread
  * (SEP-1685).
  */
 export function createStatefulResponse(

@@ -18,14 +18,14 @@ const loggingLevels: readonly LoggingLevel[] = [
   ...(['error', 'critical', 'alert', 'emergency'] as const),
 ]
 
-/** The place of a level in the order of severity; -1 for anything that is none. */
+/** The place of a level in the order of severity. -1 for anything that is none. */
 export function severityOf(level: unknown): number {
   return loggingLevels.findIndex((knownLevel) => knownLevel === level)
 }
 
 /** A call that runs. */
 export interface LegacyRunningCall {
-  /** The client that made it; undefined for a call of a bare exchange. */
+  /** The client that made it, undefined for a call of a bare exchange. */
   readonly client: CallingClient | undefined
   /** True when the server may ask something for its method. */
   readonly canBeAsked: boolean
@@ -34,10 +34,10 @@ export interface LegacyRunningCall {
   ask(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
-/** Takes what a server sends while a request is under way, or outside of all. */
+/** Takes what a server sends while a request runs, or outside of all. */
 export interface ServerMessageHandlers {
   onNotification(message: RpcNotification): void
-  /** Gives the response; undefined when none must be sent. */
+  /** Gives the response, undefined when none must be sent. */
   onRequest(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
@@ -50,7 +50,7 @@ export interface LegacyTransport {
   request(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
   /**
-   * Opens what carries notifications outside of calls, and resolves with a promise of its end; undefined where the
+   * Opens what carries notifications outside of calls, and resolves with a promise of its end, undefined where the
    * server has no such stream.
    */
   listen(
@@ -70,7 +70,7 @@ export interface LegacySession {
   readonly transport: LegacyTransport
   /** The capabilities that its handshake declared. */
   readonly declaredCapabilities: ClientCapabilities
-  /** The calls under way, the latest last. */
+  /** The calls that run, the latest last. */
   readonly activeCalls: Set<LegacyRunningCall>
   /** Takes notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>

@@ -19,7 +19,7 @@ import type { LegacySession } from './session.ts'
  */
 export function toLegacyRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
-  // An older server does not know the key, and would pass it on to whoever reads its logs.
+  // An older server does not know the key, and would pass it on to the readers of its logs.
   const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
@@ -38,7 +38,7 @@ export function toModernResponse(
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
-  // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
+  // Older revisions know complete results alone, and ignore other types of result (basic/index, result responses).
   // An extension defines its own.
   const isCoreMethod = findMethodRow(method) !== undefined
   const resultType = isCoreMethod || typeof result['resultType'] !== 'string' ? 'complete' : result['resultType']

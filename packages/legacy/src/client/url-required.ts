@@ -11,7 +11,7 @@ import {
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 
-/** The error that names the URLs which must be visited before a request can succeed; 2025-11-25 alone has it. */
+/** The error that names the URLs which must be visited before a request can succeed. 2025-11-25 alone has it. */
 const urlElicitationRequiredCode = -32042
 const maxUrls = 20
 const completionTimeoutMs = 2000
@@ -22,7 +22,7 @@ export interface RequiredUrl {
   readonly input: InputRequest
 }
 
-/** The URLs that an error asks for; empty for every other response, and for a client that has not declared URLs. */
+/** The URLs that an error asks for. Empty for every other response, and for a client that has not declared URLs. */
 export function parseRequiredUrls(
   response: RpcResponse,
   declaredCapabilities: ClientCapabilities,

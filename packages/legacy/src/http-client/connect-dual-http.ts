@@ -159,7 +159,7 @@ function setEra(state: DualHttpState, era: ProtocolEra): void {
   state.options.detectedRevisions?.set(state.http.url, protocolVersion)
 }
 
-/** Returns true when a server that is remembered as an older one still is one; otherwise it is looked at anew. */
+/** Returns true when a server that is remembered as an older one still is one. Otherwise it is looked at anew. */
 async function confirmAssumedEra(state: DualHttpState, dispatched: DispatchedRequest): Promise<boolean> {
   const session = await ensureSession(state, dispatched).catch(() => undefined)
   state.isEraAssumed = false
@@ -202,7 +202,7 @@ async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: 
   return false
 }
 
-/** The sessions that one connection keeps; beyond them the one that was begun first ends. */
+/** The sessions that one connection keeps. Beyond them the one that was begun first ends. */
 const maxSessions = 1000
 
 /** Returns the session of the principal that a request is of (LDG-009: two principals never share one). */

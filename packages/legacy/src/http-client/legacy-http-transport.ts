@@ -70,7 +70,7 @@ async function sendRequest(
     const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
     const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), transportOptions.http.closed])
     const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
-    // Nobody waits for it, and the server may not know the call any more.
+    // No caller waits for it, and the server may not know the call any more.
     postToServer(transportOptions, cancelMessage, { signal: cancelSignal }).catch(() => {})
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
@@ -145,7 +145,7 @@ async function readResponse(
     const onResponse = (answer: RpcResponse): void => {
       isAnswered = true
       reader.onResponse(answer)
-      // Left open for its end, the connection serves the next request; one that lingers is closed.
+      // Left open for its end, the connection serves the next request. One that lingers is closed.
       transportOptions.clock.setTimeout(() => response.stop(), closeDelayMs)
     }
     const { maxStreamBytes: maxBytes } = transportOptions
@@ -233,7 +233,7 @@ async function readResumableStream(
   }
 }
 
-/** Reads one connection of a stream to its end; gives what it failed of. */
+/** Reads one connection of a stream to its end. Gives what it failed of. */
 async function readStreamPart(
   transportOptions: LegacyHttpTransportOptions,
   existingResponse: HttpClientResponse | undefined,
@@ -248,7 +248,7 @@ async function readStreamPart(
   }
 }
 
-// A broken connection, or a server that is away for a while; anything else would end the same way.
+// A broken connection, or a server that is unreachable for a while. Anything else would end the same way.
 function isResumable(failure: unknown): boolean {
   if (failure === undefined) return true
   if (!(failure instanceof HttpError)) return false
@@ -346,7 +346,7 @@ async function endHttpSession(transportOptions: LegacyHttpTransportOptions, sign
   response.stop()
 }
 
-// An error is for this side; a text, and what the platform says of a signal, are harmless.
+// An error is for this side. A text, and what the platform says of a signal, are harmless.
 function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
   if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
   return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}

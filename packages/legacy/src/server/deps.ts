@@ -15,18 +15,18 @@ export interface Deps {
   readonly questions: OpenQuestions
   /** Keeps the rounds that wait: where instances are linked, the link puts its own store in this place. */
   rounds: RoundStore
-  /** The rounds that travel in the `state` of questions; undefined where that is off. */
+  /** The rounds that travel in the `state` of questions, undefined where that is off. */
   readonly stateRounds: StateRounds | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
-  /** Runs a function once after so many milliseconds; the returned function cancels that. */
+  /** Runs a function once after so many milliseconds. The returned function cancels that. */
   readonly schedule: (run: () => void, ms: number) => () => void
-  /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts before. */
+  /** Resolves after so many milliseconds. Rejects with the signal's reason when it aborts before. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /**
-   * Runs an operation on a store again while the store is unreachable. Rejects with its error after `timeoutMs`, or with
-   * the signal's reason.
+   * Runs an operation on a store again while the store is unreachable. Rejects with its error after `timeoutMs`, or
+   * with the signal's reason.
    */
   readonly retryUnavailable: <T>(operation: () => Promise<T>, options: RetryOptions) => Promise<T>
 }
@@ -34,7 +34,7 @@ export interface Deps {
 /** Options of `retryUnavailable`. */
 export interface RetryOptions {
   readonly signal?: AbortSignal
-  /** Milliseconds in which the operation is tried; the time that a question may wait when absent. */
+  /** Milliseconds in which the operation is tried. Default: the time that a question may wait. */
   readonly timeoutMs?: number
 }
 

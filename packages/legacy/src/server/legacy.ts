@@ -19,7 +19,7 @@ const localOnlyMessage =
 
 /**
  * Serves clients of revisions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05 beside those of 2026-07-28, at the same
- * endpoint and over the same streams. The definitions of the server stay as they are; handlers that ask run again from
+ * endpoint and over the same streams. The definitions of the server stay as they are. Handlers that ask run again from
  * the top for older clients too. Sessions are sealed with the `state` of the server.
  *
  * @example

@@ -5,7 +5,7 @@ import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 
 /** A problem that does not stop calls, and that an operator should know. */
 export interface LegacyWarning {
-  readonly code: /** A session id was not accepted; the client sees 404 whatever the reason. */
+  readonly code: /** A session id was not accepted. The client sees 404 for every reason. */
     | 'session_rejected'
     /** An answer reached an instance that waits for none: the balancer has to send a session to one instance. */
     | 'unknown_answer'
@@ -13,7 +13,7 @@ export interface LegacyWarning {
     | 'large_session'
     /** A limit ended a stream, left a `state` out, or dropped what an idle session had set. */
     | 'limit'
-    /** The `state` of an answer was not accepted; the client sees 400 whatever the reason. */
+    /** The `state` of an answer was not accepted. The client sees 400 for every reason. */
     | 'state_rejected'
     /** A client did not return the `state` of a question: its answer went to the call that waits here. */
     | 'missing_echo'
@@ -24,13 +24,16 @@ export interface LegacyWarning {
 export interface StateQuestion {
   /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
   readonly method: string
-  /** The tool that asks; undefined for a prompt or a resource. */
+  /** The tool that asks, undefined for a prompt or a resource. */
   readonly tool: string | undefined
 }
 
 /** Options of the `state` of questions (SEP-1685). */
 export interface LegacyStateOptions {
-  /** Seals the states. It opens each once at an instance; `singleUseState(codec, store)` extends that to the whole fleet. */
+  /**
+   * Seals the states. It opens each once at an instance. `singleUseState(codec, store)` extends that to the whole
+   * fleet.
+   */
   readonly codec: StateCodec
   /**
    * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are
@@ -71,26 +74,26 @@ export interface LegacyLink {
 /** Options of {@link legacy}. */
 export interface LegacyOptions {
   /**
-   * Seals session ids. The `state` of the server when absent; where it has none, a random key, and then the server may be
-   * reached from this machine only.
+   * Seals session ids. The `state` of the server when absent. Where it has none, a random key, and then the server may
+   * be reached from this machine only.
    */
   readonly codec?: StateCodec | undefined
-  /** The revisions to serve; all when absent. */
+  /** The revisions to serve. Default: all. */
   readonly revisions?: readonly LegacyRevision[] | undefined
-  /** Milliseconds that a session lives; 24 hours when absent. The codec has to open tokens for as long (`maxAgeMs`). */
+  /** Milliseconds that a session lives. Default: 24 hours. The codec has to open tokens for as long (`maxAgeMs`). */
   readonly sessionTtlMs?: number | undefined
-  /** Milliseconds that a question waits for its answer; 10 minutes when absent. */
+  /** Milliseconds that a question waits for its answer. Default: 10 minutes. */
   readonly answerTimeoutMs?: number | undefined
-  /** Milliseconds that a broken stream is kept for its reader; 60 seconds when absent. */
+  /** Milliseconds that a broken stream is kept for its reader. Default: 60 seconds. */
   readonly resumeWindowMs?: number | undefined
   /**
    * Milliseconds after which the connection of a call is closed, so that the client polls for the rest. Never when
    * absent.
    */
   readonly closeAfterMs?: number | undefined
-  /** Rounds of one call that involve its client; 50 when absent. */
+  /** Rounds of one call that involve its client. Default: 50. */
   readonly maxRounds?: number | undefined
-  /** Broken streams that one instance keeps for their readers; 1,000 when absent, and 16 of one session. */
+  /** Broken streams that one instance keeps for their readers. Default: 1,000, and 16 of one session. */
   readonly maxStreams?: number | undefined
   /**
    * Switches the `state` of SEP-1685 on: questions carry their call, sealed, to clients that declare that they return
@@ -104,7 +107,7 @@ export interface LegacyOptions {
    * the session header.
    */
   readonly link?: LegacyLink | undefined
-  /** Receives warnings; by default each kind is one line of `console.error`. `false` for none. */
+  /** Receives warnings. By default each kind is one line of `console.error`. `false` for none. */
   readonly onWarning?: ErrorListener<[warning: LegacyWarning]>
 }
 
@@ -125,7 +128,7 @@ export interface LegacySettings {
   readonly warn: (warning: LegacyWarning) => void
 }
 
-/** {@link LegacyStateOptions} with what is absent filled in; the name of the first codec is empty. */
+/** {@link LegacyStateOptions} with what is absent filled in. The name of the first codec is empty. */
 export interface StateSettings {
   readonly codecs: ReadonlyMap<string, StateCodec>
   readonly sendsToAll: boolean
@@ -212,7 +215,7 @@ function resolveStateSettings(stateOption: StateCodec | LegacyStateOptions): Sta
   }
 }
 
-/** A state opens once at this instance, whatever the codec does. */
+/** A state opens once at this instance, with every codec. */
 function toSingleUseCodec(codec: StateCodec): StateCodec {
   return singleUseState(codec, memoryStore({ maxEntries: 100_000 }))
 }

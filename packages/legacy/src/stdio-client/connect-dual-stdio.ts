@@ -72,7 +72,7 @@ interface DualStdioState {
   readonly serverKey: string
   readonly closeController: AbortController
   connection: StdioConnection
-  /** The first process ended or was silent at the probe: its successors hear `initialize` first. */
+  /** The first process ended or was silent at the probe: its successors receive `initialize` first. */
   isLegacySuspected: boolean
   era: ProtocolEra | undefined
   peer: DualPeer | undefined
@@ -353,7 +353,7 @@ function sendWithTimeout(
  */
 function createStdioTransport(process: StartedProcess): LegacyTransport {
   return {
-    // Requests of the server name no call; they come to the session, which knows the latest.
+    // Requests of the server name no call. They come to the session, which knows the latest.
     request: (request, signal, { onNotification }) =>
       process.exchange(request, createCall({ signal, notify: onNotification })),
     notify: async (message) => process.notify(message),

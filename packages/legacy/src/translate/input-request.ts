@@ -31,7 +31,7 @@ export function toLegacyInputRequest(
   return { request: { method, params: { ...rest, requestedSchema: schema } } }
 }
 
-/** A form of 2025-06-18: titles stand in `enumNames`, and only yes-or-no fields have a default. */
+/** A form of 2025-06-18: titles are in `enumNames`, and only yes-or-no fields have a default. */
 function toPlainForm(schema: JsonObject): JsonObject | undefined {
   const { properties, $schema: _dialect, ...rest } = schema
   if (!isJsonObject(properties)) return schema

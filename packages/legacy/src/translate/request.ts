@@ -89,13 +89,13 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
   }
 }
 
-/** A `_meta` without the keys of this revision; empty for anything that is none. Those of extensions stay. */
+/** A `_meta` without the keys of this revision. Empty for anything that is none. Those of extensions stay. */
 export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !modernMetaKeys.has(key)))
 }
 
-/** The `_meta` of a message's params; empty where there is none. */
+/** The `_meta` of a message's params. Empty where there is none. */
 export function metaIn(params: JsonObject | undefined): JsonObject {
   const meta = params?.['_meta']
   return isJsonObject(meta) ? meta : {}

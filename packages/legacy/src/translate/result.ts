@@ -5,7 +5,7 @@ import { omitReservedMeta } from './request.ts'
 /** The members of results whose entries have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
-// Lists are made once and sent often; so are their translations.
+// Lists are made once and sent often, and so are their translations.
 const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
 /** A complete result with what an older revision knows, and nothing else. */
@@ -41,7 +41,7 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
     ...Object.fromEntries(entries),
     ...(content !== undefined && { content: mapObjects(content, (block) => toContentBlock(block, features)) }),
     ...(messages !== undefined && { messages: mapObjects(messages, (message) => toPromptMessage(message, features)) }),
-    // server/tools, structured content: an object in these revisions; its JSON stands in a text block as well.
+    // server/tools, structured content: an object in these revisions. Its JSON is in a text block as well.
     ...(features.hasStructuredOutput && isJsonObject(structuredContent) && { structuredContent }),
   }
 }

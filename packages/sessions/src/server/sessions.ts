@@ -58,9 +58,12 @@ export type StatefulSessionsOptions<State, Name extends string = 'sessions'> = S
  *
  * @throws SessionUsageError for options that contradict each other. TypeError for an invalid `name`.
  *
- * @example const trips = sessions({ codec: sealedState({ keys }), state: { schema: z.object({ city: z.string() }), initial:
- * { city: 'Oslo' } } }) const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions:
- * [trips] })
+ * @example
+ * const trips = sessions({
+ *   codec: sealedState({ keys }),
+ *   state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } },
+ * })
+ * const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions: [trips] })
  */
 export function sessions<const Name extends string = 'sessions'>(
   options: StatelessSessionsOptions<Name>,

@@ -28,8 +28,8 @@ interface InputRequestBatch {
 
 /**
  * Answers what a task asks, each key once, by the handlers of the call and the client, as in the rounds of a call
- * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody
- * else has answered, or which ended with the task, goes away.
+ * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which another
+ * client has answered, or which ended with the task, goes away.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task

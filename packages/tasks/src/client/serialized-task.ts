@@ -4,13 +4,13 @@ import type { TaskReference } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 
 /**
- * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users:
- * whoever has it can read the result, and cancel the task.
+ * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users: a
+ * program that has it can read the result, and cancel the task.
  */
 export type SerializedTask = {
   /** The server that runs it: the URL of the connection. */
   readonly target: string
-  /** The user that it runs for; null where the server knows none. */
+  /** The user that it runs for. Null where the server knows none. */
   readonly user: string | null
   readonly taskId: string
   /** The tool that it runs. */
@@ -35,10 +35,10 @@ export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner
   return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
-// As many as a call may be asked in all its rounds where nobody says otherwise.
+// As many as a call may be asked in all its rounds unless the caller says otherwise.
 const maxAnsweredKeys = 1000
 
-/** Parses a serialized task, which anybody may have altered. Throws {@link TaskError} unless it is this owner's. */
+/** Parses a serialized task, which may have been altered. Throws {@link TaskError} unless it is this owner's. */
 export function parseSerializedTask(serializedTask: unknown, owner: TaskOwner): ResumedTask {
   const { target, user } = requireIdentifiedOwner(owner)
   if (!isJsonObject(serializedTask)) throw malformedTaskError('it must be an object, as task.serialize() returns it')

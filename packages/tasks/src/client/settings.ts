@@ -3,13 +3,13 @@ import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */
 export interface PollingOptions {
-  /** Between two polls where the server suggests nothing; 1000 when absent. */
+  /** Between two polls where the server suggests nothing. Default: 1000. */
   readonly defaultMs?: number | undefined
-  /** The minimum, whatever the server suggests; 50 when absent. */
+  /** The minimum, even when the server suggests less. Default: 50. */
   readonly minMs?: number | undefined
-  /** The maximum, whatever the server suggests; an hour when absent. */
+  /** The maximum, even when the server suggests more. Default: an hour. */
   readonly maxMs?: number | undefined
-  /** Between two polls while the server streams changes, unless it suggests more; 30,000 when absent. */
+  /** Between two polls while the server streams changes, unless it suggests more. Default: 30,000. */
   readonly streamingMs?: number | undefined
 }
 
@@ -31,13 +31,13 @@ export interface TasksClientOptions {
    * extension.
    */
   readonly persistentWorkflow?: { readonly ttlMs?: number | undefined } | undefined
-  /** Milliseconds of failures after which following a task ends; 120,000 when absent. */
+  /** Milliseconds of failures after which following a task ends. Default: 120,000. */
   readonly failureTimeoutMs?: number | undefined
-  /** Milliseconds that a task may take until following it ends; a day when absent. */
+  /** Milliseconds that a task may take until following it ends. Default: a day. */
   readonly maxTaskMs?: number | undefined
   /**
    * The fate of the task when `callTool` rejects before it has ended, as when its signal aborts: `cancel` asks the
-   * server to cancel it, because nobody has its handle; `leave` lets it run. Default `cancel`.
+   * server to cancel it, because no caller has its handle. `leave` lets it run. Default `cancel`.
    */
   readonly onAbort?: 'cancel' | 'leave' | undefined
   /**
@@ -45,9 +45,9 @@ export interface TasksClientOptions {
    * it.
    */
   readonly onTask?: ((task: TaskHandle) => void | Promise<void>) | undefined
-  /** Time, for tests; the platform's when absent. */
+  /** Time, for tests. Default: the platform's. */
   readonly runtime?: Clock | undefined
-  /** Random numbers from 0 to below 1; the platform's when absent. */
+  /** Random numbers from 0 to below 1. Default: the platform's. */
   readonly random?: (() => number) | undefined
 }
 

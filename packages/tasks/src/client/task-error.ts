@@ -1,10 +1,10 @@
-/** The reason why a task has no result, or could not be followed; the closed table of {@link TaskError}. */
+/** The reason why a task has no result, or could not be followed. The closed table of {@link TaskError}. */
 export type TaskErrorCode =
   /** The server cancelled it, because it was asked to or by itself. */
   | 'cancelled'
   /** The server does not know it any more, or it is not this user's. */
   | 'expired'
-  /** The server was unreachable for too long: the cause is the last error. The task may go on. */
+  /** The server was unreachable for too long: the cause is the last error. The task may continue. */
   | 'unreachable'
   /** It had not ended when the time for it was over. */
   | 'timeout'
@@ -24,7 +24,7 @@ export type TaskErrorCode =
 export class TaskError extends Error {
   override readonly name = 'TaskError'
   readonly code: TaskErrorCode
-  /** The tool that the task runs; undefined where no task was found. */
+  /** The tool that the task runs, undefined where no task was found. */
   readonly tool: string | undefined
 
   constructor(
@@ -38,7 +38,7 @@ export class TaskError extends Error {
   }
 }
 
-/** Tells whether a value is a {@link TaskError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link TaskError}, from this copy of the package or another. */
 export function isTaskError(error: unknown): error is TaskError {
   return error instanceof Error && error.name === 'TaskError' && 'code' in error && 'tool' in error
 }

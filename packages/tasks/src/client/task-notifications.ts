@@ -27,7 +27,7 @@ export interface NotificationContext {
 
 /**
  * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status
- * notifications). A server that does not tell is not asked again: the task is polled in any case.
+ * notifications). A server without task notifications is not asked again: the task is polled in any case.
  */
 export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()
@@ -57,7 +57,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       } catch (error) {
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
-        // A stream that stood for a while is none of a row of failures.
+        // A stream that was open for a while is none of a row of failures.
         if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false
@@ -78,7 +78,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
     },
     onNextEvent: (wakeCallback) => {
       wake = wakeCallback
-      // It may have come while nobody waited.
+      // It may have arrived while no caller waited.
       if (latestState !== undefined) wakeCallback()
     },
     close: () => controller.abort(new DOMException('The task is not followed any more', 'AbortError')),
@@ -90,7 +90,7 @@ interface TaskListener {
   readonly onChange: (state: DetailedTask) => void
 }
 
-/** Reads what comes on the stream of this request; what is not about the task is passed over. */
+/** Reads what comes on the stream of this request. What is not about the task is passed over. */
 function createNotificationHandler(
   taskId: string,
   { onOpen, onChange }: TaskListener,
@@ -100,7 +100,7 @@ function createNotificationHandler(
     const { method, params } = message
     if (subscriptionIdOf(message) !== id) return false
     if (method === 'notifications/subscriptions/acknowledged') {
-      if (!isTaskAcknowledged(params, taskId)) throw new Error('the server does not tell of this task')
+      if (!isTaskAcknowledged(params, taskId)) throw new Error('the server does not notify of this task')
       openRequestId = id
       onOpen()
     } else if (method === 'notifications/tasks' && openRequestId === id) {

@@ -22,7 +22,7 @@ import { awaitTaskResult } from './task-result.ts'
 
 /** The options of a call that may become a task. */
 export interface TaskCallOptions extends CallOptions {
-  /** Receives the task when the call becomes one, and is awaited; goes before the extension's `onTask`. */
+  /** Receives the task when the call becomes one, and is awaited. Goes before the extension's `onTask`. */
   readonly onTask?: TasksClientOptions['onTask']
 }
 
@@ -164,7 +164,7 @@ async function beginTaskCall(
   }
 }
 
-/** Returns the options of a call that may become a task; writes the progress that it had into `state`. */
+/** Returns the options of a call that may become a task. Writes the progress that it had into `state`. */
 function withTaskCapability(
   { onTask: _, ...options }: TaskCallOptions,
   progressState: { progress: number },
@@ -199,7 +199,7 @@ async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise
   }
 }
 
-/** Asks for the end of a task. Nobody waits for the answer: a task that is not cancelled expires. */
+/** Asks for the end of a task. The caller does not wait for the answer: a task that is not cancelled expires. */
 function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs, maxTotalMs }: CallOptions): void {
   cancelTask({ ...task, options: { meta, timeoutMs, maxTotalMs } }).catch(() => {})
 }

@@ -4,7 +4,7 @@ import { memoryEngine } from './memory-engine.ts'
 
 /**
  * Returns a function that makes an engine of a store, with the defaults of its options. The code of an engine is loaded
- * with its first use. Throws `RangeError` for a store without an engine; it shows nothing of the text but its scheme,
+ * with its first use. Throws `RangeError` for a store without an engine. It shows nothing of the text but its scheme,
  * because URLs have passwords.
  */
 export function engineFactoryFor(store: string): (onError: (error: unknown) => void) => TaskEngine {

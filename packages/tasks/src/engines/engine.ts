@@ -19,36 +19,36 @@ export interface TaskEngine {
    */
   readonly leaseMs: number
   /**
-   * Carries news between the instances that share the engine, so that a stream at one of them tells of what happened at
-   * another; what the engine itself tells does not come over it. Absent where an engine cannot: then news stay where
-   * they are made, unless the extension `tasks` is given a bus.
+   * Carries news between the instances that share the engine, so that a stream at one of them receives the events of
+   * another. The engine's own notifications do not use it. Absent where an engine cannot: then news stay where they are
+   * made, unless the extension `tasks` is given a bus.
    */
   readonly notifications?: ChangeBus | undefined
   /**
-   * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead
+   * Makes a task, with status `working`, ready to be claimed, and wakes the workers that listen. Gives `full` instead
    * when the caller has `callerLimit` tasks that have not ended. Rejects when there is a task of this id.
    */
   create(task: NewTask): Promise<TaskRow | 'full'>
   /** A task of this owner: one row, nothing is written. Undefined when there is none, or it is another's. */
   get(id: string, owner: string): Promise<TaskRow | undefined>
   /**
-   * Keeps answers to what is asked, each the first time that it comes; every other key is ignored. What is answered is
+   * Keeps answers to what is asked, each the first time that it comes. Every other key is ignored. What is answered is
    * not among the row's requests any more. With the last answer the task is `working` and ready to be claimed, and
-   * whoever listens for work is woken: of several who bring answers at the same time one alone gets `resumed`.
+   * listening workers are woken: of several who bring answers at the same time one alone gets `resumed`.
    */
   answer(answers: TaskAnswers): Promise<TaskAnswerOutcome>
   /**
-   * Cancels a task: one that nobody works on at once, one that is claimed by telling its worker, through `listen` at
+   * Cancels a task: one without a worker at once, one that is claimed by notifying its worker, through `listen` at
    * once and through everything else that the worker does. One that has ended stays as it is.
    */
   cancel(id: string, owner: string): Promise<CancelOutcome>
   /**
-   * Takes up to `maxClaims` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker
-   * alone: its attempt is one higher than any before.
+   * Takes up to `maxClaims` tasks that are ready, the oldest first, or whose worker's lease has run out, for this
+   * worker alone: its attempt is one higher than any before.
    */
   claim(maxClaims: number): Promise<readonly ClaimedTask[]>
   /**
-   * Renews leases, and tells how each of them stands, in the same order. One that ran out is renewed if nobody took the
+   * Renews leases, and returns the state of each, in the same order. One that ran out is renewed if no worker took the
    * task.
    */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
@@ -60,16 +60,16 @@ export interface TaskEngine {
    */
   suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>
   /**
-   * Ends the claim for the task to be claimed again, with no failure counted: at once, and whoever listens for work is
-   * woken, or after a pause, until which it is nobody's. `cancelling` is as in `suspend`.
+   * Ends the claim for the task to be claimed again, with no failure counted: at once, and listening workers are woken,
+   * or after a pause, until which no worker may claim it. `cancelling` is as in `suspend`.
    */
   release(lease: Lease, taskRelease: TaskRelease): Promise<LeaseState>
   /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
   finish(lease: Lease, taskEnd: TaskEnd): Promise<boolean>
-  /** Deletes some of the tasks whose time has run out, with all that belongs to them, and tells how many. */
+  /** Deletes some of the tasks whose time has run out, with all that belongs to them, and returns their number. */
   deleteExpiredTasks(): Promise<number>
   /**
-   * Tells of work and of cancellations, as soon as may be; what is lost costs time only, because workers look by
+   * Notifies of work and of cancellations, as soon as may be. What is lost costs time only, because workers look by
    * themselves as well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
    */
   listen(listener: EngineListener): Promise<() => void>
@@ -101,10 +101,10 @@ export interface NewTask {
    * owner, and a caller for each address.
    */
   readonly caller: string
-  /** The data that a worker needs to run the task; the engine only stores it. */
+  /** The data that a worker needs to run the task. The engine only stores it. */
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
-  /** For how many milliseconds from now the task is kept at least; null without end. */
+  /** For how many milliseconds from now the task is kept at least. Null without end. */
   readonly lifetimeMs: number | null
   /** True when later changes never prolong the lifetime, as where the client asked for it. */
   readonly hasFixedLifetime?: boolean | undefined
@@ -122,11 +122,11 @@ export interface TaskRow {
   readonly createdAt: number
   /** Milliseconds since `createdAt`, of the engine's clock. */
   readonly ageMs: number
-  /** When status, status message, progress, or what is asked last changed; milliseconds since 1970. */
+  /** When status, status message, progress, or what is asked last changed. Milliseconds since 1970. */
   readonly updatedAt: number
-  /** Milliseconds from `createdAt` for which the task is kept; null without end. */
+  /** Milliseconds from `createdAt` for which the task is kept. Null without end. */
   readonly ttlMs: number | null
-  /** The unanswered requests, by key; empty unless the status is `input_required`. */
+  /** The unanswered requests, by key. Empty unless the status is `input_required`. */
   readonly requests: JsonObject
   /** The result of a completed task. */
   readonly result: JsonObject | undefined
@@ -141,7 +141,7 @@ export interface TaskAnswers {
   /** By key. */
   readonly responses: JsonObject
   /**
-   * For how many milliseconds from now the task is kept at least, if it goes on with these. It is never kept for less
+   * For how many milliseconds from now the task is kept at least, if it continues with these. It is never kept for less
    * than before.
    */
   readonly lifetimeMs: number | null
@@ -149,7 +149,7 @@ export interface TaskAnswers {
 
 /**
  * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `stored`: some was, and more is
- * to be answered. `resumed`: the task goes on.
+ * to be answered. `resumed`: the task continues.
  */
 export type TaskAnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
 
@@ -167,8 +167,8 @@ export interface Lease {
 }
 
 /**
- * Status of a worker's lease. `owned`: go on. `cancelling`: the client wants no result any more; stop, and finish the
- * task. `lost`: the task has ended, or is another worker's; nothing was written, and nothing will be.
+ * Status of a worker's lease. `owned`: continue. `cancelling`: the client wants no result any more. Stop, and finish
+ * the task. `lost`: the task has ended, or is another worker's. Nothing was written, and nothing will be.
  */
 export type LeaseState = 'owned' | 'cancelling' | 'lost'
 
@@ -204,7 +204,7 @@ export interface TaskProgress {
 
 /** The progress of a task that is released, and its pause. */
 export interface TaskRelease extends TaskProgress {
-  /** For how many milliseconds nobody may claim it; undefined for none. It may be cancelled meanwhile. */
+  /** For how many milliseconds no worker may claim it, undefined for none. It may be cancelled meanwhile. */
   readonly pauseMs?: number | undefined
 }
 
@@ -225,7 +225,7 @@ export interface TaskEnd {
     | { readonly status: 'completed'; readonly result: JsonObject }
     | { readonly status: 'failed'; readonly error: WireError }
     | { readonly status: 'cancelled' }
-  /** Undefined takes away what stood there. */
+  /** Undefined removes the stored value. */
   readonly statusMessage?: string | undefined
   /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
   readonly lifetimeMs: number | null
@@ -235,6 +235,6 @@ export interface TaskEnd {
 export interface EngineListener {
   /** There may be work to claim. */
   readonly onWork: () => void
-  /** A claimed task is to be cancelled; it may be another instance's. */
+  /** A claimed task is to be cancelled. It may be another instance's. */
   readonly onCancel: (id: string) => void
 }

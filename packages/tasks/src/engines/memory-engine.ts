@@ -19,11 +19,11 @@ import type {
 
 /** The options of {@link memoryEngine}. */
 export interface MemoryEngineOptions {
-  /** For how long a claim is good; 10,000 when absent. */
+  /** For how long a claim is good. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** Maximum number of tasks that are kept, ended ones included; 10,000 when absent. */
+  /** Maximum number of tasks that are kept, ended ones included. Default: 10,000. */
   readonly maxTasks?: number | undefined
-  /** Milliseconds since 1970; `Date.now` when absent. */
+  /** Milliseconds since 1970. `Date.now` when absent. */
   readonly wallClock?: (() => number) | undefined
 }
 
@@ -46,7 +46,7 @@ interface StoredTask {
   outcome: string | undefined
   attempt: number
   failures: number
-  /** When the claim runs out; undefined while nobody works on the task. */
+  /** When the claim runs out, undefined while no worker has the task. */
   leasedUntil: number | undefined
   /** When it may be claimed again, if it was given back for a while. */
   pausedUntil: number
@@ -205,7 +205,7 @@ function renewLease(store: MemoryStore, lease: Lease): LeaseState {
   })
 }
 
-/** Does something for the worker that holds a lease, and for nobody else. */
+/** Does something for the worker that holds a lease, and for no other worker. */
 function writeIfLeased(store: MemoryStore, { id, attempt }: Lease, update: (task: StoredTask) => void): LeaseState {
   const task = findStoredTask(store, id)
   if (task === undefined || task.leasedUntil === undefined || task.attempt !== attempt) return 'lost'

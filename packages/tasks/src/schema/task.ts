@@ -14,20 +14,20 @@ import {
   literal,
 } from '@x/schema/shapes'
 
-/** The status of a task; `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
+/** The status of a task. `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed'
 
 /** The members of a task in every status (seps/2663-tasks-extension, tasks). */
 export type Task = {
   readonly taskId: string
   readonly status: TaskStatus
-  /** Tells people, and perhaps models, how it stands. */
+  /** Describes the state for people, and perhaps models. */
   readonly statusMessage?: string | undefined
   /** When the task was made, in ISO 8601. */
   readonly createdAt: string
   /** When something of it last changed, in ISO 8601. */
   readonly lastUpdatedAt: string
-  /** Milliseconds from `createdAt` after which the task may be forgotten; null for never. It may change. */
+  /** Milliseconds from `createdAt` after which the task may be forgotten. Null for never. It may change. */
   readonly ttlMs: number | null
   /** Milliseconds to leave between two looks. It may change. */
   readonly pollIntervalMs?: number | undefined
@@ -53,7 +53,7 @@ export type WorkingTask = Task & { readonly status: 'working' }
 /** A task that waits for its client. */
 export type InputRequiredTask = Task & {
   readonly status: 'input_required'
-  /** Everything that is still to be answered; a key is used once in the life of a task. */
+  /** Everything that is still to be answered. A key is used once in the life of a task. */
   readonly inputRequests: InputRequests
 }
 
@@ -123,7 +123,7 @@ export const getTaskResult: Shape<GetTaskResult> = unionByMember<GetTaskResult, 
   cancelled: shape({ ...completeMembers, ...cancelledMembers }),
 })
 
-/** Says that answers, or the wish to cancel, have arrived; it says nothing of the task. */
+/** Says that answers, or the wish to cancel, have arrived. It says nothing of the task. */
 export type TaskAcknowledgement = { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'complete' }
 
 /** The shape of {@link TaskAcknowledgement}. */

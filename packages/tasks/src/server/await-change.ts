@@ -12,7 +12,7 @@ export interface AwaitedTask {
 
 /**
  * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients
- * should. Rejects with the signal's reason when the call is cancelled, and with whatever a look rejects with.
+ * should. Rejects with the signal's reason when the call is cancelled, and with the error of a look that rejects.
  */
 export async function awaitTaskNotWorking(
   read: () => Promise<TaskRow>,
@@ -26,7 +26,7 @@ export async function awaitTaskNotWorking(
   onCancel(call, changeSignal.signal)
   try {
     for (;;) {
-      // Also when it was cancelled before anybody listened for that.
+      // Also when it was cancelled before the listener was added.
       if (isCancelled(call)) throw abortReasonOf(call)
       const nextRow = await read()
       if (nextRow.status !== 'working') return nextRow
@@ -40,7 +40,7 @@ export async function awaitTaskNotWorking(
   }
 }
 
-/** Something that may ring before anybody waits for it. */
+/** A signal that may be given before a caller waits for it. */
 function createChangeSignal(): { readonly signal: () => void; readonly waitForSignal: () => Promise<void> } {
   let isSignalled = false
   let resolveWait: (() => void) | undefined

@@ -39,7 +39,7 @@ function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['e
   return Object.fromEntries(partRecorders.map(([name, record]) => [name, record()]))
 }
 
-/** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
+/** A client declares the extension. One of the persistent workflow sends `task` with its call (SEP-2322). */
 function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
   return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
@@ -134,7 +134,7 @@ interface TaskCreation {
 const retryAfterMs = 1000
 
 /**
- * Creates the task of a call with an idempotency key. Whatever became of a creation that fails, the same call can be
+ * Creates the task of a call with an idempotency key. Also after a creation that fails, the same call can be
  * sent again, and the error says so.
  */
 async function createKeyedTask(
@@ -164,7 +164,8 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
 }
 
 /**
- * The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key.
+ * The id of the task of a call: as long as a random one, and as hard to find for a caller that does not know the call's
+ * key.
  */
 async function taskIdOf(callId: string): Promise<string> {
   const digest = await sha256Hex(`task ${callId}`)

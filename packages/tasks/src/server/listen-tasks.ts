@@ -87,7 +87,7 @@ interface AcknowledgedFilter {
   readonly knownTaskIds: readonly string[]
 }
 
-/** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
+/** Forwards notifications. Adds to the acknowledgement, which comes first, the tasks whose changes follow. */
 function notifyWithTaskIds({ call, stream, knownTaskIds }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)

@@ -16,24 +16,24 @@ import type { TaskChangeBus } from './task-change-bus.ts'
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
   /**
-   * Stores the tasks; shared by all instances that continue each other's tasks. Goes before `store`. It is closed with
+   * Stores the tasks. Shared by all instances that continue each other's tasks. Goes before `store`. It is closed with
    * the server.
    */
   readonly engine?: TaskEngine | undefined
   /**
-   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process;
-   * `pglite:./.mcp-tasks` for one process that finds them again; `postgres://…` for a fleet. Another scheme is a
+   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process.
+   * `pglite:./.mcp-tasks` for one process that finds them again. `postgres://…` for a fleet. Another scheme is a
    * `RangeError`.
    */
   readonly store?: string | undefined
   /**
-   * Lets this instance make tasks of calls; true when absent. One that does not answers requests about tasks
+   * Lets this instance make tasks of calls. Default: true. One that does not answers requests about tasks
    * nonetheless.
    */
   readonly acceptTasks?: boolean | undefined
-  /** True when this instance works on tasks, its own and others'; true when absent. */
+  /** True when this instance works on tasks, its own and others'. Default: true. */
   readonly runWorker?: boolean | undefined
-  /** Tasks that this instance works on at once; 16 when absent. */
+  /** Tasks that this instance works on at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
    * Milliseconds for which a task is stored after its status last changed: a day when absent, null for ever. It is
@@ -41,23 +41,23 @@ export interface TaskOptions {
    */
   readonly ttlMs?: number | null | undefined
   /**
-   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is
+   * Milliseconds that clients should leave between two polls of a task at most. Default: 1000. A young task is
    * polled more often, from 50 ms on.
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * Tasks that have not ended which one caller may have; 1000 when absent. A caller is a principal, or the address of
+   * Tasks that have not ended which one caller may have. Default: 1000. A caller is a principal, or the address of
    * those without one (`clientAddress` of the transport).
    */
   readonly maxTasksPerCaller?: number | undefined
   /**
-   * Times that a task begins again after its process died or stood still, without a step done in between; 5 when
+   * Times that a task begins again after its process died or was suspended, without a step done in between. 5 when
    * absent.
    */
   readonly maxFailures?: number | undefined
   /**
    * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other
-   * instances before it fails; 300,000 when absent.
+   * instances before it fails. Default: 300,000.
    */
   readonly unsupportedTaskTimeoutMs?: number | undefined
   /**
@@ -67,18 +67,18 @@ export interface TaskOptions {
    */
   readonly maxJournalBytes?: number | undefined
   /**
-   * Bytes of JSON that the result or the error of a task may have; 4,000,000 when absent. A task with a longer one
+   * Bytes of JSON that the result or the error of a task may have. Default: 4,000,000. A task with a longer one
    * fails.
    */
   readonly maxResultBytes?: number | undefined
   /**
-   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it;
-   * 5000 when absent.
+   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it.
+   * Default: 5000.
    */
   readonly cancelGraceMs?: number | undefined
   /**
    * Carries notifications about tasks to the instances that stream them. When absent the engine does, as those over
-   * PostgreSQL do for a fleet; with an engine that cannot, they stay within this instance.
+   * PostgreSQL do for a fleet. With an engine that cannot, they stay within this instance.
    */
   readonly bus?: ChangeBus | undefined
   /**
@@ -91,13 +91,13 @@ export interface TaskOptions {
    * no declaration of the extension: the persistent workflow of SEP-2322. False when absent.
    */
   readonly persistentWorkflow?: boolean | undefined
-  /** Milliseconds between two polls for work that no notification announced; 1000 when absent. */
+  /** Milliseconds between two polls for work that no notification announced. Default: 1000. */
   readonly workPollMs?: number | undefined
   /**
-   * Receives every failure that the client does not see whole; the server's `onError` when absent, nobody for `false`.
+   * Receives every failure that the client does not see whole. Default: the server's `onError`, `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
-  /** Time, for tests; that of the server's `runtime` when absent. */
+  /** Time, for tests. Default: that of the server's `runtime`. */
   readonly runtime?: Clock | undefined
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { tasksCapability } from '../schema/task-params.ts'
 
-/** Tells whether a request declares the extension. Declarations of earlier requests do not count. */
+/** Returns true if a request declares the extension. Declarations of earlier requests do not count. */
 export function declaresTasks(meta: RequestMetaObject): boolean {
   return findMissingCapabilities(meta[metaKeys.clientCapabilities], tasksCapability) === undefined
 }

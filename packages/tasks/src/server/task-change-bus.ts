@@ -1,10 +1,10 @@
 import { captureAsyncContext, type ChangeBus } from '@x/core'
 
-/** Carries the news that tasks have changed, from wherever it happened to whoever looks at them here. */
+/** Carries the news that tasks have changed, from any instance to the streams of this one. */
 export interface TaskChangeBus {
   /**
-   * Tells every instance that something of a task has changed. A bus that fails is reported: who waits looks by itself
-   * as well.
+   * Notifies every instance that something of a task has changed. A bus that fails is reported: who waits looks by
+   * itself as well.
    */
   notifyChange(id: string): void
   /**
@@ -16,7 +16,7 @@ export interface TaskChangeBus {
 
 const topicPrefix = 'task:'
 
-/** Makes a {@link TaskChangeBus} over a bus, which is listened to while somebody follows a task. */
+/** Makes a {@link TaskChangeBus} over a bus, which is listened to while a client follows a task. */
 export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
   const runInOrigin = captureAsyncContext()
   const callbacksById = new Map<string, Set<() => void>>()

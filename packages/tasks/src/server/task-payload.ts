@@ -32,10 +32,10 @@ export interface TaskCallRecord {
   readonly extensionRecords: Readonly<Record<string, RecordedPart>>
 }
 
-/** Goes up when an earlier version could not run a task any more; a member that it may leave alone does not count. */
+/** Goes up when an earlier version could not run a task any more. A member that it may leave alone does not count. */
 const payloadVersion = 1
 
-/** The purpose of sealed credentials; keys of other purposes do not open them. */
+/** The purpose of sealed credentials. Keys of other purposes do not open them. */
 const credentialsPurpose = 'task-credentials'
 
 /** The purpose of the sealed members of parts. */
@@ -96,7 +96,7 @@ function mapExtensionRecords(
 }
 
 /**
- * Returns the call of a claimed task, with everything that was recorded of it; undefined if a later version wrote it.
+ * Returns the call of a claimed task, with everything that was recorded of it, undefined if a later version wrote it.
  * Rejects if the caller's credentials cannot be read: then nothing may be done in that caller's name.
  */
 export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
@@ -125,7 +125,7 @@ async function readExtensionRecords(
   return Object.fromEntries(joinedRecords)
 }
 
-/** Tells whether a worker knows less of the caller than the call does. */
+/** Returns true if a worker knows less of the caller than the call does. */
 export function losesCallerState({ principal }: TaskCallRecord, codec: StateCodec | undefined): boolean {
   return codec === undefined && principal?.claims !== undefined
 }
@@ -167,7 +167,7 @@ function restorePrincipal(principalFields: unknown, claims: JsonObject | undefin
 }
 
 /**
- * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it
+ * The params without what belongs to the one request alone: the receiver of its progress, and what the rounds before it
  * brought. The token of a session is as good as a credential, and is not kept either.
  */
 function toStoredParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
@@ -177,7 +177,7 @@ function toStoredParams({ _meta, requestState, inputResponses, ...params }: Json
     [sessionMetaKey]: _session,
     ...meta
   } = isJsonObject(_meta) ? _meta : {}
-  // Answers that came with a state stand in the journal already.
+  // Answers that came with a state are in the journal already.
   const hasFirstAnswers = requestState === undefined && inputResponses !== undefined
   return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
 }

@@ -12,7 +12,7 @@ export interface TaskStream {
   close(): void
 }
 
-/** Notes what is sent; another poll interval alone is no change. */
+/** Notes what is sent. Another poll interval alone is no change. */
 function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)

@@ -23,7 +23,7 @@ import { createWorker, type Worker } from './worker/worker.ts'
 export interface TasksApi {
   /** Tasks that this instance works on now. */
   readonly running: number
-  /** Returns a task, whoever its owner is; undefined when there is none. Rejects when the engine cannot be reached. */
+  /** Returns a task of any owner, undefined when there is none. Rejects when the engine cannot be reached. */
   get(id: string): Promise<DetailedTask | undefined>
 }
 

@@ -14,7 +14,7 @@ export type RoundAnswer = { readonly response: JsonObject } | { readonly failure
 
 /** Collects the answers of a round at the instance where it waits. */
 export interface AnswerCollector {
-  /** Resolves with the answers by the keys of their questions; rejects with the reason of a cancelled call. */
+  /** Resolves with the answers by the keys of their questions. Rejects with the reason of a cancelled call. */
   readonly answers: Promise<ReadonlyMap<string, RoundAnswer>>
   /** Accepts an answer that another instance has received. */
   accept(response: RpcResponse): void

@@ -181,7 +181,7 @@ async function finishRound(
   return { answers: responses, isClientInvolved: true }
 }
 
-/** A store that is away for a while costs time, and never the answers. */
+/** A store that is unreachable for a while costs time, and never the answers. */
 function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: Deps): Promise<boolean> {
   return deps.retryUnavailable(() => deps.rounds.claim(round), { signal: channel.signal })
 }

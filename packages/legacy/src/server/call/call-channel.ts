@@ -13,7 +13,7 @@ export interface CallChannel {
   readonly signal: AbortSignal
   /** Identifies the client that may answer: a session, or a pair of streams. Undefined where none can be asked. */
   readonly owner: string | undefined
-  /** Milliseconds that a handler may run; Infinity is no limit. */
+  /** Milliseconds that a handler may run. Infinity is no limit. */
   readonly timeoutMs: number
   /** Sends a notification about the call. */
   notify(message: RpcNotification): void

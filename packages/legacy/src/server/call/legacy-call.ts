@@ -30,11 +30,11 @@ export interface LegacyPeer {
   readonly revision: string
 }
 
-/** The older client that calls; absent for a client of 2026-07-28. */
+/** The older client that calls. Absent for a client of 2026-07-28. */
 const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
 
 /**
- * Returns the revision that the client of this call speaks; undefined for a client of 2026-07-28. Handlers need it for
+ * Returns the revision that the client of this call speaks, undefined for a client of 2026-07-28. Handlers need it for
  * display and logs alone: everything else works the same for both.
  *
  * @example
@@ -45,8 +45,8 @@ export function legacyPeerOf({ context }: { readonly context: CallContext }): Le
 }
 
 /**
- * Runs a call of an older client: the request goes through the server's exchange; the server's questions are asked of
- * the client on the call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them.
+ * Runs a call of an older client: the request goes through the server's exchange. The server's questions are asked of
+ * the client on the call's own stream. The answers go into the next request, as a client of 2026-07-28 would send them.
  * With a round, the call continues where another instance asked it. Rejects with the signal's reason when the call is
  * cancelled, and with `LimitError` when its caller has too many that wait.
  */
@@ -121,7 +121,7 @@ async function createResumedRequest(
   return addAnswers(toModernRequest(call.request, call.client, call.level), round.requestState, outcome.answers)
 }
 
-/** Returns what a result asks for, which may be nothing but the retry; undefined when it asks for neither. */
+/** Returns what a result asks for, which may be nothing but the retry, undefined when it asks for neither. */
 function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
   if (!('result' in response) || response.result['resultType'] !== 'input_required') return undefined
   const { inputRequests } = response.result
@@ -177,7 +177,7 @@ interface ExchangeContext {
   readonly notificationFilter: NotificationFilter
 }
 
-/** One run of the handler. A run that takes too long is aborted, and answered with an error whatever it does. */
+/** One run of the handler. A run that takes too long is aborted, and answered with an error in any case. */
 async function sendToExchange(
   request: RpcRequest,
   { call, notificationFilter }: ExchangeContext,
@@ -206,7 +206,7 @@ async function sendToExchange(
   const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
-    // A handler that is stopped may fail afterwards; its response is no longer waited for.
+    // A handler that is stopped may fail afterwards. Its response is no longer waited for.
     responsePromise.catch(() => {})
     return await Promise.race([responsePromise, endPromise])
   } catch (error) {
@@ -227,7 +227,7 @@ interface NotificationFilter {
 
 /**
  * Passes on the notifications that older clients know, and those of extensions. A handler that runs again reports its
- * progress from the beginning; the client is sent what exceeds the last value (basic/utilities/progress), and nothing
+ * progress from the beginning. The client is sent what exceeds the last value (basic/utilities/progress), and nothing
  * after the response.
  */
 function createNotificationFilter({ channel, client }: LegacyCall): NotificationFilter {

@@ -18,7 +18,7 @@ const maxWithdrawnQuestions = 100_000
 // No codec has this name.
 const defaultCodecKey = ':'
 
-/** Creates the states of an extension; undefined when its author did not switch them on. */
+/** Creates the states of an extension, undefined when its author did not switch them on. */
 export function createStateRounds(settings: LegacySettings): StateRounds | undefined {
   const { stateSettings, warn } = settings
   if (stateSettings === undefined) return undefined
@@ -26,7 +26,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
   const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
 
-  /** Seals the round for one question; undefined where the author wants no state, or it is too large. */
+  /** Seals the round for one question, undefined where the author wants no state, or it is too large. */
   async function sealRound(round: WaitingRound, { id, method }: RoundQuestion): Promise<string | undefined> {
     const codecName = chooseCodecName({ method, tool: toolNameIn(round.request) })
     const codec = codecs.get(codecName ?? defaultCodecKey)

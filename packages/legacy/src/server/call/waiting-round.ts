@@ -24,7 +24,7 @@ export interface WaitingRound {
   /** The key of its session, or of its pair of streams. */
   readonly owner: string
   readonly request: RpcRequest
-  /** The `requestState` of the round; undefined when the server gave none. */
+  /** The `requestState` of the round, undefined when the server gave none. */
   readonly requestState: JsonValue | undefined
   readonly questions: readonly RoundQuestion[]
   /** The keys of pages that were visited before, about which the server asks again. */
@@ -41,7 +41,7 @@ export interface WaitingRound {
 
 const contentVersion = 2
 
-/** Encodes a round as JSON; `withParams` includes what the questions ask, so that they can be sent again. */
+/** Encodes a round as JSON. `withParams` includes what the questions ask, so that they can be sent again. */
 export function encodeRound(round: WaitingRound, { withParams }: { readonly withParams: boolean }): JsonValue {
   const { request, requestState = null, questions, streamId, eventCount, roundCount, pages } = round
   const { id, method, params = null } = request
@@ -65,7 +65,7 @@ export function encodeRound(round: WaitingRound, { withParams }: { readonly with
   ]
 }
 
-/** Decodes a value of {@link encodeRound}, of this version of the package or another; undefined for another form. */
+/** Decodes a value of {@link encodeRound}, of this version of the package or another, undefined for another form. */
 export function decodeRound(content: JsonValue | undefined): WaitingRound | undefined {
   if (!Array.isArray(content) || content[0] !== contentVersion) return undefined
   const [, roundFields, requestFields, requestState, questionRows, repeatedKeys, position, pageRows] =

@@ -6,7 +6,7 @@ import { serveAdoptedRound } from './serve-requests.ts'
 /** The instance that continues a round, and the position of its reader. */
 export interface AdoptionOptions {
   readonly http: HttpDeps
-  /** The number of the last event that the client has; undefined while it reads nothing. */
+  /** The number of the last event that the client has, undefined while it reads nothing. */
   readonly lastEventNumber: number | undefined
 }
 
@@ -15,7 +15,7 @@ const eventNumberGap = 1000
 
 /**
  * Continues here a round that another instance has asked, or this one before it was started again: waits for its
- * answers, and runs its call with them unless another instance does. Returns its stream; undefined when the stream is
+ * answers, and runs its call with them unless another instance does. Returns its stream, undefined when the stream is
  * here already.
  */
 export function adoptRound(

@@ -32,7 +32,7 @@ export interface LinkedCall {
   finish(response: WrittenEvent | undefined): void
 }
 
-/** Returns the link of a call; undefined for one that no other instance can continue. */
+/** Returns the link of a call, undefined for one that no other instance can continue. */
 export function createLinkedCall(
   { peer: { session, view }, stream, isBatch, round }: CallContext,
   { link }: HttpDeps,

@@ -7,7 +7,7 @@ import { waitingMark, type WrittenEvent } from './event-id.ts'
 export interface CallStreamOptions {
   /** Identifies the stream in event ids. */
   readonly id: string
-  /** True when the client can resume with `Last-Event-ID`; otherwise the calls end with the connection. */
+  /** True when the client can resume with `Last-Event-ID`. Otherwise the calls end with the connection. */
   readonly isResumable: boolean
   /** True when the stream begins with an event without data (2025-11-25). */
   readonly hasPrimingEvent: boolean
@@ -18,7 +18,7 @@ export interface CallStreamOptions {
   readonly resumeWindowMs: number
   readonly closeAfterMs: number
   readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
-  /** Counts bytes that are kept for a reader that has left; throws `LimitError` when its caller has too many. */
+  /** Counts bytes that are kept for a reader that has left. Throws `LimitError` when its caller has too many. */
   takeBytes(byteCount: number): () => void
   /** Called when the reader has left, and the stream waits for it. */
   onDetach(): void
@@ -26,7 +26,7 @@ export interface CallStreamOptions {
   onEnd(): void
   /** The number of the first event: above 1 for a stream that another instance began. */
   readonly firstEventNumber: number
-  /** Ends each event id; empty when absent. */
+  /** Ends each event id. Default: empty. */
   readonly eventIdSuffix?: string
 }
 
@@ -44,7 +44,7 @@ export interface CallStream extends ResumableStream {
   readonly isAsking: boolean
   /** True when the client reads the stream at another instance. */
   readonly hasRemoteReader: boolean
-  /** The response of a stream whose reader has not received it; undefined before. */
+  /** The response of a stream whose reader has not received it, undefined before. */
   readonly lastResponse: WrittenEvent | undefined
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
@@ -52,17 +52,17 @@ export interface CallStream extends ResumableStream {
    * Sends a question that other instances know: an event id that says so, so that any of them may take the stream over.
    */
   ask(message: RpcMessage): void
-  /** The call does not wait any more; an event without data says so in its id where the questions had a `state`. */
+  /** The call does not wait any more. An event without data says so in its id where the questions had a `state`. */
   endAsking(hasStates: boolean): void
   /** Waits for its reader from now on, as long as a stream is kept: another instance has it, or its call has ended. */
   extendWindow(options: { readonly hasRemoteReader: boolean }): void
-  /** Sends a response; the last one ends the stream. Returns its event, if it is one. */
+  /** Sends a response. The last one ends the stream. Returns its event, if it is one. */
   respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
   /** Counts a request that will not be answered, because it was cancelled. */
   skipResponse(): void
   /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
   resume(reply: HttpReply, lastEventNumber: number): void
-  /** Ends the stream here; the client resumes it at another instance. */
+  /** Ends the stream here. The client resumes it at another instance. */
   release(): void
 }
 
@@ -70,10 +70,10 @@ interface StreamEvent extends WrittenEvent {
   readonly mayBeLost: boolean
 }
 
-/** Time that a client that polls waits before it comes back, in milliseconds. */
+/** Time that a client that polls waits before it reconnects, in milliseconds. */
 const retryMs = 1000
 
-/** Starts with nothing sent; without a connection, for a stream that its reader comes back to. */
+/** Starts with nothing sent, without a connection, for a stream to which its reader reconnects. */
 export function createCallStream(firstReply: HttpReply | undefined, options: CallStreamOptions): CallStream {
   return new ReplayableCallStream(firstReply, options)
 }
@@ -82,7 +82,7 @@ export function createCallStream(firstReply: HttpReply | undefined, options: Cal
 class ReplayableCallStream implements CallStream {
   readonly id: string
   readonly #options: CallStreamOptions
-  /** The connection that reads now; undefined while there is none. */
+  /** The connection that reads now, undefined while there is none. */
   #reply: HttpReply | undefined
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
   #openRequestCount: number
@@ -257,7 +257,7 @@ class ReplayableCallStream implements CallStream {
     const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${idMark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queuedBytes = this.#reply?.countQueuedBytes() ?? 0
-    // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
+    // Characters are counted instead of bytes: the bound is there to save memory, not to be met exactly.
     const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
@@ -265,7 +265,7 @@ class ReplayableCallStream implements CallStream {
     return event
   }
 
-  /** Events of a stream without a reader are kept at the cost of its caller; one that does not fit is dropped. */
+  /** Events of a stream without a reader are kept at the cost of its caller. One that does not fit is dropped. */
   #isCountable({ text }: StreamEvent): boolean {
     if (this.#reply !== undefined) return true
     try {

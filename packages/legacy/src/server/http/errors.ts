@@ -47,7 +47,7 @@ export function rejectWithError({ reply }: HttpRequestView, error: WireError): t
   return true
 }
 
-/** One answer to every id that opens no session, whatever is wrong with it (basic/transports, session management). */
+/** One answer to every id that opens no session, for every reason (basic/transports, session management). */
 export function rejectSession(view: HttpRequestView): true {
   return rejectRequest(view, { status: 404, message: 'Session not found: initialize again' })
 }
@@ -71,7 +71,7 @@ export function rejectLostCall(
 
 /**
  * Returns the HTTP status of a response: the one that the transport's author gives to its error, such as 403 for a
- * scope that is missing; 429 and 503 for a call that may be sent again later; otherwise 200 even with an error in the
+ * scope that is missing. 429 and 503 for a call that may be sent again later. Otherwise 200 even with an error in the
  * body, because clients of these revisions take any other status for a broken transport.
  */
 export function createResponseHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {

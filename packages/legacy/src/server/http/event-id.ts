@@ -8,7 +8,7 @@ export interface ParsedEventId {
   readonly streamId: string
   readonly eventNumber: number
   readonly isWaiting: boolean
-  /** The request of the stream, where the id tells it. */
+  /** The request of the stream, where the id names it. */
   readonly requestId: RequestId | undefined
 }
 
@@ -21,7 +21,7 @@ export interface WrittenEvent {
 const eventIdPattern = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
 const maxSuffixLength = 257
 
-/** Parses a `Last-Event-ID`; undefined for one that never was an id of an event here. */
+/** Parses a `Last-Event-ID`, undefined for one that never was an id of an event here. */
 export function parseEventId(id: string): ParsedEventId | undefined {
   const [, streamId, numberText, mark, requestText] = eventIdPattern.exec(id) ?? []
   if (streamId === undefined) return undefined
@@ -34,7 +34,7 @@ export function parseEventId(id: string): ParsedEventId | undefined {
 }
 
 /**
- * Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance is gone.
+ * Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance has ended.
  */
 export function createRequestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)

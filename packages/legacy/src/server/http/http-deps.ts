@@ -12,25 +12,25 @@ import type { StoredSession } from './link/link-store.ts'
 /** An instance's part in a link. */
 export interface InstanceLink {
   /**
-   * Resolves when this instance receives messages; a bus that cannot be reached is reported, and tried again by the next
-   * call.
+   * Resolves when this instance receives messages. A bus that cannot be reached is reported, and tried again by the
+   * next call.
    */
   listen(): Promise<void>
   /** Has a stored round leave this instance when another one continues it, or when this one stops. */
   watchRound(round: WaitingRound, callerKey: string, handOff: () => void): void
   /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
   shareAnswer(response: RpcResponse): Promise<void>
-  /** Takes an answer to a round that waits at another instance, or at none; false for one to no round. */
+  /** Takes an answer to a round that waits at another instance, or at none. False for one to no round. */
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Deletes the round of a call that has ended, and stores its response. */
   finishCall(streamId: string, session: Session, response: WrittenEvent | undefined): Promise<void>
   /** Notifies the instance that has the reader of a stream that its call waits. */
   announceQuestions(streamId: string): void
-  /** Continues a stream that is not known here; false when it is known nowhere. */
+  /** Continues a stream that is not known here. False when it is known nowhere. */
   resume(lastEventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Notifies the other instances that a client has cancelled a request. */
   cancelRequest(session: Session, id: RequestId): void
-  /** Reads what requests to other instances have set in a session; false for one that was ended. */
+  /** Reads what requests to other instances have set in a session. False for one that was ended. */
   openSession(session: Session, caller: Caller): Promise<boolean>
   changeSession(
     session: Session,
@@ -49,7 +49,7 @@ export interface HttpDeps {
   readonly deps: Deps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
-  /** Joins this instance with the others; undefined where each serves by itself. */
+  /** Joins this instance with the others, undefined where each serves by itself. */
   readonly link: InstanceLink | undefined
 }
 

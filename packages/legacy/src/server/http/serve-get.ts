@@ -68,7 +68,7 @@ interface StreamContext {
   readonly http: HttpDeps
 }
 
-/** Continues a stream of this session; that of another is as unknown as one that never was. */
+/** Continues a stream of this session. That of another is as unknown as one that never was. */
 async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
   const eventId = parseEventId(lastEventId)
   if (eventId === undefined) return rejectStream(view)

@@ -33,14 +33,14 @@ const maxReasonLength = 200
 /** Milliseconds that an answer waits for a store that is unreachable. */
 const answerHoldMs = 20_000
 
-/** Serves a POST of an older client; false for a message of 2026-07-28, and for one that no revision has. */
+/** Serves a POST of an older client. False for a message of 2026-07-28, and for one that no revision has. */
 export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
   const body = parseBody(view)
   if (body === undefined) return false
   // A call may wait for long: its arguments are held once.
   view.bodyText = ''
   if (isBatch(body)) return serveBatch(body, view, http)
-  // basic/versioning: what states its version is served by this revision, whatever its headers and method say.
+  // basic/versioning: what states its version is served by this revision. Its headers and method do not matter.
   if ('method' in body && hasProtocolVersion(body.params)) return false
   if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
   const peer = await resolvePeer(view, http, { isAnswer: !('method' in body) })

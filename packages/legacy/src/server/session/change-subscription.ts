@@ -28,17 +28,19 @@ export interface ChangeSubscriptionOptions {
   readonly caller: Caller
   readonly uris: Iterable<string>
   notify(message: RpcNotification): void
-  /** Resolves when the reader has caught up; undefined while it is not behind. */
+  /** Resolves when the reader has caught up, undefined while it is not behind. */
   readonly whenDrained?: (() => Promise<void> | undefined) | undefined
   /** The subscription is open. */
   onOpen?(): void
-  /** The subscription has ended by itself; with the error when it could not be opened. */
+  /** The subscription has ended by itself, with the error when it could not be opened. */
   onEnd(error?: WireError): void
 }
 
 /** Opens a `subscriptions/listen` of the server, whose notifications become plain ones. */
 export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
-  /** The subscription that was opened last, and the one whose notifications pass; they differ until it is acknowledged. */
+  /**
+   * The subscription that was opened last, and the one whose notifications pass. They differ until it is acknowledged.
+   */
   let newestController: AbortController | undefined
   let activeController: AbortController | undefined
   let isClosed = false

@@ -44,7 +44,7 @@ const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, Lo
   ],
 ])
 
-/** Answers a request that needs no handler, and one of a method that is not served; undefined for any other. */
+/** Answers a request that needs no handler, and one of a method that is not served, undefined for any other. */
 export function serveLocalMethod(
   request: RpcRequest,
   clientSettings: ClientSettings,

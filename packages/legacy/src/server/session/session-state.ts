@@ -57,7 +57,7 @@ export interface SessionStates {
     storedSettings: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
   ): void
   listStates(): readonly LegacySessionState[]
-  /** Adds a URI; throws `LimitError` when its caller has too many. */
+  /** Adds a URI. Throws `LimitError` when its caller has too many. */
   addUri(uri: string, state: LegacySessionState): void
   removeUri(uri: string, state: LegacySessionState): boolean
   /**
@@ -83,7 +83,7 @@ function createStateEntries(settings: LegacySettings, ledger: Ledger) {
     for (const releaseUri of state.uris.values()) releaseUri()
     release()
   }
-  /** Takes a place of a caller's share; an idle state of the caller with the most makes room for a new one. */
+  /** Takes a place of a caller's share. An idle state of the caller with the most makes room for a new one. */
   const takePlace = (callerKey: string): (() => void) => {
     try {
       return ledger.take('sessions', callerKey)

@@ -15,9 +15,9 @@ import { findRevision } from '../../revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 
-/** A session of an older client over HTTP; everything in it travels in its id. */
+/** A session of an older client over HTTP. Everything in it travels in its id. */
 export interface Session extends LegacyClient {
-  /** Distinguishes sessions; never leaves the server but sealed. */
+  /** Distinguishes sessions. Never leaves the server but sealed. */
   readonly key: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
@@ -27,11 +27,11 @@ export interface Session extends LegacyClient {
 export interface Sessions {
   /** Returns the sealed id of a new session, or undefined when what the client says of itself is too large. */
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
-  /** Returns the session of an id; undefined for one that is altered, of another principal, expired or ended. */
+  /** Returns the session of an id, undefined for one that is altered, of another principal, expired or ended. */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
   /**
-   * Ends a session at this instance, for as long as its id would open. Throws `LimitError` when its caller has ended too
-   * many of those.
+   * Ends a session at this instance, for as long as its id would open. Throws `LimitError` when its caller has ended
+   * too many of those.
    */
   end(session: Session, caller: Pick<Call, 'principal' | 'context'>): void
 }
@@ -145,7 +145,7 @@ function readSession(value: JsonValue, { revisions }: LegacySettings): Session |
   }
 }
 
-/** The name and version of a client's software; undefined when they are malformed. */
+/** The name and version of a client's software, undefined when they are malformed. */
 export function readImplementation(info: JsonValue | JsonObject | undefined): Implementation | undefined {
   if (!isJsonObject(info)) return undefined
   const { name, version } = info

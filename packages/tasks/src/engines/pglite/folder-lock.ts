@@ -8,7 +8,10 @@ import { parseJsonObject } from '@x/core'
 interface LockHolder {
   readonly pid: number
   readonly host: string
-  /** When the process began, as its system tells it: a pid is given again. Empty where the system does not tell. */
+  /**
+   * The time at which the process began, as its system reports it: a pid is used again. Empty where the system does not
+   * report it.
+   */
   readonly startedAt: string
 }
 
@@ -59,7 +62,7 @@ async function tryCreateLockFile(file: string): Promise<boolean> {
   }
 }
 
-/** Takes the file away if it still says the same; when another was faster, its file is put back. */
+/** Takes the file away if it still says the same. When another was faster, its file is put back. */
 async function removeStaleLock(file: string, text: string): Promise<void> {
   const movedLockFile = `${file}.${process.pid}`
   const isMoved = await rename(file, movedLockFile).then(

@@ -54,7 +54,7 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
   return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, onError })
 }
 
-/** The one connection as a pool would give it; its only query is LISTEN. */
+/** The one connection as a pool would give it. Its only query is LISTEN. */
 function createListeningConnection(
   pglite: Pglite,
   channel: string,
@@ -67,7 +67,7 @@ function createListeningConnection(
       stopListening = await pglite.listen(channel, (payload) => onNotification({ channel, payload }))
     },
     on: (event: string, listener: (notification: never) => void) => {
-      // The listeners of other events hear of a loss, which does not happen here.
+      // The listeners of other events are notified of a loss, which does not happen here.
       if (event === 'notification') onNotification = listener as typeof onNotification
     },
     release: () => void stopListening().catch(onError),

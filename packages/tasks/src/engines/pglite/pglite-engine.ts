@@ -12,9 +12,9 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
  * open database that the application has, which is not closed.
  *
  * The folder is opened when the engine is first used, which takes some seconds the first time. It is this process's
- * alone, by a file with `.lock` behind its name: a second one is told who has it, and what a killed process left is
- * taken over. Needs the packages `@electric-sql/pglite` and `pg-boss`, in exactly the version 12.35.0; its authors
- * support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
+ * alone, by a file with `.lock` behind its name: a second one receives an error that names its process, and what a
+ * killed process left is taken over. Needs the packages `@electric-sql/pglite` and `pg-boss`, in exactly the version
+ * 12.35.0. Its authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
  *
  * @example
  * tasks({ engine: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })

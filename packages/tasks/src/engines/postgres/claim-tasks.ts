@@ -4,8 +4,8 @@ import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.
 import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
 
 /**
- * Claims tasks whose worker has gone, then those that are ready. A task's row is what counts: a job whose task is not
- * ready any more, because it was cancelled or has expired, is taken out of the queue and no more.
+ * Claims tasks whose worker has disappeared, then those that are ready. A task's row is what counts: a job whose task
+ * is not ready any more, because it was cancelled or has expired, is taken out of the queue and no more.
  */
 export async function claimTasks(store: SqlStore, maxClaims: number): Promise<readonly ClaimedTask[]> {
   if (maxClaims < 1) return []
@@ -25,7 +25,7 @@ interface ClaimedRows {
 
 /**
  * Claims in one statement. Of tasks whose lease has run out, rows that another is writing to are left: who writes is
- * alive. A job and the state of its task were written together, so that whoever sees the one sees the other.
+ * alive. A job and the state of its task were written together, so that a transaction that sees the one sees the other.
  */
 async function claimRows({ database, queue, tables, leaseMs }: SqlStore, maxClaims: number): Promise<ClaimedRows> {
   const rows = await database.query(

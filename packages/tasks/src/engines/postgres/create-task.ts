@@ -18,7 +18,7 @@ async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise
   return task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
 }
 
-/** `has_room` locks and counts; the row and its job are written in the same statement. */
+/** `has_room` locks and counts. The row and its job are written in the same statement. */
 async function insertTask(
   { database, queue, tables }: SqlStore,
   task: NewTask,

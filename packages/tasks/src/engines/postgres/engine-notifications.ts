@@ -1,10 +1,10 @@
 import type { Change, ChangeBus } from '@x/core'
 
-/** The news of others over an engine's own bus, beside what the engine tells. */
+/** The news of others over an engine's own bus, beside the engine's own notifications. */
 export interface EngineNotifications extends ChangeBus {
-  /** Tells the other engines something under a topic of the engine's own. */
+  /** Notifies the other engines of something under a topic of the engine's own. */
   notify(topic: string): Promise<void>
-  /** Resolves when everything is sent that was to be sent by now; what failed was told to whoever sent it. */
+  /** Resolves when everything is sent that was to be sent by now. Each failure was reported to its sender. */
   flush(): Promise<void>
 }
 

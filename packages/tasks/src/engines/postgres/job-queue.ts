@@ -2,16 +2,16 @@ import { importPeerDependency, type SqlDatabase } from './sql-database.ts'
 
 /**
  * The tasks that are ready, in the order in which they became so: a queue of pg-boss. Its jobs are written and taken by
- * SQL that is part of a statement about their tasks, as pg-boss documents its table for; it makes the tables, and tends
+ * SQL that is part of a statement about their tasks, as pg-boss documents its table for. It makes the tables, and tends
  * their partitions, indexes and rows that are left.
  */
 export interface JobQueue {
   /**
-   * Returns SQL that puts tasks into the queue: a SELECT of ids, with their pause in milliseconds, before which nobody
-   * takes them.
+   * Returns SQL that puts tasks into the queue: a SELECT of ids, with their pause in milliseconds, before which no
+   * worker takes them.
    */
   createInsertSql(selectSql: string): string
-  /** Returns SQL that takes up to so many ids, as `task_id`, out of the queue; what another one takes is left to it. */
+  /** Returns SQL that takes up to so many ids, as `task_id`, out of the queue. What another one takes is left to it. */
   createTakeSql(limitSql: string): string
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ const tenYearsSeconds = 315_360_000
 /**
  * Opens the queue over the same connections as everything else. A job lives from the moment in which its task is ready
  * until a worker claims it: then the task's row says who has it, for how long and at which attempt, and the job is
- * gone.
+ * deleted.
  */
 export async function openQueue(
   { maintenanceQuery }: SqlDatabase,

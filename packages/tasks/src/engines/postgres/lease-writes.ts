@@ -59,7 +59,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: Ta
   return 'owned'
 }
 
-/** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
+/** Returns the reason for which nothing was written. Neither reason goes away while the lease is held. */
 async function readRejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
   const rows = await database.query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
     toStoredText(lease.id),

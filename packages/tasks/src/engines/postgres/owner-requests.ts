@@ -25,7 +25,7 @@ export async function inspectTask({ database, tables }: SqlStore, id: string): P
   return row && toTaskRow(row)
 }
 
-/** Keeps answers; its transaction lets those who answer the same task wait for each other. */
+/** Keeps answers. Its transaction lets those who answer the same task wait for each other. */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<TaskAnswerOutcome> {
   const { database, tables, notifyWork } = store
   const id = toStoredText(answers.id)
@@ -56,7 +56,7 @@ async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answe
   const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
   const [status, lifetimeMs] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
-  // A key is asked once in the life of a task; if it were again, its first answer would stand.
+  // A key is asked once in the life of a task. If it were again, its first answer would remain.
   await query(
     `WITH kept AS (
       INSERT INTO ${tables.answer} (task_id, name, entry)
@@ -71,7 +71,7 @@ async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answe
   )
 }
 
-/** Cancels a task, or tells its worker to. */
+/** Cancels a task, or notifies its worker to do so. */
 export async function cancelOwnedTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
   const { database, tables, notifyCancel } = store
   const key = toStoredText(id)
@@ -87,7 +87,7 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
       await query(`UPDATE ${tables.task} SET cancelling = true WHERE id = $1`, [key])
       return 'notified'
     }
-    // A job that is in the queue is dropped by whoever takes it.
+    // A job that is in the queue is dropped by the worker that takes it.
     const endParameters = createFinishTaskValues({ outcome: { status: 'cancelled' }, lifetimeMs: 0 })
     await query(createFinishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
     return 'cancelled'

@@ -45,7 +45,7 @@ async function runInTransaction<T>(
   const query = createConnectionQuery(connection, timeoutMs)
   ignoreConnectionErrors(connection)
   try {
-    // A process that stands still in the middle must not hold its rows: others wait for them to take its tasks over.
+    // A process that is suspended in the middle must not hold its rows: others wait for them to take its tasks over.
     await query(
       `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs}; SET LOCAL statement_timeout = ${timeoutMs}`,
     )
@@ -64,8 +64,8 @@ async function runInTransaction<T>(
 const watchedConnections = new WeakSet<PostgresConnection>()
 
 /**
- * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process.
- * The bus hears those that a pool opens from then on, and this one may be older, or its pool tell of none.
+ * Adds a listener for errors of a connection, which reject its query as well. Without a listener they would end the
+ * process. The bus handles those that a pool opens from then on, and this one may be older, or its pool announce none.
  */
 function ignoreConnectionErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return

@@ -7,10 +7,10 @@ import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
-  /** Milliseconds that a statement may take, and a connection that the engine opens itself; 10,000 when absent. */
+  /** Milliseconds that a statement may take, and a connection that the engine opens itself. Default: 10,000. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool of the connection that listens; the same pool when absent. Give another pool where the first goes through
+   * The pool of the connection that listens. Default: the same pool. Give another pool where the first goes through
    * a balancer that shares sessions, such as PgBouncer's transaction pooling.
    */
   readonly listenPool?: PostgresPool | undefined
@@ -21,7 +21,7 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
  * beside them, and LISTEN and NOTIFY to wake workers. Takes a URL, or the application's own `Pool` of `pg`, which it
  * does not close and which has to have an `error` listener and a `max` of 2 at least.
  *
- * The tables are made when it is first used. Needs the packages `pg` and `pg-boss`, in exactly the version 12.35.0; its
+ * The tables are made when it is first used. Needs the packages `pg` and `pg-boss`, in exactly the version 12.35.0. Its
  * authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
  *
  * @example
@@ -52,7 +52,7 @@ async function openPool(
   }
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'))
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
-  // A connection that breaks while nobody uses it would end the process without this listener.
+  // A connection that breaks while it is idle would end the process without this listener.
   pool.on('error', onError)
   return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
 }

@@ -4,7 +4,8 @@ import type { ChangeBus } from '@x/core'
 export type SqlRow = Readonly<Record<string, unknown>>
 
 /**
- * Sends SQL with values for `$1`, `$2`, …; without values it may be several statements. Gives the rows of all of them.
+ * Sends SQL with values for `$1`, `$2`, …. A text without values may be several statements. Gives the rows of all of
+ * them.
  */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>
 
@@ -16,13 +17,13 @@ export interface SqlDatabase {
   readonly maintenanceQuery: Query
   /** Commits what was done when `work` resolves, and nothing when it rejects. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** Tells the other instances of the same database. */
+  /** Notifies the other instances of the same database. */
   readonly bus: ChangeBus
   close(): Promise<void>
 }
 
 /**
- * Loads a package that not every user needs. Rejects with what to install when it is missing; `packageSpec` is what to
+ * Loads a package that not every user needs. Rejects with what to install when it is missing. `packageSpec` is what to
  * install.
  */
 export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {

@@ -12,16 +12,16 @@ import { migrateTables, tableNamesIn } from './tables.ts'
 
 /** The options of all engines over SQL. */
 export interface SqlEngineOptions {
-  /** The schema with the tables; a second one, with `_jobs` behind its name, has the queue. `mcp_tasks` when absent. */
+  /** The schema with the tables. A second one, with `_jobs` behind its name, has the queue. `mcp_tasks` when absent. */
   readonly schema?: string | undefined
-  /** For how many milliseconds a claim is good; 10,000 when absent. */
+  /** For how many milliseconds a claim is good. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** Receives failures in the background; a line of `console.error` when absent, `false` for none. */
+  /** Receives failures in the background. A line of `console.error` when absent, `false` for none. */
   readonly onError?: ErrorListener<[error: unknown]>
 }
 
 /**
- * An engine over a database that is opened when it is first used; what could not be opened is tried again the next
+ * An engine over a database that is opened when it is first used. What could not be opened is tried again the next
  * time.
  */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
@@ -74,7 +74,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   }
 }
 
-/** Ends what goes on in the background, then lets go of the database: a pool waits for what is in use. */
+/** Ends the work in the background, then lets go of the database: a pool waits for what is in use. */
 async function closeStore(
   storePromise: Promise<SqlStore> | undefined,
   stopFunctions: ReadonlySet<() => void>,
@@ -95,7 +95,7 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
     await migrateTables(database, tables)
     const queue = await openQueue(database, { schema: `${tables.schema}_jobs`, onError })
     const notifications = createEngineNotifications(database.bus)
-    // Nobody waits for the others to be told, for what is written counts.
+    // No call waits until the others are notified, because the written rows decide.
     const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
     return {
       database,
@@ -126,10 +126,12 @@ function listenToDatabase({ database }: SqlStore, { onWork, onCancel }: EngineLi
   })
 }
 
-/** As many as are deleted at once, so that nobody waits long for a row. */
+/** As many as are deleted at once, so that no transaction waits long for a row. */
 const maxSweptRows = 5000
 
-/** Deletes what has expired; journal and answers go with their task, and a job is dropped by whoever takes it. */
+/**
+ * Deletes what has expired. Journal and answers go with their task, and a job is dropped by the worker that takes it.
+ */
 async function sweepExpiredRows({ database, tables }: SqlStore): Promise<number> {
   const rows = await database.query(
     `WITH expired AS (

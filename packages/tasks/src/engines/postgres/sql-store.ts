@@ -10,9 +10,9 @@ export interface SqlStore {
   readonly tables: TableNames
   readonly leaseMs: number
   readonly notifications: EngineNotifications
-  /** Tells every instance that there is work; who is not told looks by itself. */
+  /** Notifies every instance that there is work. An instance that is not notified polls. */
   readonly notifyWork: () => void
-  /** Tells every instance that a task is to be cancelled. */
+  /** Notifies every instance that a task is to be cancelled. */
   readonly notifyCancel: (id: string) => void
 }
 

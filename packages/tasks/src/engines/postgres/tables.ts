@@ -84,7 +84,7 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
 ]
 
 /**
- * Returns SQL of a function that tells whether a caller may have one more task, and holds a lock until the end of the
+ * Returns SQL of a function that returns whether a caller may have one more task, and holds a lock until the end of the
  * transaction that makes it. It is a function because each of its statements sees what others have written by then,
  * where those of one statement see what there was before the lock was waited for.
  *

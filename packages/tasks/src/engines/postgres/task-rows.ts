@@ -5,7 +5,7 @@ import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
 import type { SqlRow } from './sql-database.ts'
 
-/** The columns of a task's public state; times are milliseconds, which every driver reads as the same numbers. */
+/** The columns of a task's public state. Times are milliseconds, which every driver reads as the same numbers. */
 export const rowColumns = `id, status, status_message, progress, requests, outcome,
   floor(extract(epoch FROM created_at) * 1000)::float8 AS created_ms,
   floor(extract(epoch FROM updated_at) * 1000)::float8 AS updated_ms,

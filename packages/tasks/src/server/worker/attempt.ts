@@ -26,7 +26,7 @@ export interface Attempt {
   readonly task: ClaimedTask
   /** Aborts the handler. */
   readonly controller: AbortController
-  /** Aborts when nobody waits any more for what cannot be kept. */
+  /** Aborts when no caller waits any more for what cannot be kept. */
   readonly abandonSignal: AbortSignal
   readonly journalSize: JournalSize
   unrecordedEntries: JournalEntry[]
@@ -79,7 +79,7 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
   too_large: 'The task has recorded more than it may',
 }
 
-/** Lets an attempt go on to the end of its next step, where its task is released. */
+/** Lets an attempt continue to the end of its next step, where its task is released. */
 export function requestRelease(attempt: Attempt): void {
   attempt.isReleasing = true
 }
@@ -115,7 +115,7 @@ async function commitJournal(attempt: Attempt, context: TaskContext): Promise<vo
   attempt.controller.signal.throwIfAborted()
 }
 
-/** Keeps what was noted by now. It stops the attempt when the task is not to go on here. */
+/** Keeps what was noted by now. It stops the attempt when the task is not to continue here. */
 function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.pendingWrites = attempt.pendingWrites.then(async () => {
     const progress = takeProgress(attempt)
@@ -129,7 +129,7 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   return attempt.pendingWrites
 }
 
-/** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
+/** Returns an error if progress is too large to be written. Then the attempt stops, and nothing after it is written. */
 export function stopIfTooLarge(
   attempt: Attempt,
   { entries }: TaskProgress,
@@ -175,7 +175,7 @@ function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalE
 const messageIntervalMs = 500
 
 /**
- * Takes progress for the status message and the numbers beside it; it is written with the next commit, or soon
+ * Takes progress for the status message and the numbers beside it. It is written with the next commit, or soon
  * (seps/2663-tasks-extension, tasks).
  */
 export function setLastProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
@@ -205,8 +205,8 @@ const firstRetryPauseMs = 100
 const longestRetryPauseMs = 5000
 
 /**
- * Does something with the engine until it succeeds: a database that is away for a moment must not cost a task what it
- * has done. It is safe to do it again, because every write is fenced. Undefined when it was given up.
+ * Does something with the engine until it succeeds: a database that is unreachable for a moment must not cost a task
+ * what it has done. It is safe to do it again, because every write is fenced. Undefined when it was given up.
  */
 export async function retryEngineCall<T>(
   write: () => Promise<T>,

@@ -41,7 +41,7 @@ export async function findUnmetCapability(
 /** The pages that are read before the tool counts as present. */
 const maxPages = 1000
 
-/** Tells whether the server lists the tool for the caller of a task. */
+/** Returns true if the server lists the tool for the caller of a task. */
 export async function hasTool(
   { runnableCall, signal }: RestoredCall,
   { innerExchange }: Pick<TaskContext, 'innerExchange'>,

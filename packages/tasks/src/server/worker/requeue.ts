@@ -1,7 +1,7 @@
 import type { JournalEntry, WireError } from '@x/schema'
 import type { ClaimedTask } from '../../engines/engine.ts'
 
-/** The part of a task's journal that counts the times it was requeued; it is the worker's, and no handler's. */
+/** The part of a task's journal that counts the times it was requeued. It is the worker's, and no handler's. */
 export const requeuePart = 'unserved'
 
 const firstPauseMs = 250
@@ -25,8 +25,8 @@ export interface MissingCapability {
  * Returns the next step of a task that this instance cannot run: it is requeued after a pause in which no instance has
  * it. The pause doubles after every fourth time. Chance decides which instance claims the task next: with an old
  * version on half of the instances, the task waits longer than 15 seconds once in 65,536 times, and a fleet without its
- * tool claims it about 20 times in the first minute. After `unsupportedTaskTimeoutMs` of pauses the task ends with the error
- * that is returned then.
+ * tool claims it about 20 times in the first minute. After `unsupportedTaskTimeoutMs` of pauses the task ends with the
+ * error that is returned then.
  */
 export function planRequeue(
   requeueCount: number,

@@ -8,9 +8,9 @@ const firstPauseMs = 250
 const longestPauseMs = 30_000
 
 /**
- * Listens to the engine, again and again until that succeeds: an engine that is away when this instance begins must not
- * leave it without news for good. Of an outage `onError` is told once, for the worker looks by itself meanwhile, and
- * tells what it meets. Resolves with the function that ends it, or with undefined when the signal aborts before.
+ * Listens to the engine, again and again until that succeeds: an engine that is unreachable at the start must not leave
+ * this instance without notifications. An outage is reported to `onError` once: the worker polls meanwhile, and reports
+ * its own errors. Resolves with the function that ends it, or with undefined when the signal aborts before.
  */
 async function listenForWork(
   listener: EngineListener,
@@ -21,7 +21,7 @@ async function listenForWork(
   for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const stop = await engine.listen(listener)
-      // Tasks may have become ready while nobody listened.
+      // Tasks may have become ready while no worker listened.
       if (pauseMs > firstPauseMs) listener.onWork()
       return stop
     } catch (error) {
@@ -121,7 +121,7 @@ const finalGraceMs = 1000
 
 async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
   drainWorker(state)
-  // The tasks of a claim under way are released with the others.
+  // The tasks of a running claim are released with the others.
   if (state.backgroundWork.size > 0) await waitForBackgroundWork(state)
   await waitForAttempts(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, { kind: 'released' })
@@ -215,7 +215,7 @@ function runInBackground(state: WorkerState, work: () => Promise<unknown>): void
   backgroundWork.add(promise)
 }
 
-/** The engine may be closed only when nothing is asked of it; an engine that does not answer is not waited for. */
+/** The engine may be closed only when nothing is asked of it. An engine that does not answer is not waited for. */
 async function waitForBackgroundWork({ backgroundWork, context }: WorkerState): Promise<void> {
   await settlesWithin(Promise.all(backgroundWork), finalGraceMs, context.settings.clock)
 }

@@ -19,29 +19,31 @@ const messageKinds = [
 ] as const
 
 /**
- * A message between instances. `answered`: the store has the answer to the question `id`; `taken`: an instance waited
- * for it. `offered`: an answer to the question `id` has come, and the store knows no round; `waiting`: an instance has
+ * A message between instances. `answered`: the store has the answer to the question `id`. `taken`: an instance waited
+ * for it. `offered`: an answer to the question `id` has come, and the store knows no round. `waiting`: an instance has
  * the question. `adopted`: another instance waits for the answers of the round `id`. `cancelled`: the client cancelled
- * the request `id`. `looking`: the stream `id` has a reader at another instance; `running`: its call runs at an
- * instance; `asked`: it waits, and the store has the round; `finished`: the store has its response. `session`: the
+ * the request `id`. `looking`: the stream `id` has a reader at another instance. `running`: its call runs at an
+ * instance. `asked`: it waits, and the store has the round. `finished`: the store has its response. `session`: the
  * stored record of the session has changed. `listening`: another instance has opened the GET stream of the session.
  */
 export interface InstanceMessage {
   readonly kind: (typeof messageKinds)[number]
   readonly id: string
-  /** The key of the session that it is about; empty where the id is enough. */
+  /** The key of the session that it is about. Empty where the id is enough. */
   readonly session: string
 }
 
 /** The messages of an instance to the others. */
 export interface InstanceBus {
   /**
-   * Resolves when this instance receives messages. A bus that cannot be reached is reported; the next call tries again.
+   * Resolves when this instance receives messages. A bus that cannot be reached is reported. The next call tries again.
    */
   listen(): Promise<void>
-  /** Sends a message to all other instances; a failure is reported. */
+  /** Sends a message to all other instances. A failure is reported. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
-  /** Resolves with the kind of the first message about an id, of those given, or undefined after so many milliseconds. */
+  /**
+   * Resolves with the kind of the first message about an id, of those given, or undefined after so many milliseconds.
+   */
   waitForMessage(
     kinds: readonly InstanceMessage['kind'][],
     id: string,
@@ -50,7 +52,7 @@ export interface InstanceBus {
   close(): void
 }
 
-/** Takes the messages of each kind; a failure is reported. */
+/** Takes the messages of each kind. A failure is reported. */
 export type MessageHandlers = {
   readonly [Kind in InstanceMessage['kind']]?: (message: InstanceMessage) => void | Promise<void>
 }
@@ -64,7 +66,7 @@ export interface InstanceBusOptions {
 
 const topic = 'x/legacy'
 
-/** Sends and receives the messages of one instance; its own do not come back. */
+/** Sends and receives the messages of one instance. Its own are not delivered to it. */
 export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
   const { reportError } = deps
   const messageWaiters = createMessageWaiters(deps.schedule)
@@ -118,7 +120,7 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
   }
 }
 
-// Later versions may send more; what is not known here is ignored.
+// Later versions may send more. What is not known here is ignored.
 function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | undefined {
   if (!isJsonObject(data)) return undefined
   const { id, session } = data

@@ -18,13 +18,15 @@ export interface StoredSession {
   readonly uris: readonly string[]
 }
 
-/** The records of a link, each atomic over all instances. Those that are written have an owner, whose quota they take. */
+/**
+ * The records of a link, each atomic over all instances. Those that are written have an owner, whose quota they take.
+ */
 export interface LinkStore {
   /** Stores a round in the place of an earlier round of its call. */
   putRound(round: WaitingRound, owner: string): Promise<void>
   getRound(streamId: string): Promise<WaitingRound | undefined>
   deleteRound(streamId: string): Promise<void>
-  /** Adds the answer to a question; the first one stays. */
+  /** Adds the answer to a question. The first one stays. */
   addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
   getAnswer(questionId: string): Promise<RpcResponse | undefined>
   /** Resolves with true for the one instance that may use the answers of a round. */

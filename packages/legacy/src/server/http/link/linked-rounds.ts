@@ -9,7 +9,7 @@ import type { LinkContext } from './link-context.ts'
 export interface LinkedRounds extends RoundStore {
   /** Has a round that waits here leave when another instance continues it, or when this one stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void
-  /** Takes an answer to a round that waits at another instance, or at none; false for one to no round. */
+  /** Takes an answer to a round that waits at another instance, or at none. False for one to no round. */
   takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean>
   /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
   shareAnswer(response: RpcResponse): Promise<void>
@@ -187,7 +187,7 @@ class StoredRounds implements LinkedRounds {
     }
   }
 
-  /** Records of a session count for its caller; an instance that does not know it counts them for the session. */
+  /** Records of a session count for its caller. An instance that does not know it counts them for the session. */
   #callerKeyOf(owner: string): string {
     return this.#context.getHttpDeps().sessionStates.find({ key: owner })?.callerKey ?? owner
   }

@@ -4,7 +4,7 @@ import type { StoredSession } from './link-store.ts'
 
 /** The sessions of all instances, as the store has them. */
 export interface LinkedSessions {
-  /** Reads what requests to other instances have set in a session; false for one that was ended. */
+  /** Reads what requests to other instances have set in a session. False for one that was ended. */
   open(session: Session, callerKey: string): Promise<boolean>
   change(session: Session, callerKey: string, change: (storedSession: StoredSession) => StoredSession): Promise<void>
   /** Reads a session again, whose record has changed. */

@@ -11,7 +11,7 @@ import type { LinkedRounds } from './linked-rounds.ts'
 
 /** Streams that a client reads at another instance than the one of the call. */
 export interface RemoteReaders {
-  /** Continues a stream that is not known here; false when it is known nowhere. */
+  /** Continues a stream that is not known here. False when it is known nowhere. */
   resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Answers an instance that has the reader of a stream. */
   onLooking(streamId: string, sessionKey: string): Promise<void>
@@ -136,7 +136,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     return stream !== undefined
   }
 
-  /** Waits here for a call that runs at another instance; a client whose instance ends resumes once more. */
+  /** Waits here for a call that runs at another instance. A client whose instance ends resumes once more. */
   #waitForCall(eventId: ParsedEventId, peer: SessionPeer): void {
     const { deps } = this.#context
     const { streamId } = eventId
