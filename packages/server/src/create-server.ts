@@ -37,6 +37,7 @@ export function createServer<
       ledger: settings.ledger,
       runtime: settings.runtime,
       state: settings.sharedStateCodec,
+      runsOnlyTasks: () => runsOnlyTasks(state),
       report: (error) => reportServerError(error, { method: 'extension' }, settings),
     },
   })
@@ -47,6 +48,11 @@ export function createServer<
   }))
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
+}
+
+function runsOnlyTasks({ catalog }: ServerState): boolean {
+  const tools = [...catalog.tools.byKey.values()]
+  return tools.length > 0 && tools.every(({ definition }) => definition.task === 'required')
 }
 
 type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>

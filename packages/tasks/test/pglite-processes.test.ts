@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest'
+import { claimTasks } from '../src/contract/samples.ts'
 import { pgliteEngine } from '../src/pglite.ts'
 
 const program = fileURLToPath(new URL('../.results/programs/pglite-server.mjs', import.meta.url))
@@ -16,7 +17,7 @@ let folder: string
 beforeAll(async () => {
   const entry = fileURLToPath(new URL('programs/pglite-server.ts', import.meta.url))
   // Within the package, so that what is not bundled is found from there.
-  const external = ['pg-boss', 'pg', '@electric-sql/pglite']
+  const external = ['pg', '@electric-sql/pglite']
   await build({
     entryPoints: [entry],
     outfile: program,
@@ -69,7 +70,7 @@ test('a server that has the folder alone is killed in the middle of a task, and 
 
   const engine = pgliteEngine(join(folder, 'tasks'))
   await expect(engine.get('a', 'someone')).rejects.toThrow(`is open in process ${first.child.pid} on`)
-  await expect(engine.claim(1)).rejects.toThrow('use postgresEngine for several processes')
+  await expect(claimTasks(engine, 1)).rejects.toThrow('use postgresEngine for several processes')
   await engine.close()
 
   const exited = once(first.child, 'exit')

@@ -159,7 +159,6 @@ export const limitRows = [
     ['maxOpenResources', 'count', 'sessions with an open resource at one instance', '503; one caller has a tenth'],
   ]),
   ...rowsOf('tasks', [
-    ['maxTasksPerCaller', 'count', 'tasks of one caller that have not ended', 'quota'],
     [
       'memoryEngine: maxTasks',
       'count',

@@ -106,9 +106,9 @@ export async function expectNoTaskLeft(database: RealPostgres, pool: Pool): Prom
   await pool.query('UPDATE mcp_tasks.task SET expires_at = statement_timestamp()')
   const engine = postgresEngine(database.url)
   while ((await engine.deleteExpiredTasks()) > 0);
-  await engine.claim(1000)
+  await engine.claim({ maxClaims: 1000 })
   await engine.close()
-  for (const table of ['mcp_tasks.task', 'mcp_tasks.journal', 'mcp_tasks.answer', 'mcp_tasks_jobs.job']) {
+  for (const table of ['mcp_tasks.task', 'mcp_tasks.journal', 'mcp_tasks.answer']) {
     const { rows } = await pool.query(`SELECT * FROM ${table}`)
     expect(rows).toEqual([])
   }

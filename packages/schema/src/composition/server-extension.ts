@@ -68,6 +68,8 @@ export interface ExtensionHost {
    * instance could open what it seals.
    */
   readonly state: HostStateCodec | undefined
+  /** Returns true while the server has tools and each of them has `task: 'required'`. */
+  runsOnlyTasks(): boolean
   /** Reports a failure that the caller does not see whole, to the server's `onError`. */
   report(error: unknown): void
 }
@@ -89,6 +91,8 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   /** Wraps every call, inside `ServerExtension.middleware`. */
   readonly middleware?: Middleware | undefined
   readonly adapters?: ProtocolAdapters | undefined
+  /** The reason why this server may be reached from this machine only, beside `ServerExtension.localOnly`. */
+  readonly localOnly?: string | undefined
   /** Takes the client notifications that the extension declares. */
   receive?(notification: RpcNotification, call: Call): void
   /**

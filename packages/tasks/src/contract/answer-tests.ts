@@ -12,6 +12,7 @@ import {
   sampleRequests,
   sampleResult,
   createSuspendedTask,
+  claimTasks,
 } from './samples.ts'
 import type { JsonObject } from '@x/schema'
 import { waitUntil } from './wait-until.ts'
@@ -29,7 +30,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
       )
       const row = await here.get('a', sampleOwner)
       deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
-      deepEqual(await here.claim(1), [])
+      deepEqual(await claimTasks(here, 1), [])
       equal(await storeAnswers(here, { color: createAcceptedAnswer('red') }), 'resumed')
       deepEqual((await there.get('a', sampleOwner))?.requests, {})
       const task = await claimOne(there)
@@ -69,7 +70,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
       )
       equal(outcomes.filter((outcome) => outcome === 'resumed').length, 1)
       equal(outcomes.filter((outcome) => outcome === 'ignored').length, 11)
-      const claims = await Promise.all([here.claim(5), there.claim(5), here.claim(5)])
+      const claims = await Promise.all([claimTasks(here, 5), claimTasks(there, 5), claimTasks(here, 5)])
       equal(claims.flat().length, 1)
     },
   ],
@@ -110,7 +111,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     async ({ here, there }) => {
       await here.create(createNewTask('ready'))
       equal(await there.cancel('ready', sampleOwner), 'cancelled')
-      deepEqual(await here.claim(10), [])
+      deepEqual(await claimTasks(here, 10), [])
       await createSuspendedTask(here)
       equal(await there.cancel('a', sampleOwner), 'cancelled')
       const row = await here.get('a', sampleOwner)
@@ -120,7 +121,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
         'ignored',
       )
       equal(await here.cancel('a', sampleOwner), 'finished')
-      deepEqual(await here.claim(10), [])
+      deepEqual(await claimTasks(here, 10), [])
     },
   ],
   [

@@ -1,6 +1,7 @@
 import { answerTests } from './answer-tests.ts'
 import { type ContractTest, type EngineUnderTest, withTestEngines } from './engine-under-test.ts'
 import { notificationTests } from './notification-tests.ts'
+import { operatorTests } from './operator-tests.ts'
 import { storageTests } from './storage-tests.ts'
 import { workTests } from './work-tests.ts'
 
@@ -14,8 +15,10 @@ import { workTests } from './work-tests.ts'
  * })
  */
 export function engineContract(setUp: () => Promise<EngineUnderTest>): readonly ContractTest[] {
-  return [...storageTests, ...workTests, ...answerTests, ...notificationTests].map(([title, work]) => ({
-    title,
-    run: () => withTestEngines(setUp, work),
-  }))
+  return [...storageTests, ...workTests, ...answerTests, ...notificationTests, ...operatorTests].map(
+    ([title, work]) => ({
+      title,
+      run: () => withTestEngines(setUp, work),
+    }),
+  )
 }

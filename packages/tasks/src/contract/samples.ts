@@ -27,6 +27,7 @@ export function createNewTask(id: string, overrides: Partial<NewTask> = {}): New
     id,
     owner: sampleOwner,
     caller: overrides.owner ?? sampleOwner,
+    tool: 'work',
     payload: { method: 'tools/call' },
     lifetimeMs: sampleLifetimeMs,
     callerLimit: 100,
@@ -50,9 +51,14 @@ export async function createClaimedTask(engine: TaskEngine, id = 'a'): Promise<C
   return claimOne(engine)
 }
 
+/** Claims ready tasks. */
+export async function claimTasks(engine: TaskEngine, maxClaims: number): Promise<readonly ClaimedTask[]> {
+  return (await engine.claim({ maxClaims })).tasks
+}
+
 /** Claims the one task that is ready. */
 export async function claimOne(engine: TaskEngine): Promise<ClaimedTask> {
-  const [task, ...otherTasks] = await engine.claim(10)
+  const [task, ...otherTasks] = await claimTasks(engine, 10)
   if (task !== undefined && otherTasks.length === 0) return task
   throw new Error(`${task === undefined ? 'No task was' : 'Several tasks were'} claimed where one is ready`)
 }

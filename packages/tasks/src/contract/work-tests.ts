@@ -12,6 +12,7 @@ import {
   sampleRequests,
   sampleResult,
   createSuspendedTask,
+  claimTasks,
 } from './samples.ts'
 
 /** Tests of claims and leases: tasks are given to workers, and only the owner of a lease writes. */
@@ -21,17 +22,17 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     async ({ here, there }) => {
       for (const id of ['a', 'b', 'c']) await here.create(createNewTask(id))
       deepEqual(
-        (await here.claim(2)).map(({ id, attempt, failures }) => [id, attempt, failures]),
+        (await claimTasks(here, 2)).map(({ id, attempt, failures }) => [id, attempt, failures]),
         [
           ['a', 1, 0],
           ['b', 1, 0],
         ],
       )
       deepEqual(
-        (await there.claim(2)).map(({ id }) => id),
+        (await claimTasks(there, 2)).map(({ id }) => id),
         ['c'],
       )
-      deepEqual(await here.claim(2), [])
+      deepEqual(await claimTasks(here, 2), [])
     },
   ],
   [
@@ -43,7 +44,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
       }
       await here.create(createNewTask('a'))
       deepEqual(
-        (await there.claim(1)).map(({ id }) => id),
+        (await claimTasks(there, 1)).map(({ id }) => id),
         ['a'],
       )
     },
@@ -53,10 +54,10 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     async ({ here, there }) => {
       const ids = Array.from({ length: 20 }, (_, index) => `task-${index}`)
       for (const id of ids) await here.create(createNewTask(id))
-      const pendingClaims = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? here : there).claim(3))
+      const pendingClaims = Array.from({ length: 16 }, (_, index) => claimTasks(index % 2 === 0 ? here : there, 3))
       const claimedIds = (await Promise.all(pendingClaims)).flat().map(({ id }) => id)
       deepEqual(claimedIds.toSorted(), [...new Set(claimedIds)].toSorted())
-      const otherClaims = await here.claim(20)
+      const otherClaims = await claimTasks(here, 20)
       equal(claimedIds.length + otherClaims.length, ids.length)
     },
   ],
@@ -90,10 +91,10 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
         await advanceTime(Math.floor(here.leaseMs / 2))
         deepEqual(await here.heartbeat([task]), ['owned'])
       }
-      deepEqual(await there.claim(1), [])
+      deepEqual(await claimTasks(there, 1), [])
       await advanceTime(here.leaseMs + 1)
-      deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1 }, task]), ['lost', 'owned'])
-      deepEqual(await there.claim(1), [])
+      deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1, token: 'none' }, task]), ['lost', 'owned'])
+      deepEqual(await claimTasks(there, 1), [])
     },
   ],
   [
@@ -168,10 +169,10 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
       await here.create(createNewTask('b'))
       equal((await claimOne(there)).id, 'b')
       await advanceTime(here.leaseMs + 1)
-      equal((await there.claim(10)).map(({ id }) => id).includes('a'), false)
+      equal((await claimTasks(there, 10)).map(({ id }) => id).includes('a'), false)
       deepEqual(await writeAllWithLease(here, firstClaim), ['lost', 'lost', 'lost', 'lost', false])
       await advanceTime(60_000)
-      const nextClaim = (await there.claim(10)).find(({ id }) => id === 'a')
+      const nextClaim = (await claimTasks(there, 10)).find(({ id }) => id === 'a')
       ok(nextClaim)
       deepEqual([nextClaim.attempt, nextClaim.failures, recordedEntries(nextClaim)], [2, 0, [['steps', 'plan', [1]]]])
     },
@@ -182,7 +183,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
       await here.release(await createClaimedTask(here), createRelease({ pauseMs: 60_000 }))
       equal(await there.cancel('a', sampleOwner), 'cancelled')
       await advanceTime(60_001)
-      deepEqual(await here.claim(10), [])
+      deepEqual(await claimTasks(here, 10), [])
     },
   ],
   [
@@ -190,7 +191,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     async ({ here, advanceTime }) => {
       const task = await createSuspendedTask(here)
       await advanceTime(here.leaseMs + 1)
-      deepEqual(await here.claim(10), [])
+      deepEqual(await claimTasks(here, 10), [])
       deepEqual(await writeAllWithLease(here, task), ['lost', 'lost', 'lost', 'lost', false])
       const row = await here.get('a', sampleOwner)
       deepEqual([row?.status, row?.requests], ['input_required', sampleRequests])
@@ -216,7 +217,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
           ['cancelled', 'Over', undefined, undefined, {}],
         ],
       )
-      deepEqual(await there.claim(10), [])
+      deepEqual(await claimTasks(there, 10), [])
       ok(rows.every((row) => row !== undefined && row.updatedAt >= row.createdAt))
     },
   ],

@@ -3,9 +3,9 @@ import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
 /**
- * Returns a function that makes an engine of a store, with the defaults of its options. The code of an engine is loaded
- * with its first use. Throws `RangeError` for a store without an engine. It shows nothing of the text but its scheme,
- * because URLs have passwords.
+ * Returns a function that creates the engine of a store, with default options. The code of an engine is loaded with its
+ * first use. Throws `RangeError` for a store without an engine. Its message has the scheme alone, because URLs have
+ * passwords.
  */
 export function engineFactoryFor(store: string): (onError: (error: unknown) => void) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()
@@ -27,7 +27,7 @@ export function engineFactoryFor(store: string): (onError: (error: unknown) => v
 /** The lease of the engines that are loaded here. */
 const defaultLeaseMs = 10_000
 
-/** Makes an engine that is loaded with its first use. */
+/** Creates an engine that is loaded with its first use. */
 function createLazyEngine(loadEngine: () => Promise<TaskEngine>): TaskEngine {
   let enginePromise: Promise<TaskEngine> | undefined
   let isClosed = false
@@ -37,7 +37,7 @@ function createLazyEngine(loadEngine: () => Promise<TaskEngine>): TaskEngine {
     enginePromise ??= loadEngine()
     return enginePromise
   }
-  // The engines that are loaded here have one.
+  // The engines that are loaded here have notifications.
   const getNotifications = async (): Promise<ChangeBus> => (await getEngine()).notifications ?? memoryBus()
   return {
     leaseMs: defaultLeaseMs,
@@ -49,7 +49,7 @@ function createLazyEngine(loadEngine: () => Promise<TaskEngine>): TaskEngine {
     get: async (id, owner) => (await getEngine()).get(id, owner),
     answer: async (answers) => (await getEngine()).answer(answers),
     cancel: async (id, owner) => (await getEngine()).cancel(id, owner),
-    claim: async (maxClaims) => (await getEngine()).claim(maxClaims),
+    claim: async (request) => (await getEngine()).claim(request),
     heartbeat: async (leases) => (await getEngine()).heartbeat(leases),
     record: async (lease, progress) => (await getEngine()).record(lease, progress),
     suspend: async (lease, suspension) => (await getEngine()).suspend(lease, suspension),
@@ -58,6 +58,9 @@ function createLazyEngine(loadEngine: () => Promise<TaskEngine>): TaskEngine {
     deleteExpiredTasks: async () => (await getEngine()).deleteExpiredTasks(),
     listen: async (listener: EngineListener) => (await getEngine()).listen(listener),
     inspect: async (id) => (await getEngine()).inspect(id),
+    revoke: async (id) => (await getEngine()).revoke(id),
+    list: async (filter) => (await getEngine()).list(filter),
+    count: async () => (await getEngine()).count(),
     ping: async () => (await getEngine()).ping(),
     close: async () => {
       isClosed = true

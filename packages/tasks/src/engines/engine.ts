@@ -3,111 +3,124 @@ import type { ChangeBus } from '@x/core'
 import type { TaskStatus } from '../schema/task.ts'
 
 /**
- * Keeps tasks, and gives them out to workers: what makes a task survive. One engine is shared by all instances of a
- * fleet, each of which has an object of this kind of its own.
+ * Stores tasks and gives them to workers, so that a task survives its process. All instances of a fleet share one
+ * store, each through an object of this kind of its own.
  *
- * Every function is one transaction: what it did is there for every instance when it resolves, and nothing is there
- * when it rejects because the engine could not be reached (or all of it, when only the answer was lost). Values go in
- * and come out as copies. Time is the engine's own: no instance's clock is compared with another's.
+ * Every function is one transaction. When it resolves, its effect is visible to every instance. When it rejects because
+ * the store is unreachable, it had no effect, or all of it when only the answer was lost. Values are copied in both
+ * directions. Time is the store's: clocks of instances are never compared.
  *
- * A task whose time has run out does not exist any more for any of these functions, whether it was swept or not.
+ * A task whose lifetime is over does not exist for any of these functions, deleted or not.
  */
 export interface TaskEngine {
-  /**
-   * For how many milliseconds a claim is good after it was made or its last heartbeat. Then another worker may have the
-   * task.
-   */
+  /** Milliseconds for which a claim is valid after it was made or renewed. Then another worker may claim the task. */
   readonly leaseMs: number
   /**
-   * Carries news between the instances that share the engine, so that a stream at one of them receives the events of
-   * another. The engine's own notifications do not use it. Absent where an engine cannot: then news stay where they are
-   * made, unless the extension `tasks` is given a bus.
+   * Carries changes of tasks between the instances that share the store. Absent where an engine cannot: then changes
+   * stay within an instance, unless the extension `tasks` is given a bus.
    */
   readonly notifications?: ChangeBus | undefined
   /**
-   * Makes a task, with status `working`, ready to be claimed, and wakes the workers that listen. Gives `full` instead
-   * when the caller has `callerLimit` tasks that have not ended. Rejects when there is a task of this id.
+   * Creates a task with the status `working`, ready to be claimed, and notifies the workers. A caller that has
+   * `callerLimit` tasks, of any status, loses the oldest one that has ended. Resolves with `full` when none of them has
+   * ended. Rejects when the id is in use.
    */
   create(task: NewTask): Promise<TaskRow | 'full'>
-  /** A task of this owner: one row, nothing is written. Undefined when there is none, or it is another's. */
+  /** Reads a task of an owner. Undefined when there is none, or it belongs to another owner. */
   get(id: string, owner: string): Promise<TaskRow | undefined>
   /**
-   * Keeps answers to what is asked, each the first time that it comes. Every other key is ignored. What is answered is
-   * not among the row's requests any more. With the last answer the task is `working` and ready to be claimed, and
-   * listening workers are woken: of several who bring answers at the same time one alone gets `resumed`.
+   * Stores answers to open requests, and ignores every other key. An answered request is removed from the row. With the
+   * last answer the task is `working` and ready to be claimed, and the workers are notified. Of several answers at the
+   * same time one alone gets `resumed`.
    */
   answer(answers: TaskAnswers): Promise<TaskAnswerOutcome>
   /**
-   * Cancels a task: one without a worker at once, one that is claimed by notifying its worker, through `listen` at
-   * once and through everything else that the worker does. One that has ended stays as it is.
+   * Cancels a task: at once if it is not claimed, otherwise by its worker, which is notified through `listen` and by
+   * the result of its next write. Without an owner, for operators, of any owner.
    */
-  cancel(id: string, owner: string): Promise<CancelOutcome>
+  cancel(id: string, owner?: string): Promise<CancelOutcome>
   /**
-   * Takes up to `maxClaims` tasks that are ready, the oldest first, or whose worker's lease has run out, for this
-   * worker alone: its attempt is one higher than any before.
+   * Claims ready tasks for this worker alone, in the order in which they became ready, and those whose lease has
+   * expired. Each claim has a new token and a higher attempt.
    */
-  claim(maxClaims: number): Promise<readonly ClaimedTask[]>
-  /**
-   * Renews leases, and returns the state of each, in the same order. One that ran out is renewed if no worker took the
-   * task.
-   */
+  claim(request: ClaimRequest): Promise<Claims>
+  /** Renews leases and returns the state of each, in the same order. An expired lease without another claim is renewed. */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
-  /** Keeps entries of the journal and the status message. `owned` and `cancelling` mean that they are kept. */
+  /** Stores entries of the journal and the status message. It has done so for `owned` and `cancelling`. */
   record(lease: Lease, progress: TaskProgress): Promise<LeaseState>
   /**
-   * Ends the claim, because the client has to answer: the task is `input_required`, with no failures counted.
-   * `cancelling` means that nothing was written and the task is still this worker's, to be finished.
+   * Ends the claim of a task that waits for its client: it is `input_required`, with no failures counted. `cancelling`
+   * means that nothing was written and that this worker has to finish the task.
    */
   suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>
   /**
-   * Ends the claim for the task to be claimed again, with no failure counted: at once, and listening workers are woken,
-   * or after a pause, until which no worker may claim it. `cancelling` is as in `suspend`.
+   * Ends the claim of a task that is to be claimed again, with no failure counted: at once, and the workers are
+   * notified, or after a pause. `cancelling` is as in `suspend`.
    */
   release(lease: Lease, taskRelease: TaskRelease): Promise<LeaseState>
-  /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
+  /**
+   * Ends a task, and deletes its payload, journal and answers. False when the claim was not valid any more: then
+   * nothing was written.
+   */
   finish(lease: Lease, taskEnd: TaskEnd): Promise<boolean>
-  /** Deletes some of the tasks whose time has run out, with all that belongs to them, and returns their number. */
+  /** Deletes some of the tasks whose lifetime is over, and returns their number. */
   deleteExpiredTasks(): Promise<number>
   /**
-   * Notifies of work and of cancellations, as soon as may be. What is lost costs time only, because workers look by
-   * themselves as well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
+   * Notifies of work and of cancellations. A lost notification costs time only, because workers poll as well. Resolves
+   * with the function that ends it. Rejects when the store is unreachable.
    */
   listen(listener: EngineListener): Promise<() => void>
-  /**
-   * Returns a task of any owner: one row, nothing is written. For operators, and never for a caller. Undefined when
-   * there is none.
-   */
-  inspect(id: string): Promise<TaskRow | undefined>
-  /**
-   * Resolves when the storage answers, after opening it where that was not done before. Rejects when it cannot be
-   * reached.
-   */
+  /** Reads a task of any owner, for operators. Undefined when there is none. */
+  inspect(id: string): Promise<InspectedTask | undefined>
+  /** Ends the claim of a task, resets its failures and makes it ready, for operators. */
+  revoke(id: string): Promise<RevokeOutcome>
+  /** Lists tasks, the newest first, for operators. */
+  list(filter: TaskFilter): Promise<TaskPage>
+  /** Counts tasks by tool and state, for operators. */
+  count(): Promise<readonly TaskCount[]>
+  /** Resolves when the store answers; opens it first where that was not done. Rejects when it is unreachable. */
   ping(): Promise<void>
-  /**
-   * Lets go of everything that the engine holds open for this instance. Tasks stay, unless they were in this process
-   * alone.
-   */
+  /** Closes everything that the engine holds open for this instance. The tasks stay, unless they were in memory. */
   close(): Promise<void>
 }
 
-/** A task to be made. */
+/** The tasks that a worker wants. */
+export interface ClaimRequest {
+  readonly maxClaims: number
+  /** Claims this task alone, if it is ready. */
+  readonly id?: string | undefined
+  /** The name of the worker that operators see: its host and process. */
+  readonly worker?: string | undefined
+}
+
+/** The tasks that a worker got. */
+export interface Claims {
+  readonly tasks: readonly ClaimedTask[]
+  /** Milliseconds until the next pause or lease ends; undefined when no task waits for time. */
+  readonly nextDueMs: number | undefined
+}
+
+/** A task to be created. */
 export interface NewTask {
-  /** Made by the caller, of at least 128 bits of chance. */
+  /** A text that cannot be guessed, of at least 128 random bits. */
   readonly id: string
   /** The owner, as the same text for the same principal. */
   readonly owner: string
   /**
-   * The key of the caller who makes it, by which `callerLimit` counts. Tasks of callers without a principal have one
-   * owner, and a caller for each address.
+   * The key of the caller, by which `callerLimit` counts. Tasks of callers without a principal have one owner, and a
+   * caller for each address.
    */
   readonly caller: string
-  /** The data that a worker needs to run the task. The engine only stores it. */
+  /** The name of the tool that the task runs, for operators. */
+  readonly tool: string
+  /** The data that a worker needs to run the task; the engine only stores it. */
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
-  /** For how many milliseconds from now the task is kept at least. Null without end. */
+  /** Milliseconds from now for which the task is kept; null without end. */
   readonly lifetimeMs: number | null
   /** True when later changes never prolong the lifetime, as where the client asked for it. */
   readonly hasFixedLifetime?: boolean | undefined
+  /** Tasks of every status that the caller may have. */
   readonly callerLimit: number
 }
 
@@ -116,17 +129,17 @@ export interface TaskRow {
   readonly id: string
   readonly status: TaskStatus
   readonly statusMessage: string | undefined
-  /** The numbers that its handler reported last. */
+  /** The numbers of the last report of its handler. */
   readonly progress: ProgressNumbers | undefined
   /** Milliseconds since 1970, of the engine's clock. */
   readonly createdAt: number
   /** Milliseconds since `createdAt`, of the engine's clock. */
   readonly ageMs: number
-  /** When status, status message, progress, or what is asked last changed. Milliseconds since 1970. */
+  /** The time of the last change of status, status message, progress or requests, in milliseconds since 1970. */
   readonly updatedAt: number
-  /** Milliseconds from `createdAt` for which the task is kept. Null without end. */
+  /** Milliseconds from `createdAt` until the task is deleted; null for never. */
   readonly ttlMs: number | null
-  /** The unanswered requests, by key. Empty unless the status is `input_required`. */
+  /** The unanswered requests, by key; empty unless the status is `input_required`. */
   readonly requests: JsonObject
   /** The result of a completed task. */
   readonly result: JsonObject | undefined
@@ -140,35 +153,34 @@ export interface TaskAnswers {
   readonly owner: string
   /** By key. */
   readonly responses: JsonObject
-  /**
-   * For how many milliseconds from now the task is kept at least, if it continues with these. It is never kept for less
-   * than before.
-   */
+  /** Milliseconds from now for which a resumed task is kept. A lifetime is never shortened. */
   readonly lifetimeMs: number | null
 }
 
 /**
- * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `stored`: some was, and more is
- * to be answered. `resumed`: the task continues.
+ * `unknown`: this owner has no such task. `ignored`: no key is of an open request. `stored`: other requests are still
+ * open. `resumed`: the task continues.
  */
 export type TaskAnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
 
-/**
- * `unknown`: there is no such task of this owner. `notified`: its worker will see to it. `finished`: it had ended
- * before.
- */
+/** `unknown`: there is no such task. `notified`: its worker will cancel it. `finished`: it had ended before. */
 export type CancelOutcome = 'unknown' | 'cancelled' | 'notified' | 'finished'
 
-/** The right to write to a task: good until another worker has claimed it, or the task has ended. */
+/** `unknown`: there is no such task. `waiting`: it waits for its client, and has no claim. `finished`: it has ended. */
+export type RevokeOutcome = 'unknown' | 'waiting' | 'finished' | 'revoked'
+
+/** The right to write to a task, until another claim of it or its end. */
 export interface Lease {
   readonly id: string
-  /** Fences every write: one of an attempt that is not the last changes nothing. */
+  /** The number of claims so far. Two claims may have the same one when a store loses a commit. */
   readonly attempt: number
+  /** A random text of this claim alone. Every write compares it. */
+  readonly token: string
 }
 
 /**
- * Status of a worker's lease. `owned`: continue. `cancelling`: the client wants no result any more. Stop, and finish
- * the task. `lost`: the task has ended, or is another worker's. Nothing was written, and nothing will be.
+ * The state of a lease. `owned`: the worker continues. `cancelling`: the task was cancelled, and the worker has to
+ * finish it. `lost`: the task has ended or has another claim, and nothing was written.
  */
 export type LeaseState = 'owned' | 'cancelling' | 'lost'
 
@@ -179,7 +191,7 @@ export interface ClaimedTask extends Lease {
   readonly payload: JsonObject
   /** The recorded entries: at most the last one for each part and key. An entry without a value removed its member. */
   readonly entries: readonly JournalEntry[]
-  /** Every answer that was ever kept, by key. */
+  /** All stored answers, by key. */
   readonly responses: JsonObject
   /** True once the client has cancelled the task. */
   readonly isCancelling: boolean
@@ -204,7 +216,7 @@ export interface TaskProgress {
 
 /** The progress of a task that is released, and its pause. */
 export interface TaskRelease extends TaskProgress {
-  /** For how many milliseconds no worker may claim it, undefined for none. It may be cancelled meanwhile. */
+  /** Milliseconds for which the task cannot be claimed; undefined for none. It can be cancelled meanwhile. */
   readonly pauseMs?: number | undefined
 }
 
@@ -215,7 +227,7 @@ export interface TaskSuspension extends TaskProgress {
    * request.
    */
   readonly requests: JsonObject
-  /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
+  /** Milliseconds from now for which the task is kept. A lifetime is never shortened. */
   readonly lifetimeMs: number | null
 }
 
@@ -225,16 +237,74 @@ export interface TaskEnd {
     | { readonly status: 'completed'; readonly result: JsonObject }
     | { readonly status: 'failed'; readonly error: WireError }
     | { readonly status: 'cancelled' }
-  /** Undefined removes the stored value. */
+  /** Undefined removes the message. */
   readonly statusMessage?: string | undefined
-  /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
+  /** Undefined leaves it as it is. */
+  readonly progress?: ProgressNumbers | undefined
+  /** Milliseconds from now for which the task is kept. A lifetime is never shortened. */
   readonly lifetimeMs: number | null
 }
 
 /** The listener of an engine. */
 export interface EngineListener {
-  /** There may be work to claim. */
+  /** A task may have become ready. */
   readonly onWork: () => void
-  /** A claimed task is to be cancelled. It may be another instance's. */
+  /** A claimed task was cancelled; its claim may be another instance's. */
   readonly onCancel: (id: string) => void
+}
+
+/**
+ * The state of a task that has not ended. `ready`: it can be claimed. `running`: it is claimed. `paused`: it becomes
+ * ready after a pause. `waiting`: it waits for its client.
+ */
+export type OpenTaskState = 'ready' | 'running' | 'paused' | 'waiting'
+
+/** A task as operators see it in a list: without arguments, requests and results. */
+export interface TaskSummary extends Pick<TaskRow, 'id' | 'status' | 'statusMessage' | 'createdAt' | 'updatedAt'> {
+  readonly owner: string
+  /** The name of the tool that it runs. */
+  readonly tool: string
+  /** Undefined for a task that has ended. */
+  readonly state: OpenTaskState | undefined
+  readonly attempt: number
+  readonly failures: number
+  /** The worker of the present claim. */
+  readonly worker: string | undefined
+  /** Milliseconds until the pause or the lease ends, and below 0 since the task became ready. */
+  readonly dueInMs: number | undefined
+}
+
+/** A task as operators see it. */
+export interface InspectedTask extends TaskRow, Omit<TaskSummary, keyof TaskRow> {}
+
+/** The tasks that an operator wants to see. An absent member selects every task. */
+export interface TaskFilter {
+  readonly status?: TaskStatus | undefined
+  readonly tool?: string | undefined
+  readonly owner?: string | undefined
+  /** Tasks that were created at least so many milliseconds ago. */
+  readonly olderThanMs?: number | undefined
+  /** Tasks with so many failures since their last recorded step. */
+  readonly minFailures?: number | undefined
+  /** The number of tasks of a page. */
+  readonly limit: number
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/** A page of tasks, and the cursor of the next page if there is one. */
+export interface TaskPage {
+  readonly tasks: readonly TaskSummary[]
+  readonly nextCursor?: string | undefined
+}
+
+/** The number of tasks of one tool in one state. */
+export interface TaskCount {
+  readonly tool: string
+  readonly status: TaskStatus
+  /** Undefined for tasks that have ended. */
+  readonly state: OpenTaskState | undefined
+  readonly count: number
+  /** Milliseconds since the oldest of them became ready, or, in another state than `ready`, since it was created. */
+  readonly oldestAgeMs: number
 }

@@ -1,69 +1,52 @@
-import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
-import { memoryBus, parseJsonObject } from '@x/core'
+import { memoryBus } from '@x/core'
 import type {
   CancelOutcome,
-  ClaimedTask,
-  EngineListener,
+  ClaimRequest,
+  Claims,
   Lease,
   LeaseState,
-  NewTask,
+  RevokeOutcome,
+  TaskAnswerOutcome,
   TaskAnswers,
-  ProgressNumbers,
+  TaskCount,
   TaskEnd,
   TaskEngine,
+  TaskFilter,
+  TaskPage,
   TaskProgress,
   TaskRelease,
-  TaskRow,
   TaskSuspension,
 } from './engine.ts'
+import {
+  createStoredTask,
+  deleteExpiredTasks,
+  extendLifetime,
+  findStoredTask,
+  isExpired,
+  isFinished,
+  type MemoryStore,
+  notifyWork,
+  openStateOf,
+  type StoredTask,
+  toClaimedTask,
+  toInspectedTask,
+  toTaskRow,
+  writeIfLeased,
+} from './memory-store.ts'
 
 /** The options of {@link memoryEngine}. */
 export interface MemoryEngineOptions {
-  /** For how long a claim is good. Default: 10,000. */
+  /** Milliseconds for which a claim is valid; 10,000 when absent. */
   readonly leaseMs?: number | undefined
-  /** Maximum number of tasks that are kept, ended ones included. Default: 10,000. */
+  /** The number of tasks that are kept, ended ones included; 10,000 when absent. */
   readonly maxTasks?: number | undefined
-  /** Milliseconds since 1970. `Date.now` when absent. */
+  /** Milliseconds since 1970; `Date.now` when absent. */
   readonly wallClock?: (() => number) | undefined
 }
 
-/** A task as it is kept: what others could hold a part of is text, so that nothing which they change changes it. */
-interface StoredTask {
-  readonly id: string
-  readonly owner: string
-  readonly caller: string
-  readonly payload: string
-  readonly createdAt: number
-  status: TaskRow['status']
-  statusMessage: string | undefined
-  progress: ProgressNumbers | undefined
-  updatedAt: number
-  ttlMs: number | null
-  readonly hasFixedLifetime: boolean
-  requests: Map<string, string>
-  readonly responses: Map<string, string>
-  readonly entries: Map<string, string>
-  outcome: string | undefined
-  attempt: number
-  failures: number
-  /** When the claim runs out, undefined while no worker has the task. */
-  leasedUntil: number | undefined
-  /** When it may be claimed again, if it was given back for a while. */
-  pausedUntil: number
-  isCancelling: boolean
-}
-
-interface MemoryStore {
-  readonly tasks: Map<string, StoredTask>
-  readonly listeners: Set<EngineListener>
-  readonly leaseMs: number
-  readonly maxTasks: number
-  readonly now: () => number
-}
-
 /**
- * An engine within this process: tasks are lost with it. For tests, and for servers that may forget their tasks when
- * they stop. Several servers of one process may share it. At most `maxTasks` are kept: more are refused.
+ * An engine within this process: its tasks are lost with the process. For tests, and for servers whose tasks need not
+ * survive a stop. Several servers of one process may share it.
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options
@@ -79,7 +62,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     },
     answer: async (answers) => storeAnswers(store, answers),
     cancel: async (id, owner) => cancelStoredTask(store, id, owner),
-    claim: async (maxClaims) => claimStoredTasks(store, maxClaims),
+    claim: async (request) => claimStoredTasks(store, request),
     heartbeat: async (leases) => leases.map((lease) => renewLease(store, lease)),
     record: async (lease, progress) =>
       writeIfLeased(store, lease, (task) => storeProgress(task, progress, store.now())),
@@ -97,64 +80,17 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     },
     inspect: async (id) => {
       const task = findStoredTask(store, id)
-      return task && toTaskRow(task, store.now())
+      return task && toInspectedTask(task, store.now())
     },
+    revoke: async (id) => revokeStoredTask(store, id),
+    list: async (filter) => listStoredTasks(store, filter),
+    count: async () => countStoredTasks(store),
     ping: async () => {},
     close: async () => {},
   }
 }
 
-function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
-  const { tasks, maxTasks, now } = store
-  if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
-  if (tasks.size >= maxTasks) deleteExpiredTasks(store)
-  if (tasks.size >= maxTasks) {
-    throw new Error(
-      `The memory engine keeps ${maxTasks} tasks already: raise maxTasks, or use an engine with a database`,
-    )
-  }
-  if (countOpenTasks(store, task.caller) >= task.callerLimit) return 'full'
-  const nowMs = now()
-  const storedTask: StoredTask = {
-    id: task.id,
-    owner: task.owner,
-    caller: task.caller,
-    payload: JSON.stringify(task.payload),
-    createdAt: nowMs,
-    status: 'working',
-    statusMessage: task.statusMessage,
-    progress: undefined,
-    updatedAt: nowMs,
-    ttlMs: task.lifetimeMs,
-    hasFixedLifetime: task.hasFixedLifetime === true,
-    requests: new Map(),
-    responses: new Map(),
-    entries: new Map(),
-    outcome: undefined,
-    attempt: 0,
-    failures: 0,
-    leasedUntil: undefined,
-    pausedUntil: 0,
-    isCancelling: false,
-  }
-  tasks.set(task.id, storedTask)
-  notifyWork(store)
-  return toTaskRow(storedTask, nowMs)
-}
-
-function countOpenTasks({ tasks, now }: MemoryStore, caller: string): number {
-  const nowMs = now()
-  let count = 0
-  for (const task of tasks.values()) {
-    if (task.caller === caller && !isFinished(task) && !isExpired(task, nowMs)) count++
-  }
-  return count
-}
-
-function storeAnswers(
-  store: MemoryStore,
-  { id, owner, responses, lifetimeMs }: TaskAnswers,
-): 'unknown' | 'ignored' | 'stored' | 'resumed' {
+function storeAnswers(store: MemoryStore, { id, owner, responses, lifetimeMs }: TaskAnswers): TaskAnswerOutcome {
   const task = findStoredTask(store, id, owner)
   if (task === undefined) return 'unknown'
   const requestedEntries = Object.entries(responses).filter(([key]) => task.requests.has(key))
@@ -166,16 +102,17 @@ function storeAnswers(
   task.updatedAt = store.now()
   if (task.requests.size > 0) return 'stored'
   task.status = 'working'
+  task.dueAt = task.updatedAt
   extendLifetime(task, lifetimeMs, task.updatedAt)
   notifyWork(store)
   return 'resumed'
 }
 
-function cancelStoredTask(store: MemoryStore, id: string, owner: string): CancelOutcome {
+function cancelStoredTask(store: MemoryStore, id: string, owner: string | undefined): CancelOutcome {
   const task = findStoredTask(store, id, owner)
   if (task === undefined) return 'unknown'
   if (isFinished(task)) return 'finished'
-  if (task.leasedUntil !== undefined && task.leasedUntil > store.now()) {
+  if (openStateOf(task, store.now()) === 'running') {
     task.isCancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
@@ -184,34 +121,33 @@ function cancelStoredTask(store: MemoryStore, id: string, owner: string): Cancel
   return 'cancelled'
 }
 
-function claimStoredTasks(store: MemoryStore, maxClaims: number): readonly ClaimedTask[] {
-  const claimedTasks: ClaimedTask[] = []
-  const nowMs = store.now()
-  for (const task of store.tasks.values()) {
-    if (claimedTasks.length >= maxClaims) break
-    if (task.status !== 'working' || task.pausedUntil > nowMs || isExpired(task, nowMs)) continue
-    if (task.leasedUntil !== undefined && task.leasedUntil > nowMs) continue
-    if (task.leasedUntil !== undefined) task.failures++
-    task.attempt++
-    task.leasedUntil = nowMs + store.leaseMs
-    claimedTasks.push(toClaimedTask(task))
+function claimStoredTasks({ tasks, now, leaseMs }: MemoryStore, { maxClaims, id, worker }: ClaimRequest): Claims {
+  const nowMs = now()
+  const readyTasks: StoredTask[] = []
+  let nextDueAt = Number.POSITIVE_INFINITY
+  for (const task of tasks.values()) {
+    if (task.dueAt === undefined || isExpired(task, nowMs)) continue
+    if (task.dueAt > nowMs) nextDueAt = Math.min(nextDueAt, task.dueAt)
+    else if (id === undefined || task.id === id) readyTasks.push(task)
   }
-  return claimedTasks
+  readyTasks.sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
+  return {
+    nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
+    tasks: readyTasks.slice(0, maxClaims).map((task) => {
+      if (task.token !== undefined) task.failures++
+      task.attempt++
+      task.token = crypto.randomUUID()
+      task.worker = worker
+      task.dueAt = nowMs + leaseMs
+      return toClaimedTask(task, task.token)
+    }),
+  }
 }
 
 function renewLease(store: MemoryStore, lease: Lease): LeaseState {
   return writeIfLeased(store, lease, (task) => {
-    task.leasedUntil = store.now() + store.leaseMs
+    task.dueAt = store.now() + store.leaseMs
   })
-}
-
-/** Does something for the worker that holds a lease, and for no other worker. */
-function writeIfLeased(store: MemoryStore, { id, attempt }: Lease, update: (task: StoredTask) => void): LeaseState {
-  const task = findStoredTask(store, id)
-  if (task === undefined || task.leasedUntil === undefined || task.attempt !== attempt) return 'lost'
-  const state = task.isCancelling ? 'cancelling' : 'owned'
-  update(task)
-  return state
 }
 
 function writeUnlessCancelling(store: MemoryStore, lease: Lease, update: (task: StoredTask) => void): LeaseState {
@@ -233,12 +169,18 @@ function storeProgress(
   if (JSON.stringify([task.statusMessage, task.progress]) !== previousText) task.updatedAt = nowMs
 }
 
+function endClaim(task: StoredTask, dueAt: number | undefined): void {
+  task.dueAt = dueAt
+  task.token = undefined
+  task.worker = undefined
+}
+
 function suspendStoredTask({ now }: MemoryStore, task: StoredTask, suspension: TaskSuspension): void {
   const nowMs = now()
   storeProgress(task, suspension, nowMs)
-  task.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
+  task.requests = new Map(Object.entries(suspension.requests).map(([key, request]) => [key, JSON.stringify(request)]))
   task.status = 'input_required'
-  task.leasedUntil = undefined
+  endClaim(task, undefined)
   task.failures = 0
   task.updatedAt = nowMs
   extendLifetime(task, suspension.lifetimeMs, nowMs)
@@ -247,96 +189,69 @@ function suspendStoredTask({ now }: MemoryStore, task: StoredTask, suspension: T
 function releaseStoredTask(store: MemoryStore, task: StoredTask, taskRelease: TaskRelease): void {
   const nowMs = store.now()
   storeProgress(task, taskRelease, nowMs)
-  task.leasedUntil = undefined
-  task.pausedUntil = nowMs + (taskRelease.pauseMs ?? 0)
+  endClaim(task, nowMs + (taskRelease.pauseMs ?? 0))
   if (taskRelease.pauseMs === undefined) notifyWork(store)
 }
 
 function finishStoredTask(
   { now }: MemoryStore,
   task: StoredTask,
-  { outcome, statusMessage, lifetimeMs }: TaskEnd,
+  { outcome, statusMessage, progress, lifetimeMs }: TaskEnd,
 ): void {
   task.status = outcome.status
   task.outcome = JSON.stringify(outcome)
   task.statusMessage = statusMessage
+  task.progress = progress ?? task.progress
+  task.payload = '{}'
   task.requests = new Map()
   task.responses.clear()
   task.entries.clear()
-  task.leasedUntil = undefined
+  endClaim(task, undefined)
   task.isCancelling = false
   task.updatedAt = now()
   extendLifetime(task, lifetimeMs, task.updatedAt)
 }
 
-function deleteExpiredTasks({ tasks, now }: MemoryStore): number {
+function revokeStoredTask(store: MemoryStore, id: string): RevokeOutcome {
+  const task = findStoredTask(store, id)
+  if (task === undefined) return 'unknown'
+  if (isFinished(task)) return 'finished'
+  if (task.dueAt === undefined) return 'waiting'
+  endClaim(task, store.now())
+  task.failures = 0
+  notifyWork(store)
+  return 'revoked'
+}
+
+function listStoredTasks({ tasks, now }: MemoryStore, filter: TaskFilter): TaskPage {
+  const { status, tool, owner, olderThanMs = 0, minFailures = 0, limit, cursor } = filter
   const nowMs = now()
-  const expiredTasks = [...tasks.values()].filter((task) => isExpired(task, nowMs))
-  for (const { id } of expiredTasks) tasks.delete(id)
-  return expiredTasks.length
-}
-
-function notifyWork({ listeners }: MemoryStore): void {
-  for (const listener of listeners) listener.onWork()
-}
-
-function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
-  const task = tasks.get(id)
-  if (task === undefined || isExpired(task, now())) return undefined
-  return owner === undefined || task.owner === owner ? task : undefined
-}
-
-function isFinished({ status }: StoredTask): boolean {
-  return status !== 'working' && status !== 'input_required'
-}
-
-function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
-  return ttlMs !== null && nowMs >= createdAt + ttlMs
-}
-
-/** Prolongs the lifetime of a task, and never shortens it. */
-function extendLifetime(task: StoredTask, lifetimeMs: number | null, nowMs: number): void {
-  if (task.ttlMs === null || task.hasFixedLifetime) return
-  task.ttlMs = lifetimeMs === null ? null : Math.max(task.ttlMs, nowMs - task.createdAt + lifetimeMs)
-}
-
-function toTaskRow(task: StoredTask, nowMs: number): TaskRow {
-  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = task
-  const { result, error } = task.outcome === undefined ? {} : parseStoredObject(task.outcome)
+  // The newest is the last of the map, and the cursor is the id of the last one of the page before.
+  const newestFirst = [...tasks.values()].toReversed()
+  const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1
+  const matching = newestFirst
+    .slice(start)
+    .filter((task) => !isExpired(task, nowMs) && nowMs - task.createdAt >= olderThanMs && task.failures >= minFailures)
+    .filter((task) => status === undefined || task.status === status)
+    .filter((task) => (tool === undefined || task.tool === tool) && (owner === undefined || task.owner === owner))
+  const page = matching.slice(0, limit).map((task) => toInspectedTask(task, nowMs))
   return {
-    id,
-    status,
-    statusMessage,
-    progress: progress && { ...progress },
-    createdAt,
-    ageMs: nowMs - createdAt,
-    updatedAt,
-    ttlMs,
-    requests: parseStoredObjects(task.requests),
-    result: isJsonObject(result) ? result : undefined,
-    // It is what `finish` was given, as text in between.
-    error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
+    tasks: page.map(({ ageMs: _, ttlMs: _ttl, requests: _requests, result: _result, error: _error, ...task }) => task),
+    ...(matching.length > limit && { nextCursor: page.at(-1)?.id }),
   }
 }
 
-function toClaimedTask(task: StoredTask): ClaimedTask {
-  const { id, attempt, failures, payload, entries, responses, isCancelling } = task
-  return {
-    id,
-    attempt,
-    failures,
-    payload: parseStoredObject(payload),
-    // Each was an entry before it was text.
-    entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
-    responses: parseStoredObjects(responses),
-    isCancelling,
+function countStoredTasks({ tasks, now }: MemoryStore): readonly TaskCount[] {
+  const nowMs = now()
+  const counts = new Map<string, TaskCount>()
+  for (const task of tasks.values()) {
+    if (isExpired(task, nowMs)) continue
+    const { tool, status, createdAt, dueAt = createdAt } = task
+    const state = openStateOf(task, nowMs)
+    const key = JSON.stringify([tool, status, state])
+    const ageMs = nowMs - (state === 'ready' ? dueAt : createdAt)
+    const { count, oldestAgeMs } = counts.get(key) ?? { count: 0, oldestAgeMs: 0 }
+    counts.set(key, { tool, status, state, count: count + 1, oldestAgeMs: Math.max(oldestAgeMs, ageMs) })
   }
-}
-
-function parseStoredObjects(textsByKey: ReadonlyMap<string, string>): JsonObject {
-  return Object.fromEntries(Array.from(textsByKey, ([key, text]) => [key, parseStoredObject(text)]))
-}
-
-function parseStoredObject(text: string): JsonObject {
-  return parseJsonObject(text) ?? {}
+  return [...counts.values()]
 }

@@ -73,17 +73,13 @@ describe('a call becomes a task', () => {
     expect((await error('tools/call', { name: 'other' })).code).toBe(errorCodes.invalidParams)
   })
 
-  test('nowhere but around a server with tasks: the author is told, and a tool that only may answers as it is', async () => {
-    const server = createServer({ name: 'demo', version: '1', state: false, tools: [createGreetTool('required')] })
+  test('on a server with tasks alone: elsewhere a tool that allows both answers as it is', async () => {
     const allowing = createServer({ name: 'demo', version: '1', state: false, tools: [createGreetTool('allowed')] })
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': tasksClientCapabilities,
     }
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...greetAdaParams, _meta } } as const
-    expect(await server.exchange(request, createCall())).toMatchObject({
-      error: { code: errorCodes.internal, message: '"greet" runs as a task, and this instance serves no tasks' },
-    })
     expect(await allowing.exchange(request, createCall())).toMatchObject({ result: { resultType: 'complete' } })
   })
 })
@@ -184,25 +180,25 @@ test('an instance that takes no tasks on says so, and answers what need not be o
   const { error, result } = createFleet().add([createGreetTool('required')], { acceptTasks: false })
   expect(await error('tools/call', greetAdaParams)).toEqual({
     code: errorCodes.internal,
-    message: 'This instance takes no tasks on: ask another one',
+    message: 'This instance accepts no tasks: send the call to another one',
   })
   const may = createFleet().add([createGreetTool('allowed')], { acceptTasks: false })
   expect((await may.result('tools/call', greetAdaParams)).resultType).toBe('complete')
   expect(await result('tools/list')).toHaveProperty('tools')
 })
 
-test('one principal has as many open tasks as it may, and others are none the worse', async () => {
-  const { error, start, server } = createFleet().add([createGreetTool('allowed')], {
-    runWorker: false,
-    maxTasksPerCaller: 2,
-  })
+test('one principal has as many open tasks as its limit, and others have theirs', async () => {
+  const { error, start, server } = createFleet().add(
+    [createGreetTool('allowed')],
+    { runWorker: false },
+    { limits: { tasks: 2 } },
+  )
   const principal = { subject: 'ada', issuer: 'https://a.example' }
   await start('greet', { name: 'Ada' }, { principal })
   await start('greet', { name: 'Ada' }, { principal })
   expect(await error('tools/call', greetAdaParams, { principal })).toMatchObject({
-    message:
-      'You have reached maxTasksPerCaller, which is 2 for each caller: cancel a task, or wait for one to end, or try again in 1000 ms',
-    data: { reason: 'quota', limit: 'maxTasksPerCaller', max: 2, retryAfterMs: 1000 },
+    message: expect.stringContaining('cancel a task, or wait until one has ended'),
+    data: { reason: 'quota', limit: 'tasks', max: 2, retryAfterMs: 1000 },
   })
   await start('greet', { name: 'Ada' }, { principal: { ...principal, issuer: 'https://b.example' } })
   await start('greet', { name: 'Ada' })
@@ -210,14 +206,30 @@ test('one principal has as many open tasks as it may, and others are none the wo
 })
 
 test('callers without a principal have as many open tasks for each address', async () => {
-  const { error, start } = createFleet().add([createGreetTool('allowed')], { runWorker: false, maxTasksPerCaller: 1 })
+  const { error, start } = createFleet().add(
+    [createGreetTool('allowed')],
+    { runWorker: false },
+    { limits: { tasks: 1 } },
+  )
   const at = (address: string) => withContext(createCall(), clientAddressKey, address)
   const taskId = await start('greet', { name: 'Eve' }, at('192.0.2.66'))
   expect(await error('tools/call', greetAdaParams, at('192.0.2.66'))).toMatchObject({
-    data: { limit: 'maxTasksPerCaller' },
+    data: { limit: 'tasks' },
   })
   const other = await start('greet', { name: 'Ada' }, at('192.0.2.1'))
   expect(other).not.toBe(taskId)
+})
+
+test('ended tasks of a caller count, and the oldest one gives way to a new one [ENG-009]', async () => {
+  const { start, reach, error, see } = createFleet().add([createGreetTool('allowed')], {}, { limits: { tasks: 2 } })
+  const ids: string[] = []
+  for (let index = 0; index < 3; index++) {
+    const id = await start('greet', { name: 'Ada' })
+    await reach(id, 'completed')
+    ids.push(id)
+  }
+  expect((await error('tasks/get', { taskId: String(ids[0]) })).message).toContain('is not found')
+  for (const id of ids.slice(1)) expect((await see(id)).status).toBe('completed')
 })
 
 describe('a tool that is hidden from the caller whom a worker knows', () => {
@@ -248,7 +260,6 @@ test.each([
   ['ttlMs', 0],
   ['concurrency', 1.5],
   ['pollIntervalMs', Number.NaN],
-  ['maxTasksPerCaller', -1],
 ])('a setting that makes no sense is refused: %s of %s', (name, value) => {
   const engine = createFleet().engine
   expect(() => createFleet().add([createGreetTool()], { engine, [name]: value })).toThrow(

@@ -1,4 +1,4 @@
-import { sha256Hex } from '@x/core'
+import { isLimitError, LimitError, sha256Hex } from '@x/core'
 import {
   type BackgroundRunner,
   type Call,
@@ -7,8 +7,8 @@ import {
   errorCodes,
   isJsonObject,
   type JsonObject,
+  limitErrorToMcp,
   McpError,
-  quotaError,
   recordedPartsKey,
   requestMetaOf,
   type RpcRequest,
@@ -21,7 +21,7 @@ import type { TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
 import { checkJournalSize } from './worker/size-limits.ts'
 
-/** Returns the background of one request: it makes the task, if the handler wants one. */
+/** Returns the background of one request, which creates the task if the handler wants one. */
 export function createBackgroundRunner(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
   const { settings } = context
   // The server checks the params before it reads `accepted`.
@@ -39,7 +39,7 @@ function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['e
   return Object.fromEntries(partRecorders.map(([name, record]) => [name, record()]))
 }
 
-/** A client declares the extension. One of the persistent workflow sends `task` with its call (SEP-2322). */
+/** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
 function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
   return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
@@ -68,14 +68,15 @@ interface TaskCreationRequest {
   readonly callId: string | undefined
 }
 
-/** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
+/** Creates the task. Resolves once every instance can read it (seps/2663-tasks-extension, task creation). */
 async function createTaskForCall(
   { request, call, journal, callId, extensionRecords }: TaskCreationRequest,
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
   if (!isTaskRequested(request, settings)) requireTasks(requestMetaOf(request.params))
-  if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
+  if (!settings.acceptTasks)
+    throw new McpError(errorCodes.internal, 'This instance accepts no tasks: send the call to another one')
   const sizeError = checkJournalSize(journal, settings)
   if (sizeError !== undefined) {
     settings.onError(new Error(sizeError.message))
@@ -86,22 +87,26 @@ async function createTaskForCall(
   const callRecord = { id, request, principal, journal, extensionRecords }
   await checkToolVisible(callRecord, call.signal, context)
   const owner = taskOwnerKeyOf(principal)
-  const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
+  const { callerLimit, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await createPayload(callRecord, settings.credentials)
     return engine.create({
       id,
       owner,
       caller: callerKeyOf(call),
+      tool: String(request.params?.['name']),
       payload,
       callerLimit,
       ...lifetimeOf(request, settings),
     })
   }
-  const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
+  const creation = callId === undefined ? create() : createKeyedTask({ id, owner, create }, settings)
+  const row = await creation.catch((error: unknown) => {
+    throw isLimitError(error) ? limitErrorToMcp(error) : error
+  })
   if (row === 'full') {
-    const advice = 'cancel a task, or wait for one to end'
-    throw quotaError({ limit: 'maxTasksPerCaller', max: callerLimit, retryAfterMs: pollIntervalMs, advice })
+    const advice = 'cancel a task, or wait until one has ended'
+    throw limitErrorToMcp(new LimitError('tasks', { scope: 'caller', max: callerLimit, advice }))
   }
   const task = toTask(row, settings)
   const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
@@ -134,8 +139,8 @@ interface TaskCreation {
 const retryAfterMs = 1000
 
 /**
- * Creates the task of a call with an idempotency key. Also after a creation that fails, the same call can be
- * sent again, and the error says so.
+ * Creates the task of a call with an idempotency key. After a creation that failed the same call can be sent again, and
+ * the error says so.
  */
 async function createKeyedTask(
   creation: TaskCreation,
@@ -144,13 +149,14 @@ async function createKeyedTask(
   try {
     return await createTaskOnce(creation, engine)
   } catch (error) {
+    if (isLimitError(error)) throw error
     onError(error)
     const message = 'The task may not have been stored: send the call again with the same idempotency key'
     throw new McpError(errorCodes.internal, message, { data: { reason: 'unavailable', retryAfterMs } })
   }
 }
 
-/** A creation that is repeated, also at the same time, is answered with the task that there is. */
+/** Resolves with the existing task for a creation that is repeated, also at the same time. */
 async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
   try {
     const row = await create()
@@ -163,10 +169,7 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
   return (await engine.get(id, owner)) ?? 'full'
 }
 
-/**
- * The id of the task of a call: as long as a random one, and as hard to find for a caller that does not know the call's
- * key.
- */
+/** Returns the id of the task of a call: as long as a random one, and unknown to those who lack the call's key. */
 async function taskIdOf(callId: string): Promise<string> {
   const digest = await sha256Hex(`task ${callId}`)
   return digest.slice(0, 40)

@@ -71,8 +71,7 @@ test('a task whose process dies again and again ends with an error that says so'
     fleet.add([deadly], { maxFailures: 2 })
   }
   const { status, error, statusMessage } = await first.reach(taskId, ({ status }) => status !== 'working')
-  const message =
-    'The task was begun 2 times, and each time its process died or stood still before a step of it was done'
+  const message = 'The task was started 2 times, and each time its process died or stopped before a step was done'
   expect([status, error, statusMessage]).toEqual(['failed', { code: errorCodes.internal, message }, message])
 })
 

@@ -33,13 +33,14 @@ describe('a call with an idempotency key', () => {
   })
 
   test('that is sent again by a caller who has as many tasks as allowed is answered with its task', async () => {
-    const { error, start } = createFleet().add([createGreetTool('required')], {
-      runWorker: false,
-      maxTasksPerCaller: 1,
-    })
+    const { error, start } = createFleet().add(
+      [createGreetTool('required')],
+      { runWorker: false },
+      { limits: { tasks: 1 } },
+    )
     const id = await start('greet', { name: 'Ada' }, { meta })
     expect(await start('greet', { name: 'Ada' }, { meta })).toBe(id)
-    expect(await error('tools/call', greetAdaParams)).toMatchObject({ data: { limit: 'maxTasksPerCaller' } })
+    expect(await error('tools/call', greetAdaParams)).toMatchObject({ data: { limit: 'tasks' } })
   })
 
   test.each([

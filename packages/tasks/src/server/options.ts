@@ -16,48 +16,43 @@ import type { TaskChangeBus } from './task-change-bus.ts'
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
   /**
-   * Stores the tasks. Shared by all instances that continue each other's tasks. Goes before `store`. It is closed with
-   * the server.
+   * Stores the tasks; shared by all instances that continue each other's tasks. Precedes `store`. It is closed with the
+   * server.
    */
   readonly engine?: TaskEngine | undefined
   /**
-   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process.
-   * `pglite:./.mcp-tasks` for one process that finds them again. `postgres://…` for a fleet. Another scheme is a
+   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process;
+   * `pglite:./.mcp-tasks` for one process that finds them again; `postgres://…` for a fleet. Another scheme is a
    * `RangeError`.
    */
   readonly store?: string | undefined
   /**
-   * Lets this instance make tasks of calls. Default: true. One that does not answers requests about tasks
-   * nonetheless.
+   * True when this instance creates tasks; true when absent. An instance that does not still answers requests about
+   * tasks.
    */
   readonly acceptTasks?: boolean | undefined
-  /** True when this instance works on tasks, its own and others'. Default: true. */
+  /** True when this instance runs tasks, its own and others'; true when absent. */
   readonly runWorker?: boolean | undefined
-  /** Tasks that this instance works on at once. Default: 16. */
+  /** Tasks that this instance runs at once; 16 when absent. */
   readonly concurrency?: number | undefined
   /**
-   * Milliseconds for which a task is stored after its status last changed: a day when absent, null for ever. It is
-   * deleted then, whether it has ended or not.
+   * Milliseconds for which a task is stored after its last change of status: a day when absent, null for ever. Then it
+   * is deleted, also one that has not ended.
    */
   readonly ttlMs?: number | null | undefined
   /**
-   * Milliseconds that clients should leave between two polls of a task at most. Default: 1000. A young task is
+   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is
    * polled more often, from 50 ms on.
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * Tasks that have not ended which one caller may have. Default: 1000. A caller is a principal, or the address of
-   * those without one (`clientAddress` of the transport).
-   */
-  readonly maxTasksPerCaller?: number | undefined
-  /**
-   * Times that a task begins again after its process died or was suspended, without a step done in between. 5 when
+   * Times that a task is started again after its process died or stopped, without a recorded step in between; 5 when
    * absent.
    */
   readonly maxFailures?: number | undefined
   /**
    * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other
-   * instances before it fails. Default: 300,000.
+   * instances before it fails; 300,000 when absent.
    */
   readonly unsupportedTaskTimeoutMs?: number | undefined
   /**
@@ -67,18 +62,18 @@ export interface TaskOptions {
    */
   readonly maxJournalBytes?: number | undefined
   /**
-   * Bytes of JSON that the result or the error of a task may have. Default: 4,000,000. A task with a longer one
+   * Bytes of JSON that the result or the error of a task may have; 4,000,000 when absent. A task with a longer one
    * fails.
    */
   readonly maxResultBytes?: number | undefined
   /**
-   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it.
-   * Default: 5000.
+   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it;
+   * 5000 when absent.
    */
   readonly cancelGraceMs?: number | undefined
   /**
    * Carries notifications about tasks to the instances that stream them. When absent the engine does, as those over
-   * PostgreSQL do for a fleet. With an engine that cannot, they stay within this instance.
+   * PostgreSQL do for a fleet; with an engine that cannot, they stay within this instance.
    */
   readonly bus?: ChangeBus | undefined
   /**
@@ -91,13 +86,14 @@ export interface TaskOptions {
    * no declaration of the extension: the persistent workflow of SEP-2322. False when absent.
    */
   readonly persistentWorkflow?: boolean | undefined
-  /** Milliseconds between two polls for work that no notification announced. Default: 1000. */
-  readonly workPollMs?: number | undefined
   /**
-   * Receives every failure that the client does not see whole. Default: the server's `onError`, `false` for none.
+   * Milliseconds between two polls for work that no notification announced, up to a quarter more or less; 5000 when
+   * absent. Where notifications do not pass, the engine over PostgreSQL polls each second.
    */
+  readonly workPollMs?: number | undefined
+  /** Receives every failure that the client does not see whole; the server's `onError` when absent, none for `false`. */
   readonly onError?: ErrorListener<[error: unknown]>
-  /** Time, for tests. Default: that of the server's `runtime`. */
+  /** Time, for tests; that of the server's `runtime` when absent. */
   readonly runtime?: Clock | undefined
 }
 
@@ -108,23 +104,24 @@ export interface ResolvedTaskOptions
   readonly acceptTasks: boolean
   readonly runWorker: boolean
   readonly persistentWorkflow: boolean
+  /** True where neither an engine nor a store was given, so that tasks are in memory. */
+  readonly isStoreOmitted: boolean
   readonly openEngine: (onError: (error: unknown) => void) => TaskEngine
 }
 
 /** The settings of one server's tasks. */
-export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | 'runtime'> {
+export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | 'isStoreOmitted' | 'runtime'> {
   readonly engine: TaskEngine
+  /** Kept tasks of every status that one caller may have: the bound `tasks` of the server's ledger. */
+  readonly callerLimit: number
   readonly bus: ChangeBus
   readonly onError: (error: unknown) => void
   readonly clock: Clock
 }
 
-/** The parts that everything about the tasks of one server shares. */
+/** The parts that all functions of the tasks of one server share. */
 export interface TaskContext {
-  /**
-   * The server behind the middleware of all other extensions, without `use` and authorization: it runs the calls of
-   * tasks.
-   */
+  /** The server behind the middleware of all other extensions, without `use` and authorization. It runs tasks. */
   readonly innerExchange: Exchange
   readonly settings: TaskSettings
   readonly taskChanges: TaskChangeBus
@@ -138,7 +135,6 @@ const taskOptionNames = {
   concurrency: true,
   ttlMs: true,
   pollIntervalMs: true,
-  maxTasksPerCaller: true,
   maxFailures: true,
   unsupportedTaskTimeoutMs: true,
   maxJournalBytes: true,
@@ -153,7 +149,7 @@ const taskOptionNames = {
 } satisfies Record<keyof TaskOptions, true>
 
 /**
- * Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store.
+ * Checks options and fills in defaults. Throws `RangeError` for an invalid number and an unknown store.
  */
 export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   checkOptions(options, taskOptionNames, 'tasks')
@@ -169,6 +165,7 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
     runWorker,
     persistentWorkflow,
     ...numericOptionsOf(options),
+    isStoreOmitted: engine === undefined && options.store === undefined,
     openEngine: engineFactoryFor(store),
   }
 }
@@ -182,7 +179,8 @@ export function resolveTaskSettings(
   const runInOrigin = captureAsyncContext()
   const engine = options.engine ?? openEngine((error) => runInOrigin(() => onError(error)))
   const bus = options.bus ?? engine.notifications ?? memoryBus()
-  return { ...options, engine, bus, onError, clock: runtime ?? host.runtime }
+  const { perCaller: callerLimit } = host.ledger.boundOf('tasks')
+  return { ...options, engine, callerLimit, bus, onError, clock: runtime ?? host.runtime }
 }
 
 /** A little less than a message of the transports may have, which has an envelope as well. */
@@ -191,13 +189,12 @@ const defaultMaxBytes = 4_000_000
 const defaults = {
   concurrency: 16,
   pollIntervalMs: 1000,
-  maxTasksPerCaller: 1000,
   maxFailures: 5,
   unsupportedTaskTimeoutMs: 300_000,
   maxJournalBytes: defaultMaxBytes,
   maxResultBytes: defaultMaxBytes,
   cancelGraceMs: 5000,
-  workPollMs: 1000,
+  workPollMs: 5000,
 }
 
 function numericOptionsOf(options: TaskOptions) {
@@ -207,7 +204,6 @@ function numericOptionsOf(options: TaskOptions) {
     ttlMs: options.ttlMs === null ? null : requirePositiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
     concurrency: readNumericOption('concurrency'),
     pollIntervalMs: readNumericOption('pollIntervalMs'),
-    maxTasksPerCaller: readNumericOption('maxTasksPerCaller'),
     maxFailures: readNumericOption('maxFailures'),
     unsupportedTaskTimeoutMs: readNumericOption('unsupportedTaskTimeoutMs'),
     maxJournalBytes: readNumericOption('maxJournalBytes'),
@@ -222,13 +218,13 @@ function requirePositiveInteger(name: string, value: number): number {
   throw new RangeError(`${name} is ${value}; write a whole number from 1`)
 }
 
-/** An `onError` that throws changes nothing: a task must not depend on the way in which errors are logged. */
+/** Drops errors of `onError` itself: a task must not depend on how errors are logged. */
 function suppressListenerErrors(onError: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     try {
       onError(error)
     } catch {
-      // Its own failure has no other receiver.
+      // No other receiver exists.
     }
   }
 }

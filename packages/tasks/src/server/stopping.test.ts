@@ -79,7 +79,10 @@ describe('a server that stops', () => {
     await closed
     const other = fleet.add([deaf], {}, { strictReplay: false })
     expect(textOf((await other.reach(taskId, 'completed')).result)).toBe('one')
-    expect([done, signals]).toEqual([['one'], ['AbortError: The task goes on elsewhere, because this process stops']])
+    expect([done, signals]).toEqual([
+      ['one'],
+      ['AbortError: The task continues at another instance, because this process stops'],
+    ])
     shut.open()
     while (stopping.server.tasks.running > 0) await new Promise(setImmediate)
     expect(stopping.clock.waiting).toBe(0)
@@ -92,9 +95,9 @@ describe('a server that stops', () => {
     let isFirst = true
     const around = (engine: TaskEngine): TaskEngine => ({
       ...engine,
-      claim: async (maxClaims) => {
-        const claimed = await engine.claim(maxClaims)
-        if (isFirst && claimed.length > 0) {
+      claim: async (request) => {
+        const claimed = await engine.claim(request)
+        if (isFirst && claimed.tasks.length > 0) {
           isFirst = false
           await claim.pass()
           calls.push('claimed')

@@ -7,6 +7,7 @@ const request = (params: JsonObject) => ({ jsonrpc: '2.0', id: 1, method: 'tools
 const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => ({
   id: 'a',
   attempt: 1,
+  token: 'token',
   failures: 0,
   responses: {},
   isCancelling: false,

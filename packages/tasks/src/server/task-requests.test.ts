@@ -68,14 +68,16 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
     else expect(response).toMatchObject({ error: { code: errorCodes.headerMismatch } })
   })
 
-  test('says only that it failed when the engine is away [TSK-052]', async () => {
+  test('says that it may be sent again when the engine is unreachable, and not why [TSK-052 UNA-001 UNA-002]', async () => {
     const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'))
     const fleet = createFleet((engine) => ({ ...engine, get: away, cancel: away, answer: away }))
     const { error, errors } = fleet.add(tools)
-    expect(await error(method, { taskId: 'a', ...answers })).toEqual({
+    const answer = await error(method, { taskId: 'a', ...answers })
+    expect(answer).toMatchObject({
       code: errorCodes.internal,
-      message: 'Internal error',
+      data: { reason: 'unavailable', begun: false, retryAfterMs: 1000 },
     })
+    expect(JSON.stringify(answer)).not.toContain('10.0.0.7')
     expect(errors).toEqual([new Error('connect ECONNREFUSED 10.0.0.7')])
   })
 

@@ -1,11 +1,14 @@
+import { isCancelled } from '@x/core'
 import {
   type Call,
   errorCodes,
   type ExtensionMethod,
   isJsonObject,
+  isMcpError,
   type JsonObject,
   McpError,
   requestMetaOf,
+  unavailableError,
 } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
@@ -29,10 +32,15 @@ export function createTaskMethods(context: TaskContext): Readonly<Record<string,
 }
 
 function createTaskMethod(handler: TaskRequestHandler, context: TaskContext): ExtensionMethod {
-  return ({ params: requestParams }, call) => {
+  return async ({ params: requestParams }, call) => {
     // Clients of the persistent workflow know nothing of the extension.
     if (!context.settings.persistentWorkflow) requireTasks(requestMetaOf(requestParams))
-    return handler(requestParams, call, context)
+    return handler(requestParams, call, context).catch((error: unknown) => {
+      if (isMcpError(error) || isCancelled(call)) throw error
+      // Every request about a task may be sent again.
+      context.settings.onError(error)
+      throw unavailableError({ begun: false, cause: error })
+    })
   }
 }
 
@@ -54,7 +62,7 @@ const serveGetTask: TaskRequestHandler = async (requestParams, call, context) =>
   return { statusMessage: 'The task needs input: tasks/result has its requests', ...workflowTask }
 }
 
-const serveUpdateTask: TaskRequestHandler = (requestParams, call, context) => {
+const serveUpdateTask: TaskRequestHandler = async (requestParams, call, context) => {
   const checkedParams = params.parseUpdateTaskRequestParams(requestParams)
   checkTaskNameHeader(call, checkedParams.taskId)
   return storeTaskResponses(checkedParams, call, context)

@@ -1,9 +1,10 @@
 import { createCall, errorResponse, errorCodes, McpError, type Middleware, type ServerExtension } from '@x/schema'
-import { createServer, tool } from '@x/server'
+import { createServer, sealedState, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
 import { createFleet, textOf } from '../testing/fleet.ts'
+import type { TaskOptions } from './options.ts'
 import { tasks } from './tasks.ts'
 
 const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
@@ -187,4 +188,42 @@ describe.each(permutations)('the extensions %s, %s and %s', (...order) => {
     expect(passed).toEqual(['use tools/call', 'authorizing tools/call'])
     await server.close()
   })
+})
+
+describe('readiness', () => {
+  const away: TaskEngine = { ...memoryEngine(), ping: () => Promise.reject(new Error('away')) }
+  const choice = (task: 'allowed' | 'required') => tool('greet', { description: 'Greets', task, run: () => 'Hello!' })
+
+  test.each([
+    ['required', false],
+    ['allowed', true],
+  ] as const)(
+    'while the engine is unreachable, a server whose tools have task: %s is ready: %s',
+    async (task, isReady) => {
+      const extensions = [tasks({ engine: away, onError: false })]
+      const tools = [choice(task)]
+      await using server = createServer({ name: 'demo', version: '1', tools, extensions, onError: () => {} })
+      expect([await server.ready(), server.load.unavailable]).toEqual([isReady, ['tasks']])
+    },
+  )
+})
+
+describe('tasks in memory, where `state` has keys for several instances', () => {
+  const state = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
+  const reasonOf = (options: TaskOptions): string | undefined =>
+    createServer({ name: 'demo', version: '1', tools: [greet], state, extensions: [tasks(options)] }).localOnly
+
+  test('are for this machine only, with the reason and the remedy', () => {
+    expect(reasonOf({})).toContain('keeps tasks in the memory of this process')
+    expect(
+      createServer({ name: 'demo', version: '1', tools: [greet], state: false, extensions: [tasks()] }).localOnly,
+    ).toBe(undefined)
+  })
+
+  test.each([{ store: 'memory:' }, { engine: memoryEngine() }])(
+    'are for any machine where they are asked for: %j',
+    (options) => {
+      expect(reasonOf(options)).toBeUndefined()
+    },
+  )
 })

@@ -1,3 +1,4 @@
+import { settlesWithin } from '@x/core'
 import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } from '@x/schema'
 import { backgroundKey, withContext } from '@x/schema'
 import { tasksExtension } from '../schema/task-params.ts'
@@ -11,32 +12,30 @@ import {
   type TaskContext,
   type TaskOptions,
 } from './options.ts'
+import { createTaskAdmin, type TaskAdmin } from './task-admin.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
 import { createTaskMethods } from './task-requests.ts'
 import { createTaskChangeBus } from './task-change-bus.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
-/**
- * The member `tasks` of a server: the operator's view. Nothing of it checks a caller, so never give a client what it
- * returns.
- */
-export interface TasksApi {
-  /** Tasks that this instance works on now. */
+/** The member `tasks` of a server: the operator's view. */
+export interface TasksApi extends TaskAdmin {
+  /** The number of tasks that this instance runs. */
   readonly running: number
-  /** Returns a task of any owner, undefined when there is none. Rejects when the engine cannot be reached. */
+  /** Returns a task of any owner as its client sees it; undefined when there is none. */
   get(id: string): Promise<DetailedTask | undefined>
 }
 
 /**
- * Lets calls of tools run as tasks, as the tools say with `task`, and works on them: the journal of a handler is stored
- * step by step, and any instance with the same engine continues it (seps/2663-tasks-extension).
+ * Runs calls of tools as tasks, where the tool declares it with `task`. The journal of a handler is stored step by
+ * step, and any instance with the same engine continues it (seps/2663-tasks-extension).
  *
- * The engine is opened, and the worker begins, with the first request or the first `ready()` of the server, which hosts
- * ask for `/readyz`. An instance without either, which only works on the tasks of others, calls `await server.ready()`
+ * The engine is opened, and the worker starts, with the first request or the first `ready()` of the server, which hosts
+ * call for `/readyz`. An instance without requests, which only runs tasks of others, calls `await server.ready()`
  * itself. Closing the server releases its tasks for other instances and closes the engine, also one that was given with
  * `engine`.
  *
- * Throws `RangeError` for an option that makes no sense.
+ * Throws `RangeError` for an invalid option.
  *
  * @example
  * const server = createServer({ ...definition, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })
@@ -60,9 +59,11 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
     settings,
     taskChanges: createTaskChangeBus(settings.bus, settings.onError),
   }
+  const { taskChanges } = context
   const worker = createWorker(context)
   return {
     api: {
+      ...createTaskAdmin(engine, (id) => taskChanges.notifyChange(id)),
       get running() {
         return worker.runningCount
       },
@@ -73,6 +74,10 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
     },
     methods: createTaskMethods(context),
     middleware: createMiddleware(worker, context),
+    ...(options.isStoreOmitted && host.state !== undefined && { localOnly: localOnlyMessage }),
+    get required() {
+      return host.runsOnlyTasks()
+    },
     ready: async () => {
       worker.start()
       await engine.ping()
@@ -81,10 +86,16 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
     drain: () => worker.drain(),
     close: async ({ graceMs }) => {
       await worker.close(graceMs)
-      await engine.close()
+      await settlesWithin(engine.close(), engineCloseMs, settings.clock)
     },
   }
 }
+
+const localOnlyMessage =
+  'tasks() keeps tasks in the memory of this process, though `state` has keys for several instances: give it `store`, or `store: "memory:"` for a single instance'
+
+/** Milliseconds that an engine may take to close. */
+const engineCloseMs = 1000
 
 function createMiddleware(worker: Worker, context: TaskContext): Middleware {
   return (next) => (request, call) => {

@@ -49,9 +49,9 @@ function countingFleet(): { readonly fleet: Fleet; readonly claims: () => number
   let claims = 0
   const fleet = createFleet((engine) => ({
     ...engine,
-    claim: async (most) => {
-      const claimed = await engine.claim(most)
-      claims += claimed.length
+    claim: async (request) => {
+      const claimed = await engine.claim(request)
+      claims += claimed.tasks.length
       return claimed
     },
   }))
@@ -79,7 +79,7 @@ describe('an instance that does not know the tool of a task', () => {
     await live(fleet, old, { ms: 1000, steps: 3 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     expect(old.errors.map(String)).toEqual([
-      `Error: Task ${taskId} is requeued for other instances, as this one does not know the tool "young": it was taken away, or hidden from its caller`,
+      `Error: Task ${taskId} is requeued for other instances, because this one does not know the tool "young": it was taken away, or hidden from its caller`,
     ])
     await old.server.close()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
@@ -166,7 +166,7 @@ test('a task of a format that an instance does not know is left to others as wel
   })
   const taskId = await instance.start('step')
   await live(fleet, instance, { ms: 1000, steps: 10 })
-  const message = 'For 1 seconds no instance that had the task has known its format: a later version has written it'
+  const message = 'For 1 seconds no instance that had the task has known its format, which is of a later version'
   expect(await instance.see(taskId)).toMatchObject({ status: 'failed', error: { code: errorCodes.internal, message } })
   expect(done).toEqual([])
 })

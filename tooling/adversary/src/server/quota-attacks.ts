@@ -34,7 +34,7 @@ const atQuotas =
 const quotas: readonly Quota[] = [
   { name: 'calls', limit: 'calls', max: quota, take: atQuotas(callOf('wait', {}, withProgress)) },
   { name: 'streams', limit: 'streams', max: quota, take: atQuotas(listen({ toolsListChanged: true })) },
-  { name: 'tasks', limit: 'maxTasksPerCaller', max: quota, take: atQuotas(callOf('work', {}, withTasks)) },
+  { name: 'tasks', limit: 'tasks', max: quota, take: atQuotas(callOf('work', {}, withTasks)) },
   { name: 'sessions', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(request('sessions/create')) },
   { name: 'suspended-states', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(callOf('hold', {})) },
   {

@@ -55,11 +55,11 @@ export function createQuotaServers(
       tools: [wait, hold, work],
       resourceTemplates: [files],
       state: storedState({ store: storeOf(), runtime: clock }),
-      limits: { calls: quota, streams: quota },
+      limits: { calls: quota, streams: quota, tasks: quota },
       extensions: [
         sessions({ codec: sealedState({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
         // Nobody works on the tasks: they stay open until they expire.
-        tasks({ engine, maxTasksPerCaller: quota, runWorker: false, onError: () => {} }),
+        tasks({ engine, runWorker: false, onError: () => {} }),
       ],
     }),
     busy: createServer({

@@ -79,6 +79,8 @@ const server = createServer({
   version: '1.0.0',
   state: sealedState({ keys: [STATE_KEY] }),
   idempotency: { store: postgresStore(effects) },
+  // One principal alone creates all tasks.
+  limits: { tasks: 10_000 },
   tools: [paint, pair],
   extensions: [
     tasks({
@@ -86,8 +88,6 @@ const server = createServer({
       concurrency: 8,
       workPollMs: 250,
       maxFailures: 1000,
-      // One principal alone makes them all.
-      maxTasksPerCaller: 10_000,
     }),
   ],
 })

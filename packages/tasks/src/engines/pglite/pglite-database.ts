@@ -21,12 +21,11 @@ export interface PgliteDatabaseSettings {
   readonly end: () => Promise<void>
 }
 
-/** A database in the process. It has one connection, and lets transactions wait for each other. */
+/** A database in the process. It has one connection, for which transactions wait. */
 export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteDatabaseSettings): SqlDatabase {
   const query = createPgliteQuery(pglite)
   return {
     query,
-    maintenanceQuery: query,
     transaction: (work) => pglite.transaction((transaction) => work(createPgliteQuery(transaction))),
     bus: createNotificationBus(pglite, channel, onError),
     close: end,
@@ -41,7 +40,7 @@ function createPgliteQuery(queries: PgliteQueries): Query {
 }
 
 function toSqlRows({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
-  // A driver gives rows as objects by column.
+  // The rows of a driver are objects by column.
   return rows as readonly SqlRow[]
 }
 
@@ -54,7 +53,7 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
   return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, onError })
 }
 
-/** The one connection as a pool would give it. Its only query is LISTEN. */
+/** The one connection in the form of a pool's; its only query is LISTEN. */
 function createListeningConnection(
   pglite: Pglite,
   channel: string,
@@ -67,7 +66,7 @@ function createListeningConnection(
       stopListening = await pglite.listen(channel, (payload) => onNotification({ channel, payload }))
     },
     on: (event: string, listener: (notification: never) => void) => {
-      // The listeners of other events are notified of a loss, which does not happen here.
+      // Other events report the loss of a connection, which does not happen here.
       if (event === 'notification') onNotification = listener as typeof onNotification
     },
     release: () => void stopListening().catch(onError),

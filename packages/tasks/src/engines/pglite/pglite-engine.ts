@@ -7,14 +7,13 @@ import { lockFolder } from './folder-lock.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**
- * An engine over PGlite, a PostgreSQL within this process: tasks in a folder, which survive the process and nothing has
- * to be installed for but npm packages. For development, and for servers that are one process. Takes the folder, or an
- * open database that the application has, which is not closed.
+ * An engine over PGlite, a PostgreSQL within this process: tasks in a folder, which survive the process, without a
+ * server to install. For development, and for servers that are one process. Takes the folder, or an open database of
+ * the application, which is not closed.
  *
- * The folder is opened when the engine is first used, which takes some seconds the first time. It is this process's
- * alone, by a file with `.lock` behind its name: a second one receives an error that names its process, and what a
- * killed process left is taken over. Needs the packages `@electric-sql/pglite` and `pg-boss`, in exactly the version
- * 12.35.0. Its authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
+ * The first use opens the folder, which takes some seconds the first time. A file beside it, with `.lock` behind its
+ * name, keeps other processes out. The error of a second process names the first one, and the folder of a killed
+ * process is taken over. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid option.
  *
  * @example
  * tasks({ engine: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })

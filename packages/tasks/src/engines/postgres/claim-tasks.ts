@@ -1,58 +1,39 @@
-import type { ClaimedTask } from '../engine.ts'
+import type { ClaimRequest, Claims, ClaimedTask } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
-import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
+import { claimColumns, claimedTaskId, toClaimedTask, toStoredText } from './task-rows.ts'
 
 /**
- * Claims tasks whose worker has disappeared, then those that are ready. A task's row is what counts: a job whose task
- * is not ready any more, because it was cancelled or has expired, is taken out of the queue and no more.
+ * Claims tasks that are ready or whose lease has expired, in one statement. Rows that are being written are skipped:
+ * their worker is alive. The rows are found by `id = ANY(ARRAY(…))`, because the planner reads a join by primary key
+ * only after statistics exist.
  */
-export async function claimTasks(store: SqlStore, maxClaims: number): Promise<readonly ClaimedTask[]> {
-  if (maxClaims < 1) return []
-  const { rows, hasDroppedJobs } = await claimRows(store, maxClaims)
-  // However many jobs are dropped, the tasks behind them are not kept waiting.
-  if (hasDroppedJobs && rows.length === 0) return claimTasks(store, maxClaims)
-  if (hasDroppedJobs) store.notifyWork()
-  return withStoredEntries(store, rows)
-}
-
-/** The rows of claimed tasks. */
-interface ClaimedRows {
-  readonly rows: readonly SqlRow[]
-  /** True when jobs were dropped in whose place others could have been taken. */
-  readonly hasDroppedJobs: boolean
-}
-
-/**
- * Claims in one statement. Of tasks whose lease has run out, rows that another is writing to are left: who writes is
- * alive. A job and the state of its task were written together, so that a transaction that sees the one sees the other.
- */
-async function claimRows({ database, queue, tables, leaseMs }: SqlStore, maxClaims: number): Promise<ClaimedRows> {
+export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: ClaimRequest): Promise<Claims> {
+  if (maxClaims < 1) return { tasks: [], nextDueMs: undefined }
+  const { database, tables, leaseMs } = store
   const rows = await database.query(
-    `WITH gone AS MATERIALIZED (
+    `WITH due AS MATERIALIZED (
       SELECT id FROM ${tables.task}
-      WHERE leased_until <= statement_timestamp() AND status = 'working' AND ${notExpiredCondition}
-      ORDER BY leased_until LIMIT $1::bigint FOR UPDATE SKIP LOCKED
-    ), taken AS (
-      ${queue.createTakeSql('$1::bigint - (SELECT count(*) FROM gone)')}
-    ), ready AS MATERIALIZED (
-      SELECT id AS ready_id, 1 AS failed FROM gone UNION ALL SELECT task_id, 0 FROM taken
+      WHERE due_at <= statement_timestamp() AND ${notExpiredCondition}${id === undefined ? '' : ' AND id = $4'}
+      ORDER BY due_at LIMIT $1::bigint FOR UPDATE SKIP LOCKED
     ), claimed AS (
-      UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + failed, leased_until = ${timeFromNowSql('$2')}
-      FROM ready
-      WHERE id = ready_id AND status = 'working' AND (failed = 1 OR leased_until IS NULL) AND ${notExpiredCondition}
-      RETURNING ${claimColumns}, created_at, failed
+      UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + leased::integer, leased = true,
+        token = gen_random_uuid()::text, worker = $3::text, due_at = ${timeFromNowSql('$2')}
+      WHERE id = ANY(ARRAY(SELECT id FROM due)) RETURNING ${claimColumns}, created_at
     )
-    SELECT jobs, failed, ${claimColumns} FROM (SELECT count(*)::integer AS jobs FROM taken) AS counted LEFT JOIN claimed ON true
-    ORDER BY failed DESC, created_at`,
-    [maxClaims, leaseMs],
+    SELECT next_due_ms, claimed.* FROM (
+      SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8 * 1000 AS next_due_ms
+      FROM ${tables.task} WHERE due_at > statement_timestamp()
+    ) AS next LEFT JOIN claimed ON true ORDER BY created_at`,
+    [maxClaims, leaseMs, worker ?? null, ...(id === undefined ? [] : [toStoredText(id)])],
   )
-  const claimedRows = rows.filter(({ id }) => id !== null)
-  const expiredCount = claimedRows.filter(({ failed }) => failed === 1).length
-  const takenJobCount = Number(rows[0]?.['jobs'])
+  const nextDueMs = rows[0]?.['next_due_ms'] ?? undefined
   return {
-    rows: claimedRows,
-    hasDroppedJobs: expiredCount + takenJobCount === maxClaims && claimedRows.length < maxClaims,
+    tasks: await withStoredEntries(
+      store,
+      rows.filter((row) => row['id'] !== null),
+    ),
+    nextDueMs: nextDueMs === undefined ? undefined : Number(nextDueMs),
   }
 }
 

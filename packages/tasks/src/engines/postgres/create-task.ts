@@ -1,26 +1,25 @@
 import type { NewTask, TaskRow } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
-import { timeFromNowSql, type SqlStore } from './sql-store.ts'
+import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
 import { rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
-/** Makes a task's row and its job in one statement. */
+/** Creates the row of a task in one statement. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const createdRow = (await insertTaskWithSharedLock(store, task)) ?? (await insertTask(store, task, false))
-  if (createdRow === undefined) return 'full'
-  store.notifyWork()
-  return toTaskRow(createdRow)
+  const insert = async () => (await insertTaskWithSharedLock(store, task)) ?? insertTask(store, task, false)
+  const createdRow = await notifyWorkAfter(store, insert(), (row) => row !== undefined)
+  return createdRow === undefined ? 'full' : toTaskRow(createdRow)
 }
 
-/** A limit below this has hardly ever room for all connections: it is not tried. */
+/** A limit below this rarely has room for all connections, so that the shared lock is not tried. */
 const minSharedLockCallerLimit = 200
 
 async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
   return task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
 }
 
-/** `has_room` locks and counts. The row and its job are written in the same statement. */
+/** Inserts a row in the statement in which `has_room` locks and counts. */
 async function insertTask(
-  { database, queue, tables }: SqlStore,
+  { database, tables }: SqlStore,
   task: NewTask,
   isLockShared: boolean,
 ): Promise<SqlRow | undefined> {
@@ -28,11 +27,10 @@ async function insertTask(
     `WITH room AS MATERIALIZED (
       SELECT ${tables.hasRoomFunction}($2, $6, $8) AS has_room
     ), created AS (
-      INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at, fixed_lifetime)
-      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')}, $9::boolean FROM room WHERE has_room
+      INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at, fixed_lifetime, tool, due_at)
+      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')}, $9::boolean, $10::text,
+        statement_timestamp() FROM room WHERE has_room
       ON CONFLICT (id) DO NOTHING RETURNING *
-    ), queued AS (
-      ${queue.createInsertSql('SELECT id, 0 FROM created')}
     )
     SELECT has_room, ${rowColumns} FROM room LEFT JOIN created ON true`,
     [
@@ -45,11 +43,12 @@ async function insertTask(
       toStoredText(task.owner),
       isLockShared,
       task.hasFixedLifetime === true,
+      toStoredText(task.tool),
     ],
   )
   if (row?.['has_room'] !== true) return undefined
   if (row['id'] !== null) return row
-  throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
+  throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
 }
 
 function storedStatusMessage({ statusMessage }: NewTask): string | null {

@@ -1,16 +1,16 @@
 import type { Change, ChangeBus } from '@x/core'
 
-/** The news of others over an engine's own bus, beside the engine's own notifications. */
+/** Changes of tasks over an engine's bus, beside the notifications of the engine itself. */
 export interface EngineNotifications extends ChangeBus {
-  /** Notifies the other engines of something under a topic of the engine's own. */
+  /** Notifies the other engines under a topic of the engine itself. */
   notify(topic: string): Promise<void>
-  /** Resolves when everything is sent that was to be sent by now. Each failure was reported to its sender. */
+  /** Resolves when every notification so far was sent or has failed. */
   flush(): Promise<void>
 }
 
-const topicPrefix = 'news:'
+const topicPrefix = 'change:'
 
-/** Makes {@link EngineNotifications}. Topics of others have a prefix, so that none is taken for one of the engine's. */
+/** Creates {@link EngineNotifications}. Topics of tasks have a prefix, so that none equals one of the engine. */
 export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
   const pendingSends = new Set<Promise<void>>()
   const sendChange = (change: Change): Promise<void> => {

@@ -1,22 +1,29 @@
 import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
-import { timeFromNowSql, notExpiredCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
+import {
+  endClaimSql,
+  timeFromNowSql,
+  notExpiredCondition,
+  notifyWorkAfter,
+  prolongedExpirySql,
+  type SqlStore,
+} from './sql-store.ts'
 import { hashEntryName, toStoredText } from './task-rows.ts'
 
-/** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
-const leaseCondition = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${notExpiredCondition}`
+/** True of a task with this claim. Every write of a worker has it, in the statement that writes. */
+const leaseCondition = `id = $1 AND token = $2 AND leased AND ${notExpiredCondition}`
 
 /** Renews leases, all in one statement. */
 export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Promise<readonly LeaseState[]> {
   const { database, tables, leaseMs } = store
   if (leases.length === 0) return []
   const rows = await database.query(
-    `UPDATE ${tables.task} SET leased_until = ${timeFromNowSql('$3')}
-    FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS asked (asked_id, asked_attempt, place)
-    WHERE id = asked_id AND attempt = asked_attempt AND leased_until IS NOT NULL AND ${notExpiredCondition}
+    `UPDATE ${tables.task} SET due_at = ${timeFromNowSql('$3')}
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (given_id, given_token, place)
+    WHERE id = given_id AND token = given_token AND leased AND ${notExpiredCondition}
     RETURNING place::integer AS place, cancelling`,
-    [leases.map(({ id }) => toStoredText(id)), leases.map(({ attempt }) => attempt), leaseMs],
+    [leases.map(({ id }) => toStoredText(id)), leases.map(({ token }) => toStoredText(token)), leaseMs],
   )
   const rowsByPosition = new Map(rows.map((row) => [row['place'], row]))
   return leases.map((_, index) => toLeaseState(rowsByPosition.get(index + 1)))
@@ -27,15 +34,15 @@ function toLeaseState(row: SqlRow | undefined): LeaseState {
   return row['cancelling'] === true ? 'cancelling' : 'owned'
 }
 
-/** Keeps progress, in one statement. */
+/** Stores progress, in one statement. */
 export async function recordProgress(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
   const [row] = await store.database.query(createProgressSql(store, {}), createProgressValues(lease, progress))
   return toLeaseState(row)
 }
 
-/** Keeps progress and what is asked, and ends the claim. */
+/** Stores progress and requests, and ends the claim. */
 export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
-  const setClause = `, status = 'input_required', requests = $8::text, expires_at = ${prolongedExpirySql('$9')}, leased_until = NULL`
+  const setClause = `, status = 'input_required', requests = $8::text, expires_at = ${prolongedExpirySql('$9')}, ${endClaimSql('NULL')}`
   const [row] = await store.database.query(
     createProgressSql(store, {
       setSql: setClause,
@@ -48,31 +55,32 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
   return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
 
-/** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later, in one statement. */
+/** Stores progress, ends the claim, and makes the task ready now or after a pause, in one statement. */
 export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
-  const { database, queue, notifyWork } = store
-  const queueSql = `, queued AS (${queue.createInsertSql('SELECT id, $8::float8 FROM held')})`
-  const sql = createProgressSql(store, { setSql: ', leased_until = NULL', whereSql: ' AND NOT cancelling', queueSql })
-  const [row] = await database.query(sql, [...createProgressValues(lease, taskRelease), taskRelease.pauseMs ?? 0])
-  if (row === undefined) return readRejectedWriteState(store, lease)
-  if (taskRelease.pauseMs === undefined) notifyWork()
-  return 'owned'
+  const { pauseMs } = taskRelease
+  const setSql = `, ${endClaimSql(timeFromNowSql('$8'))}`
+  const write = store.database.query(createProgressSql(store, { setSql, whereSql: ' AND NOT cancelling' }), [
+    ...createProgressValues(lease, taskRelease),
+    pauseMs ?? 0,
+  ])
+  const [row] = await notifyWorkAfter(store, write, (rows) => rows.length > 0 && pauseMs === undefined)
+  return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
 
-/** Returns the reason for which nothing was written. Neither reason goes away while the lease is held. */
+/** Returns the reason why nothing was written. Neither reason changes while the claim lasts. */
 async function readRejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
   const rows = await database.query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
     toStoredText(lease.id),
-    lease.attempt,
+    toStoredText(lease.token),
   ])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
 
-/** Ends a task, and deletes what only its carrying on needed. */
+/** Ends a task, and deletes the data that only a worker needs. */
 export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd): Promise<boolean> {
-  const [row] = await store.database.query(createFinishTaskSql(store, leaseCondition, ['$3', '$4', '$5', '$6']), [
+  const [row] = await store.database.query(createFinishTaskSql(store, leaseCondition, ['$3', '$4', '$5', '$6', '$7']), [
     toStoredText(lease.id),
-    lease.attempt,
+    toStoredText(lease.token),
     ...createFinishTaskValues(taskEnd),
   ])
   return Number(row?.['ended']) === 1
@@ -80,10 +88,11 @@ export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd
 
 /** SQL that ends the tasks of a condition, with the parameters of {@link createFinishTaskValues}. */
 export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, placeholders: readonly string[]): string {
-  const [status, outcome, message, lifetime] = placeholders
+  const [status, outcome, message, lifetime, progress] = placeholders
   return `WITH ended AS (
       UPDATE ${tables.task} SET status = ${status}::text, outcome = ${outcome}::text, status_message = ${message}::text,
-        expires_at = ${prolongedExpirySql(String(lifetime))}, updated_at = statement_timestamp(), requests = '{}', leased_until = NULL, cancelling = false
+        expires_at = ${prolongedExpirySql(String(lifetime))}, updated_at = statement_timestamp(),
+        requests = '{}', payload = '{}', progress = coalesce(${progress}::text, progress), cancelling = false, ${endClaimSql('NULL')}
       WHERE ${whereSql} RETURNING id
     ), forgotten AS (
       DELETE FROM ${tables.journal} USING ended WHERE task_id = ended.id
@@ -93,23 +102,21 @@ export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, plac
     SELECT count(*)::integer AS ended FROM ended`
 }
 
-/** Status, outcome, status message and life of a task that ends. */
-export function createFinishTaskValues({ outcome, statusMessage, lifetimeMs }: TaskEnd): readonly unknown[] {
+/** Status, outcome, status message, lifetime and progress of a task that ends. */
+export function createFinishTaskValues({ outcome, statusMessage, progress, lifetimeMs }: TaskEnd): readonly unknown[] {
   const message = statusMessage === undefined ? null : toStoredText(statusMessage)
-  return [outcome.status, JSON.stringify(outcome), message, lifetimeMs]
+  return [outcome.status, JSON.stringify(outcome), message, lifetimeMs, progress ? JSON.stringify(progress) : null]
 }
 
 interface ProgressSqlExtras {
-  /** More to set, each after a comma. */
+  /** Further assignments, each after a comma. */
   readonly setSql?: string
-  /** Number of failures counted from now on, instead of the number that the progress leaves. */
+  /** The new number of failures, instead of the number that the progress leaves. */
   readonly failuresSql?: string
-  /** When the row counts as changed, besides with another status message. */
+  /** The condition under which the row counts as changed, beside another status message. */
   readonly isUpdatedSql?: string
   /** A further condition. */
   readonly whereSql?: string
-  /** A further part of the statement, after a comma, which may read `held`. */
-  readonly queueSql?: string
 }
 
 function createProgressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
@@ -118,7 +125,6 @@ function createProgressSql({ tables }: SqlStore, extras: ProgressSqlExtras): str
     failuresSql = 'CASE WHEN $3::boolean THEN 0 ELSE failures END',
     isUpdatedSql = 'false',
     whereSql = '',
-    queueSql = '',
   } = extras
   return `WITH held AS (
       UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failuresSql} END,
@@ -132,18 +138,18 @@ function createProgressSql({ tables }: SqlStore, extras: ProgressSqlExtras): str
       INSERT INTO ${tables.journal} (task_id, name, entry)
       SELECT held.id, given.name, given.entry FROM held, unnest($5::text[], $6::text[]) AS given (name, entry)
       ON CONFLICT (task_id, name) DO UPDATE SET entry = excluded.entry
-    )${queueSql}
+    )
     SELECT cancelling FROM held`
 }
 
-function createProgressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
+function createProgressValues({ id, token }: Lease, progress: TaskProgress): readonly unknown[] {
   const { entries, statusMessage, progress: progressNumbers, hasProgressed } = progress
   const progressJson = progressNumbers === undefined ? null : JSON.stringify(progressNumbers)
   const message = statusMessage === undefined ? null : toStoredText(statusMessage)
   const lastEntryTexts = mapLastEntryTexts(entries)
   return [
     toStoredText(id),
-    attempt,
+    toStoredText(token),
     hasProgressed,
     message,
     [...lastEntryTexts.keys()],
@@ -152,7 +158,7 @@ function createProgressValues({ id, attempt }: Lease, progress: TaskProgress): r
   ]
 }
 
-/** One statement writes a row once. */
+/** Returns the last entry of each name, because one statement writes a row once. */
 function mapLastEntryTexts(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
   return new Map(entries.map((entry) => [hashEntryName([entry.member, entry.key]), JSON.stringify(entry)]))
 }

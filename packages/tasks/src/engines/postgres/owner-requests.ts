@@ -2,7 +2,13 @@ import type { JsonObject } from '@x/schema'
 import type { TaskAnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
 import { createFinishTaskSql, createFinishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
-import { notExpiredCondition, openTaskCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
+import {
+  notExpiredCondition,
+  notifyWorkAfter,
+  openTaskCondition,
+  prolongedExpirySql,
+  type SqlStore,
+} from './sql-store.ts'
 import { hashEntryName, objectFromColumn, rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
@@ -16,20 +22,11 @@ export async function readTask(
   return row && toTaskRow(row)
 }
 
-/** Reads a task of any owner: one row, by its primary key. */
-export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<TaskRow | undefined> {
-  const [row] = await database.query(
-    `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
-    [toStoredText(id)],
-  )
-  return row && toTaskRow(row)
-}
-
-/** Keeps answers. Its transaction lets those who answer the same task wait for each other. */
+/** Stores answers, in a transaction in which answers to the same task wait for each other. */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<TaskAnswerOutcome> {
-  const { database, tables, notifyWork } = store
+  const { database, tables } = store
   const id = toStoredText(answers.id)
-  const outcome = await database.transaction<TaskAnswerOutcome>(async (query) => {
+  const transaction = database.transaction<TaskAnswerOutcome>(async (query) => {
     const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${notExpiredCondition} FOR UPDATE`
     const [row] = await query(lockQuery, [id, toStoredText(answers.owner)])
     if (row === undefined) return 'unknown'
@@ -40,8 +37,7 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
     if (openRequests.size > 0) return 'stored'
     return 'resumed'
   })
-  if (outcome === 'resumed') notifyWork()
-  return outcome
+  return notifyWorkAfter(store, transaction, (outcome) => outcome === 'resumed')
 }
 
 interface StoredAnswers extends TaskAnswers {
@@ -50,46 +46,44 @@ interface StoredAnswers extends TaskAnswers {
   readonly openResponses: readonly (readonly [string, JsonObject[string]])[]
 }
 
-/** Keeps answers, and with the last of them puts the task into the queue again. */
-async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answers: StoredAnswers): Promise<void> {
+/** Stores answers; the last one makes the task ready. */
+async function storeTaskAnswers({ tables }: SqlStore, query: Query, answers: StoredAnswers): Promise<void> {
   const { id, openRequests, openResponses } = answers
   const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
   const [status, lifetimeMs] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
-  // A key is asked once in the life of a task. If it were again, its first answer would remain.
+  // A key has one answer in the life of a task, the first.
   await query(
     `WITH kept AS (
       INSERT INTO ${tables.answer} (task_id, name, entry)
       SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
       ON CONFLICT DO NOTHING
-    ), queued AS (
-      ${queue.createInsertSql("SELECT $1::text, 0 WHERE $5 = 'working'")}
     )
-    UPDATE ${tables.task} SET requests = $4, status = $5, expires_at = ${prolongedExpirySql('$6')}, updated_at = statement_timestamp()
+    UPDATE ${tables.task} SET requests = $4, status = $5::text, expires_at = ${prolongedExpirySql('$6')}, updated_at = statement_timestamp(),
+      due_at = CASE WHEN $5::text = 'working' THEN statement_timestamp() END
     WHERE id = $1`,
     [id, entryNames, entries, JSON.stringify(Object.fromEntries(openRequests)), status, lifetimeMs],
   )
 }
 
-/** Cancels a task, or notifies its worker to do so. */
-export async function cancelOwnedTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
+/** Cancels a task of an owner, or of any, at once or through its worker. */
+export async function cancelTask(store: SqlStore, id: string, owner: string | undefined): Promise<CancelOutcome> {
   const { database, tables, notifyCancel } = store
   const key = toStoredText(id)
   const outcome = await database.transaction<CancelOutcome>(async (query) => {
     const [row] = await query(
-      `SELECT ${openTaskCondition} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
-      FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${notExpiredCondition} FOR UPDATE`,
-      [key, toStoredText(owner)],
+      `SELECT ${openTaskCondition} AS open, leased AND due_at > statement_timestamp() AS claimed
+      FROM ${tables.task} WHERE id = $1 AND ($2::text IS NULL OR owner = $2::text) AND ${notExpiredCondition} FOR UPDATE`,
+      [key, owner === undefined ? null : toStoredText(owner)],
     )
     if (row === undefined) return 'unknown'
     if (row['open'] !== true) return 'finished'
-    if (row['held'] === true) {
+    if (row['claimed'] === true) {
       await query(`UPDATE ${tables.task} SET cancelling = true WHERE id = $1`, [key])
       return 'notified'
     }
-    // A job that is in the queue is dropped by the worker that takes it.
     const endParameters = createFinishTaskValues({ outcome: { status: 'cancelled' }, lifetimeMs: 0 })
-    await query(createFinishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
+    await query(createFinishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5', '$6']), [key, ...endParameters])
     return 'cancelled'
   })
   if (outcome === 'notified') notifyCancel(id)

@@ -1,3 +1,4 @@
+import { platformRuntime, withTimeout } from '@x/core'
 import { type PostgresConnection, type PostgresPool, type PostgresQuery, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from './sql-database.ts'
 
@@ -8,22 +9,53 @@ export interface PoolSettings {
   readonly channel: string
   readonly timeoutMs: number
   readonly onError: (error: unknown) => void
-  /** Lets go of the pool, where it is the engine's own. */
+  /** Closes the pool, where it is the engine's own. */
   readonly end: () => Promise<void>
 }
 
-/** Factor by which the time limit grows for the installation and maintenance of tables. */
+/** The factor of the time limit for the creation and migration of tables. */
 const maintenanceTimeoutFactor = 6
 
 /** A database over a pool of connections. */
 export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
-    query: createConnectionQuery(pool, timeoutMs),
-    maintenanceQuery: createConnectionQuery(pool, timeoutMs * maintenanceTimeoutFactor),
-    transaction: (work) => runInTransaction(pool, timeoutMs, work),
+    query: (text, values) =>
+      useConnection(pool, timeoutMs, (connection) => createConnectionQuery(connection, timeoutMs)(text, values)),
+    transaction: (work, options) =>
+      runInTransaction(pool, timeoutMs * (options?.isMaintenance ? maintenanceTimeoutFactor : 1), work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,
+  }
+}
+
+/**
+ * Uses a connection of the pool. An application's pool may wait for a silent server without end, so that the wait for a
+ * connection is bounded here. After an error the connection is closed, because it may still be busy.
+ */
+async function useConnection<T>(
+  pool: PostgresPool,
+  timeoutMs: number,
+  use: (connection: PostgresConnection) => Promise<T>,
+): Promise<T> {
+  const createTimeoutError = (): Error => new Error(`The pool gave no connection within ${timeoutMs} ms`)
+  let isLate = false
+  const connection = await withTimeout({ timeoutMs, clock: platformRuntime, createTimeoutError }, async () => {
+    const opened = await pool.connect()
+    if (isLate) opened.release(false)
+    return opened
+  }).catch((error: unknown) => {
+    isLate = true
+    throw error
+  })
+  ignoreConnectionErrors(connection)
+  try {
+    const value = await use(connection)
+    connection.release(false)
+    return value
+  } catch (error) {
+    connection.release(true)
+    throw error
   }
 }
 
@@ -41,31 +73,24 @@ async function runInTransaction<T>(
   timeoutMs: number,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
-  const connection = await pool.connect()
-  const query = createConnectionQuery(connection, timeoutMs)
-  ignoreConnectionErrors(connection)
-  try {
-    // A process that is suspended in the middle must not hold its rows: others wait for them to take its tasks over.
+  return useConnection(pool, timeoutMs, async (connection) => {
+    const query = createConnectionQuery(connection, timeoutMs)
+    // A process that is stopped in the middle must not keep its rows locked: others wait for them.
     await query(
       `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs}; SET LOCAL statement_timeout = ${timeoutMs}`,
     )
     const value = await work(query)
     await query('COMMIT')
-    connection.release(false)
     return value
-  } catch (error) {
-    // It may still be busy with what took too long: closing it takes everything back.
-    connection.release(true)
-    throw error
-  }
+  })
 }
 
-/** The connections that have a listener of ours already: a pool gives the same one again and again. */
+/** The connections that have a listener already: a pool gives the same one repeatedly. */
 const watchedConnections = new WeakSet<PostgresConnection>()
 
 /**
- * Adds a listener for errors of a connection, which reject its query as well. Without a listener they would end the
- * process. The bus handles those that a pool opens from then on, and this one may be older, or its pool announce none.
+ * Adds a listener for errors of a connection, which reject its query as well. Without one they would end the process.
+ * The listener of the bus is on the connections that the pool opens later, and this one may be older.
  */
 function ignoreConnectionErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return

@@ -11,9 +11,11 @@ import {
   createRelease,
   sampleResult,
   createSuspendedTask,
+  claimTasks,
 } from '../../contract/samples.ts'
 import type { TaskEngine } from '../engine.ts'
 import { type PostgresEngineOptions, postgresEngine } from './postgres-engine.ts'
+import { migrations, tableNamesIn } from './tables.ts'
 
 let server: RealPostgres
 let pool: Pool
@@ -30,7 +32,6 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(opened.map((engine) => engine.close()))
   await pool.query('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')
-  await pool.query('DROP SCHEMA IF EXISTS mcp_tasks_jobs CASCADE')
   await pool.end()
 })
 
@@ -40,27 +41,60 @@ function open(options?: PostgresEngineOptions, url = server.url): TaskEngine {
   return engine
 }
 
+/** Creates the tables of the version before `due_at`, with tasks in each state. */
+async function createTablesWithQueue(database: Pool): Promise<void> {
+  const tables = tableNamesIn('mcp_tasks')
+  for (const migration of migrations.slice(0, 5)) await database.query(migration(tables))
+  await database.query(`UPDATE mcp_tasks.version SET number = 5;
+    CREATE SCHEMA mcp_tasks_jobs;
+    CREATE TABLE mcp_tasks_jobs.job (data jsonb, start_after timestamptz);
+    INSERT INTO mcp_tasks.task (id, owner, caller, payload, status, leased_until, attempt) VALUES
+      ('ready', '', '', '{}', 'working', NULL, 0), ('paused', '', '', '{}', 'working', NULL, 1),
+      ('held', '', '', '{}', 'working', now() + interval '1 hour', 1),
+      ('gone', '', '', '{}', 'working', now() - interval '1 second', 1),
+      ('asking', '', '', '{}', 'input_required', NULL, 1), ('ended', '', '', '{"a":1}', 'completed', NULL, 1);
+    INSERT INTO mcp_tasks_jobs.job VALUES ('{"id":"ready"}', now() - interval '1 minute'), ('{"id":"paused"}', now() + interval '1 hour')`)
+}
+
 async function count(table: string): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(`SELECT count(*) FROM ${table}`)
   return Number(rows[0]?.count)
 }
 
 describe('the tables', () => {
-  test('are made once when many instances begin at the same time', async () => {
-    const engines = Array.from({ length: 5 }, () => open())
-    const made = engines.map((engine, index) => engine.create(createNewTask(`task-${index}`)))
-    expect(await Promise.all(made)).toHaveLength(5)
+  test('are created once when six instances start at the same time', async () => {
+    const engines = Array.from({ length: 6 }, () => open())
+    const creations = engines.map((engine, index) => engine.create(createNewTask(`task-${index}`)))
+    expect(await Promise.all(creations)).toHaveLength(6)
     expect(await count('mcp_tasks.version')).toBe(1)
-    expect(await open().claim(10)).toHaveLength(5)
+    expect(await claimTasks(open(), 10)).toHaveLength(6)
+  })
+
+  test('of the version with a queue are migrated once when six instances start at the same time', async () => {
+    await createTablesWithQueue(pool)
+    const engines = Array.from({ length: 6 }, () => open())
+    await Promise.all(engines.map((engine) => engine.ping()))
+    const [engine = open()] = engines
+    const claimed = (await claimTasks(engine, 10)).map(({ id, failures }) => `${id} ${failures}`)
+    expect(claimed.toSorted()).toEqual(['gone 1', 'ready 0'])
+    expect((await engine.list({ limit: 10 })).tasks.map(({ id, state }) => [id, state])).toEqual(
+      expect.arrayContaining([
+        ['ended', undefined],
+        ['asking', 'waiting'],
+        ['paused', 'paused'],
+        ['held', 'running'],
+      ]),
+    )
+    const { rows } = await pool.query("SELECT payload FROM mcp_tasks.task WHERE id = 'ended'")
+    expect(rows).toEqual([{ payload: '{}' }])
+    expect((await pool.query("SELECT to_regclass('mcp_tasks_jobs.job') AS job")).rows).toEqual([{ job: null }])
   })
 
   test('are used by a role that may not make any', async () => {
     await open().create(createNewTask('a'))
     await pool.query(`CREATE ROLE worker LOGIN PASSWORD 'worker'`)
-    for (const schema of ['mcp_tasks', 'mcp_tasks_jobs']) {
-      await pool.query(`GRANT USAGE ON SCHEMA ${schema} TO worker`)
-      await pool.query(`GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO worker`)
-    }
+    await pool.query('GRANT USAGE ON SCHEMA mcp_tasks TO worker')
+    await pool.query('GRANT ALL ON ALL TABLES IN SCHEMA mcp_tasks TO worker')
     const engine = open({}, server.url.replace('postgres:password', 'worker:worker'))
     const task = await claimOne(engine)
     expect(
@@ -77,16 +111,16 @@ describe('the tables', () => {
   test('of a later version are left alone', async () => {
     await open().create(createNewTask('a'))
     await pool.query('UPDATE mcp_tasks.version SET number = 99')
-    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 5 at most')
+    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 6 at most')
   })
 
   test('of two schemas know nothing of each other', async () => {
     const [one, other] = [open({ schema: 'one' }), open({ schema: 'other' })]
     await one.create(createNewTask('a'))
     expect(await other.get('a', sampleOwner)).toBeUndefined()
-    expect(await other.claim(1)).toEqual([])
-    expect(await one.claim(1)).toHaveLength(1)
-    for (const schema of ['one', 'one_jobs', 'other', 'other_jobs']) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+    expect(await claimTasks(other, 1)).toEqual([])
+    expect(await claimTasks(one, 1)).toHaveLength(1)
+    for (const schema of ['one', 'other']) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
   })
 
   test.each(['mcp tasks', 'tasks"; DROP', 'Tasks', '', 'x'.repeat(41)])('are not made in a schema %j', (schema) => {
@@ -102,18 +136,13 @@ describe('the tables', () => {
   })
 })
 
-describe('a task and its job', () => {
-  test('are made together or not at all', async () => {
+describe('tasks', () => {
+  test('are created once for each id', async () => {
     const engine = open()
     await engine.create(createNewTask('a'))
-    expect(await count('mcp_tasks_jobs.job')).toBe(1)
     await expect(engine.create(createNewTask('a'))).rejects.toThrow('There is a task "a" already')
     expect(await engine.create(createNewTask('b', { callerLimit: 1 }))).toBe('full')
-    expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([1, 1])
-    await pool.query('ALTER TABLE mcp_tasks_jobs.job RENAME TO elsewhere')
-    await expect(engine.create(createNewTask('c'))).rejects.toThrow('mcp_tasks_jobs.job')
-    await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job')
-    expect(await engine.get('c', sampleOwner)).toBeUndefined()
+    expect(await count('mcp_tasks.task')).toBe(1)
   })
 
   test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
@@ -137,13 +166,12 @@ describe('a task and its job', () => {
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([1, 1])
     await engine.finish(again, { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs })
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([0, 0])
-    expect(await count('mcp_tasks_jobs.job')).toBe(0)
     expect(await engine.deleteExpiredTasks()).toBe(1)
     await createClaimedTask(engine, 'left')
     await createSuspendedTask(engine, 'waiting')
     await pool.query(`UPDATE mcp_tasks.task SET expires_at = now()`)
     expect(await engine.deleteExpiredTasks()).toBe(4)
-    expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([0, 0])
+    expect(await count('mcp_tasks.task')).toBe(0)
   })
 
   // With the second limit most are made side by side, under a lock that they share, until there is little room.
@@ -157,19 +185,7 @@ describe('a task and its job', () => {
       (index % 2 ? here : there).create(createNewTask(`task-${index}`, { callerLimit })),
     )
     const made = (await Promise.all(making)).filter((row) => row !== 'full').length
-    const counts = [await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]
-    expect([made, ...counts]).toEqual([callerLimit, callerLimit, callerLimit])
-  })
-
-  test('of a cancelled task among those that are taken does not keep the tasks behind it waiting', async () => {
-    const engine = open()
-    for (const id of ['cancelled', 'a', 'b']) await engine.create(createNewTask(id))
-    await engine.cancel('cancelled', sampleOwner)
-    const wakes: string[] = []
-    await engine.listen({ onWork: () => wakes.push('work'), onCancel: () => {} })
-    expect(await engine.claim(2)).toMatchObject([{ id: 'a' }])
-    await expect.poll(() => wakes).toEqual(['work'])
-    expect(await engine.claim(2)).toMatchObject([{ id: 'b' }])
+    expect([made, await count('mcp_tasks.task')]).toEqual([callerLimit, callerLimit])
   })
 
   test.each([
@@ -214,7 +230,7 @@ describe('a task and its job', () => {
         ],
       }),
     )
-    await expect.poll(() => engine.claim(1)).toMatchObject([{ entries: [{ member: 'steps', key, value: 2 }] }])
+    await expect.poll(() => claimTasks(engine, 1)).toMatchObject([{ entries: [{ member: 'steps', key, value: 2 }] }])
   })
 })
 
@@ -226,7 +242,7 @@ describe('a pool of the application', () => {
     stop()
     await engine.close()
     expect(await count('mcp_tasks.task')).toBe(1)
-    await expect(engine.get('a', sampleOwner)).rejects.toThrow('The engine was closed')
+    await expect(engine.get('a', sampleOwner)).rejects.toThrow('The engine is closed')
   })
 
   test('of two connections is enough for everything at the same time', async () => {
@@ -234,7 +250,7 @@ describe('a pool of the application', () => {
     const engine = postgresEngine(small)
     const stop = await engine.listen({ onWork: () => {}, onCancel: () => {} })
     await Promise.all(Array.from({ length: 10 }, (_, index) => engine.create(createNewTask(`task-${index}`))))
-    const claims = await Promise.all(Array.from({ length: 5 }, () => engine.claim(3)))
+    const claims = await Promise.all(Array.from({ length: 5 }, () => claimTasks(engine, 3)))
     const ends = claims
       .flat()
       .map((task) =>

@@ -7,22 +7,21 @@ import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
-  /** Milliseconds that a statement may take, and a connection that the engine opens itself. Default: 10,000. */
+  /** Milliseconds that a statement may take, and the wait for a connection of the pool; 10,000 when absent. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool of the connection that listens. Default: the same pool. Give another pool where the first goes through
-   * a balancer that shares sessions, such as PgBouncer's transaction pooling.
+   * The pool of the connection that listens; the same pool when absent. Behind a balancer that shares sessions, such as
+   * PgBouncer's transaction pooling, it has to be one that connects to PostgreSQL directly.
    */
   readonly listenPool?: PostgresPool | undefined
 }
 
 /**
- * An engine over PostgreSQL, for a fleet: tasks in tables of a schema of their own, what is ready in a queue of pg-boss
- * beside them, and LISTEN and NOTIFY to wake workers. Takes a URL, or the application's own `Pool` of `pg`, which it
- * does not close and which has to have an `error` listener and a `max` of 2 at least.
+ * An engine over PostgreSQL, for a fleet: tasks in tables of a schema of their own, with LISTEN and NOTIFY for the
+ * workers. Takes a URL, or the application's own `Pool` of `pg`, which it does not close. That pool needs an `error`
+ * listener and a `max` of at least 2.
  *
- * The tables are made when it is first used. Needs the packages `pg` and `pg-boss`, in exactly the version 12.35.0. Its
- * authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
+ * The first use creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
  *
  * @example
  * tasks({ engine: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })
@@ -52,7 +51,7 @@ async function openPool(
   }
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'))
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
-  // A connection that breaks while it is idle would end the process without this listener.
+  // A connection that breaks while nobody uses it would end the process without this listener.
   pool.on('error', onError)
   return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
 }

@@ -8,6 +8,7 @@ import {
   sampleOwner,
   createRelease,
   sampleResult,
+  claimTasks,
 } from '../../contract/samples.ts'
 import { postgresEngine } from './postgres-engine.ts'
 
@@ -19,7 +20,6 @@ afterAll(() => server.close())
 beforeEach(async () => {
   const pool = server.pool()
   await pool.query('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')
-  await pool.query('DROP SCHEMA IF EXISTS mcp_tasks_jobs CASCADE')
   await pool.end()
 })
 
@@ -48,7 +48,7 @@ test('a database that is restarted in the middle costs a task nothing', async ()
   await expect(engine.finish(task, done)).rejects.toThrow(away)
   await server.restart()
   expect(await engine.heartbeat([task])).toEqual(['owned'])
-  expect(await engine.claim(10)).toEqual([])
+  expect(await claimTasks(engine, 10)).toEqual([])
   expect(await engine.finish(task, done)).toBe(true)
   expect(await engine.get('a', sampleOwner)).toMatchObject({ status: 'completed', result: sampleResult })
   await engine.close()
@@ -80,8 +80,8 @@ test('an instance that stands still in the middle of a transaction does not keep
   // What the engine sends first of all in a transaction of such an instance.
   await frozen.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 500; SET LOCAL statement_timeout = 500')
   await frozen.query('SELECT FROM mcp_tasks.task FOR UPDATE')
-  expect(await engine.claim(1)).toEqual([])
-  await expect.poll(() => engine.claim(1), { timeout: 10_000 }).toMatchObject([{ attempt: 2 }])
+  expect(await claimTasks(engine, 1)).toEqual([])
+  await expect.poll(() => claimTasks(engine, 1), { timeout: 10_000 }).toMatchObject([{ attempt: 2 }])
   frozen.release(true)
   await pool.end()
   await engine.close()
@@ -112,7 +112,7 @@ test('instances that claim, answer and end at the same time do not lock each oth
   const ended: string[] = []
   const work = async (engine: typeof first): Promise<void> => {
     while (ended.length < ids.length) {
-      const tasks = await engine.claim(5)
+      const tasks = await claimTasks(engine, 5)
       await engine.heartbeat(tasks)
       await Promise.all(
         tasks.map(async (task) => {

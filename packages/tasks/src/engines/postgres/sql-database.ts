@@ -1,11 +1,10 @@
 import type { ChangeBus } from '@x/core'
 
-/** A row as a driver gives it, by column. */
+/** A row of a driver, by column. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
 /**
- * Sends SQL with values for `$1`, `$2`, …. A text without values may be several statements. Gives the rows of all of
- * them.
+ * Sends SQL with values for `$1`, `$2`, …, or several statements without values. Resolves with the rows of all.
  */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>
 
@@ -13,19 +12,14 @@ export type Query = (text: string, values?: readonly unknown[]) => Promise<reado
 export interface SqlDatabase {
   /** One statement, which is its own transaction. */
   readonly query: Query
-  /** Several statements at a time, or one that may take long: what installs and tends tables. */
-  readonly maintenanceQuery: Query
-  /** Commits what was done when `work` resolves, and nothing when it rejects. */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** Notifies the other instances of the same database. */
+  /** Commits when `work` resolves, and rolls back when it rejects. Maintenance has a longer time limit. */
+  transaction<T>(work: (query: Query) => Promise<T>, options?: { readonly isMaintenance?: boolean }): Promise<T>
+  /** Notifies the instances that use the same database. */
   readonly bus: ChangeBus
   close(): Promise<void>
 }
 
-/**
- * Loads a package that not every user needs. Rejects with what to install when it is missing. `packageSpec` is what to
- * install.
- */
+/** Loads an optional package. Rejects with the command that installs it when it is missing. */
 export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {
   try {
     return await importModule()
@@ -38,7 +32,7 @@ export async function importPeerDependency<T>(packageSpec: string, importModule:
   }
 }
 
-/** A package that is there and lacks one of its own is another mistake. */
+/** Returns true when this package is missing, and not one that it depends on. */
 function isMissingModule(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
   return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${name}'`)

@@ -1,29 +1,26 @@
-import { type ErrorListener, errorListener } from '@x/core'
+import { type ErrorListener, errorListener, randomId } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
 import { createEngineNotifications } from './engine-notifications.ts'
-import { openQueue } from './job-queue.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
-import { answerTask, cancelOwnedTask, inspectTask, readTask } from './owner-requests.ts'
+import { countTasks, inspectTask, listTasks, revokeTask } from './operator-requests.ts'
+import { answerTask, cancelTask, readTask } from './owner-requests.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
 import { migrateTables, tableNamesIn } from './tables.ts'
 
 /** The options of all engines over SQL. */
 export interface SqlEngineOptions {
-  /** The schema with the tables. A second one, with `_jobs` behind its name, has the queue. `mcp_tasks` when absent. */
+  /** The schema of the tables; `mcp_tasks` when absent. */
   readonly schema?: string | undefined
-  /** For how many milliseconds a claim is good. Default: 10,000. */
+  /** Milliseconds for which a claim is valid; 10,000 when absent. */
   readonly leaseMs?: number | undefined
-  /** Receives failures in the background. A line of `console.error` when absent, `false` for none. */
+  /** Receives failures in the background; a line of `console.error` when absent, `false` for none. */
   readonly onError?: ErrorListener<[error: unknown]>
 }
 
-/**
- * An engine over a database that is opened when it is first used. What could not be opened is tried again the next
- * time.
- */
+/** An engine over a database that is opened with the first use, and again with the next one after a failure. */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
   const leaseMs = requireLeaseMs(options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
@@ -33,8 +30,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   let closePromise: Promise<void> | undefined
 
   const getStore = (): Promise<SqlStore> => {
-    if (closePromise !== undefined)
-      return Promise.reject(new Error('The engine was closed: nothing is asked of it after that'))
+    if (closePromise !== undefined) return Promise.reject(new Error('The engine is closed and takes no more calls'))
     storePromise ??= openStore(openDatabase, settings).catch((error: unknown) => {
       storePromise = undefined
       throw error
@@ -56,16 +52,19 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     create: async (task) => createTask(await getStore(), task),
     get: async (id, owner) => readTask(await getStore(), id, owner),
     answer: async (answers) => answerTask(await getStore(), answers),
-    cancel: async (id, owner) => cancelOwnedTask(await getStore(), id, owner),
-    claim: async (maxClaims) => claimTasks(await getStore(), maxClaims),
+    cancel: async (id, owner) => cancelTask(await getStore(), id, owner),
+    claim: async (request) => claimTasks(await getStore(), request),
     heartbeat: async (leases) => renewLeases(await getStore(), leases),
     record: async (lease, progress) => recordProgress(await getStore(), lease, progress),
     suspend: async (lease, suspension) => suspendTask(await getStore(), lease, suspension),
     release: async (lease, taskRelease) => releaseTask(await getStore(), lease, taskRelease),
     finish: async (lease, taskEnd) => finishTask(await getStore(), lease, taskEnd),
     deleteExpiredTasks: async () => sweepExpiredRows(await getStore()),
-    listen: async (listener) => registerListener(listenToDatabase(await getStore(), listener)),
+    listen: async (listener) => registerListener(listenToDatabase(await getStore(), listener, settings.onError)),
     inspect: async (id) => inspectTask(await getStore(), id),
+    revoke: async (id) => revokeTask(await getStore(), id),
+    list: async (filter) => listTasks(await getStore(), filter),
+    count: async () => countTasks(await getStore()),
     ping: async () => void (await (await getStore()).database.query('SELECT 1')),
     close: () => {
       closePromise ??= closeStore(storePromise, stopFunctions)
@@ -74,7 +73,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   }
 }
 
-/** Ends the work in the background, then lets go of the database: a pool waits for what is in use. */
+/** Stops listening, then closes the database: a pool waits for the connections in use. */
 async function closeStore(
   storePromise: Promise<SqlStore> | undefined,
   stopFunctions: ReadonlySet<() => void>,
@@ -82,7 +81,6 @@ async function closeStore(
   const store = await storePromise?.catch(() => undefined)
   for (const stop of stopFunctions) stop()
   await store?.notifications.flush()
-  await store?.queue.close()
   await store?.database.close()
 }
 
@@ -93,13 +91,11 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
   const database = await openDatabase()
   try {
     await migrateTables(database, tables)
-    const queue = await openQueue(database, { schema: `${tables.schema}_jobs`, onError })
     const notifications = createEngineNotifications(database.bus)
-    // No call waits until the others are notified, because the written rows decide.
+    // The rows count, so that no caller waits for notifications.
     const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
     return {
       database,
-      queue,
       tables,
       leaseMs,
       notifications,
@@ -115,23 +111,51 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
 const workTopic = 'work'
 const cancelTopic = 'cancel:'
 
-function listenToDatabase({ database }: SqlStore, { onWork, onCancel }: EngineListener): Promise<() => void> {
-  return database.bus.listen({
+const proofTopic = 'proof:'
+const proofTimeoutMs = 2000
+const pollIntervalMs = 1000
+
+/**
+ * Listens to the database. LISTEN also succeeds through a balancer that shares sessions, and is then without effect.
+ * A notification of its own proves that notifications pass; without it the listener is called each second.
+ */
+async function listenToDatabase(
+  { database }: SqlStore,
+  { onWork, onCancel }: EngineListener,
+  onError: (error: unknown) => void,
+): Promise<() => void> {
+  const proof = `${proofTopic}${randomId()}`
+  const timers: { proof?: NodeJS.Timeout; poll?: NodeJS.Timeout } = {}
+  const startPolling = (): void => {
+    const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
+    onError(new Error(`Notifications of PostgreSQL do not pass: ${advice}. Until then workers poll each second`))
+    timers.poll = setInterval(onWork, pollIntervalMs).unref()
+  }
+  const stopTimers = (): void => {
+    clearTimeout(timers.proof)
+    clearInterval(timers.poll)
+  }
+  const stopListening = await database.bus.listen({
     onChange: ({ topic }) => {
       if (topic === workTopic) onWork()
+      else if (topic === proof) stopTimers()
       else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
     },
     // A cancellation is reported with the next heartbeat as well.
     onGap: () => onWork(),
   })
+  timers.proof = setTimeout(startPolling, proofTimeoutMs).unref()
+  await database.bus.publish({ topic: proof }).catch(onError)
+  return () => {
+    stopTimers()
+    stopListening()
+  }
 }
 
-/** As many as are deleted at once, so that no transaction waits long for a row. */
+/** The rows that one statement deletes, so that other statements wait for a short time only. */
 const maxSweptRows = 5000
 
-/**
- * Deletes what has expired. Journal and answers go with their task, and a job is dropped by the worker that takes it.
- */
+/** Deletes expired tasks with their journals and answers. */
 async function sweepExpiredRows({ database, tables }: SqlStore): Promise<number> {
   const rows = await database.query(
     `WITH expired AS (

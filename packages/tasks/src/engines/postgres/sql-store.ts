@@ -1,36 +1,52 @@
 import type { EngineNotifications } from './engine-notifications.ts'
-import type { JobQueue } from './job-queue.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { TableNames } from './tables.ts'
 
 /** The state that the functions of an engine over SQL share. */
 export interface SqlStore {
   readonly database: SqlDatabase
-  readonly queue: JobQueue
   readonly tables: TableNames
   readonly leaseMs: number
   readonly notifications: EngineNotifications
-  /** Notifies every instance that there is work. An instance that is not notified polls. */
+  /** Notifies every instance of work. A lost notification costs time only, because workers poll as well. */
   readonly notifyWork: () => void
-  /** Notifies every instance that a task is to be cancelled. */
+  /** Notifies every instance that a claimed task was cancelled. */
   readonly notifyCancel: (id: string) => void
 }
 
-/** True of a task whose time has not run out. */
+/** True of a task whose lifetime is not over. */
 export const notExpiredCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
 
 /** True of a task that has not ended. */
 export const openTaskCondition = "status IN ('working', 'input_required')"
 
-/** So many milliseconds from now, as a time. */
+/** The time so many milliseconds from now. */
 export function timeFromNowSql(msPlaceholder: string): string {
   return `statement_timestamp() + ${msPlaceholder}::float8 * interval '1 millisecond'`
 }
 
-/**
- * When a task expires that is to be kept for so many milliseconds from now, and never for less than before. A fixed
- * lifetime stays as it is.
- */
+/** The end of a lifetime of so many milliseconds from now. It never moves back, and a fixed one never moves. */
 export function prolongedExpirySql(msPlaceholder: string): string {
   return `CASE WHEN fixed_lifetime THEN expires_at WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
+}
+
+/** Assigns the end of a claim to a row; the task is due at a time, or never. */
+export function endClaimSql(dueAtSql: string): string {
+  return `due_at = ${dueAtSql}, leased = false, token = NULL, worker = NULL`
+}
+
+/** Runs a write that makes a task ready. The workers are notified also when it rejects, for it may have had its effect. */
+export async function notifyWorkAfter<T>(
+  { notifyWork }: SqlStore,
+  write: Promise<T>,
+  isReady: (value: T) => boolean,
+): Promise<T> {
+  let isNotified = true
+  try {
+    const value = await write
+    isNotified = isReady(value)
+    return value
+  } finally {
+    if (isNotified) notifyWork()
+  }
 }

@@ -7,13 +7,12 @@ export interface TableNames {
   readonly journal: string
   readonly answer: string
   readonly version: string
-  /** The function that limits the tasks of a caller. */
+  /** The function that bounds the tasks of a caller. */
   readonly hasRoomFunction: string
 }
 
 /**
- * Names the tables of a schema. Throws `RangeError` for a name that is none, because a name cannot be a parameter of a
- * query.
+ * Names the tables of a schema. Throws `RangeError` for another name, because a name cannot be a parameter of a query.
  */
 export function tableNamesIn(schema: string): TableNames {
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
@@ -32,13 +31,12 @@ export function tableNamesIn(schema: string): TableNames {
 }
 
 /**
- * Each brings the tables from the version of its place to the next. What is JSON is text: `jsonb` changes numbers and
- * the order of keys, and refuses characters that JSON has.
+ * Each migration brings the tables from the version of its index to the next. JSON is stored as text: `jsonb` changes
+ * numbers and the order of keys, and rejects characters that JSON has.
  */
-const migrations: readonly ((tables: TableNames) => string)[] = [
+export const migrations: readonly ((tables: TableNames) => string)[] = [
   ({ schema, task, journal, answer, version }) => `
 CREATE SCHEMA IF NOT EXISTS "${schema}";
-CREATE SCHEMA IF NOT EXISTS "${schema}_jobs";
 CREATE TABLE ${version} (number integer NOT NULL);
 INSERT INTO ${version} VALUES (0);
 CREATE TABLE ${task} (
@@ -81,45 +79,78 @@ DROP INDEX "${schema}".task_open;
 CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_required');`,
   createHasRoomFunction,
   ({ task }) => `ALTER TABLE ${task} ADD COLUMN fixed_lifetime boolean NOT NULL DEFAULT false;`,
+  replaceQueue,
 ]
 
 /**
+ * Returns SQL that replaces the queue of earlier versions by one column: `due_at` is the time since which a task is
+ * ready, or until which it is paused or leased. It is null for a task that waits for its client or has ended.
+ */
+function replaceQueue(tables: TableNames): string {
+  const { schema, task } = tables
+  const jobs = `"${schema}_jobs"`
+  return `
+ALTER TABLE ${task} ADD COLUMN due_at timestamptz, ADD COLUMN leased boolean NOT NULL DEFAULT false,
+  ADD COLUMN token text, ADD COLUMN worker text, ADD COLUMN tool text NOT NULL DEFAULT '';
+UPDATE ${task} SET due_at = coalesce(leased_until, now()), leased = leased_until IS NOT NULL WHERE status = 'working';
+DO $$ BEGIN
+  IF to_regclass('${jobs}.job') IS NOT NULL THEN
+    UPDATE ${task} SET due_at = job.start_after FROM ${jobs}.job AS job
+    WHERE data->>'id' = ${task}.id AND status = 'working' AND leased_until IS NULL;
+  END IF;
+END $$;
+UPDATE ${task} SET payload = '{}' WHERE status NOT IN ('working', 'input_required');
+DROP SCHEMA IF EXISTS ${jobs} CASCADE;
+DROP INDEX "${schema}".task_open;
+ALTER TABLE ${task} DROP COLUMN leased_until;
+CREATE INDEX task_due ON ${task} (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX task_caller ON ${task} (caller, expires_at);
+DROP FUNCTION ${tables.hasRoomFunction}(text, bigint, boolean);
+${createHasRoomFunction(tables)}`
+}
+
+/**
  * Returns SQL of a function that returns whether a caller may have one more task, and holds a lock until the end of the
- * transaction that makes it. It is a function because each of its statements sees what others have written by then,
- * where those of one statement see what there was before the lock was waited for.
+ * transaction that creates it. At the limit it deletes the oldest task of the caller that has ended. It is a function
+ * because each of its statements sees what others have written before it, also while it waited for the lock.
  *
- * With a lock of its own each creation counts what the one before it has made, and waits for it to be written. Those
- * that share the lock cannot reach the limit together while there is room for as many as there can be connections.
+ * A creation with an exclusive lock counts the tasks of all creations before it. Creations with a shared lock cannot
+ * exceed the limit together while there is room for as many as there can be connections.
  */
 function createHasRoomFunction({ schema, task, hasRoomFunction }: TableNames): string {
   return `
 CREATE FUNCTION ${hasRoomFunction}(of_caller text, caller_limit bigint, is_shared boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   lock_key bigint := hashtextextended('${schema} ' || of_caller, 1);
-  most bigint := caller_limit;
+  max_count bigint := caller_limit;
 BEGIN
   IF is_shared THEN
-    most := caller_limit - current_setting('max_connections')::bigint;
+    max_count := caller_limit - current_setting('max_connections')::bigint;
     PERFORM pg_advisory_xact_lock_shared(lock_key);
   ELSE
     PERFORM pg_advisory_xact_lock(lock_key);
   END IF;
-  RETURN most > (
+  IF max_count > (
     SELECT count(*) FROM (
-      SELECT FROM ${task} WHERE caller = of_caller AND status IN ('working', 'input_required')
-        AND (expires_at IS NULL OR expires_at > statement_timestamp()) LIMIT caller_limit
-    ) AS open
+      SELECT FROM ${task} WHERE caller = of_caller AND (expires_at IS NULL OR expires_at > statement_timestamp())
+      LIMIT caller_limit
+    ) AS kept
+  ) THEN RETURN true; END IF;
+  IF is_shared THEN RETURN false; END IF;
+  DELETE FROM ${task} WHERE id = (
+    SELECT id FROM ${task} WHERE caller = of_caller AND status NOT IN ('working', 'input_required')
+    ORDER BY updated_at LIMIT 1 FOR UPDATE SKIP LOCKED
   );
+  RETURN FOUND;
 END $$;`
 }
 
 /**
- * Makes the tables, or brings them to this version, once however many instances begin at the same time. A role that may
- * not make tables can use what another has made. Rejects when they are of a later version.
+ * Creates the tables, or migrates them to this version, once however many instances start at the same time. A role
+ * without the right to create tables can use those of another. Rejects when they are of a later version.
  */
 export async function migrateTables({ query, transaction }: SqlDatabase, tables: TableNames): Promise<void> {
-  // A catalog that is read as a table is seen as it is: what a session remembers of names is old after it has waited
-  // for a lock.
+  // The catalog is read as a table, because names that a session remembers are old after it has waited for a lock.
   const versionTableQuery = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const readVersion = async (runQuery: typeof query): Promise<number> => {
     if ((await runQuery(versionTableQuery, [tables.schema])).length === 0) return 0
@@ -127,13 +158,16 @@ export async function migrateTables({ query, transaction }: SqlDatabase, tables:
     return Number(versionRow?.['number'])
   }
   if (isCurrentVersion(await readVersion(query), tables)) return
-  await transaction(async (runQuery) => {
-    await runQuery('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mcp tasks: tables of ${tables.schema}`])
-    const version = await readVersion(runQuery)
-    if (isCurrentVersion(version, tables)) return
-    for (const migration of migrations.slice(version)) await runQuery(migration(tables))
-    await runQuery(`UPDATE ${tables.version} SET number = $1`, [migrations.length])
-  })
+  await transaction(
+    async (runQuery) => {
+      await runQuery('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mcp tasks: tables of ${tables.schema}`])
+      const version = await readVersion(runQuery)
+      if (isCurrentVersion(version, tables)) return
+      for (const migration of migrations.slice(version)) await runQuery(migration(tables))
+      await runQuery(`UPDATE ${tables.version} SET number = $1`, [migrations.length])
+    },
+    { isMaintenance: true },
+  )
 }
 
 function isCurrentVersion(version: number, { schema }: TableNames): boolean {

@@ -13,9 +13,9 @@ export const rowColumns = `id, status, status_message, progress, requests, outco
   round(extract(epoch FROM expires_at - created_at) * 1000)::float8 AS ttl_ms`
 
 /** The columns of a task that was claimed. */
-export const claimColumns = 'id, attempt, failures, payload, cancelling'
+export const claimColumns = 'id, attempt, token, failures, payload, cancelling'
 
-// Each reads what this engine has written: a row that was changed by other hands fails, and is not made sense of.
+// A row that other programs changed is an error: nothing is guessed.
 
 /** Reads {@link rowColumns}. */
 export function toTaskRow(row: SqlRow): TaskRow {
@@ -53,6 +53,7 @@ export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries):
   return {
     id: fromStoredText(claimedTaskId(row)),
     attempt: Number(row['attempt']),
+    token: textFromColumn(row['token']),
     failures: Number(row['failures']),
     payload: objectFromColumn(row['payload']),
     isCancelling: row['cancelling'] === true,
@@ -98,26 +99,27 @@ const taskStatuses: ReadonlySet<unknown> = new Set<TaskStatus>([
   'failed',
 ])
 
-function statusFromColumn(column: unknown): TaskStatus {
-  // It is one of the set.
+/** Reads a column with a status. */
+export function statusFromColumn(column: unknown): TaskStatus {
+  // The set has nothing else.
   if (taskStatuses.has(column)) return column as TaskStatus
   throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
 }
 
 /**
- * A text as PostgreSQL can hold it: it has neither the zero character nor half a surrogate pair. Different texts stay
- * different, so that an id or an owner is never taken for another.
+ * Returns a text as PostgreSQL can store it, without the zero character and lone surrogates. Different texts stay
+ * different, so that no id or owner equals another.
  */
 export function toStoredText(text: string): string {
   return /^"|\0|\p{Surrogate}/u.test(text) ? JSON.stringify(text) : text
 }
 
-/** The text that was stored. */
+/** Returns the original of a stored text. */
 export function fromStoredText(storedText: string): string {
   return storedText.startsWith('"') ? String(JSON.parse(storedText)) : storedText
 }
 
-/** A name of the same length for every key, because an index takes no long ones. */
+/** Returns a name of the same length for every key, because an index takes no long ones. */
 export function hashEntryName(key: unknown): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64url')
 }

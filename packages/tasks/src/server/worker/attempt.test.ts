@@ -5,6 +5,7 @@ import { type AttemptStop, endClaim, openAttempt, stopAttempt } from './attempt.
 const claimed = {
   id: '1',
   attempt: 1,
+  token: 'token',
   failures: 0,
   payload: {},
   entries: [],

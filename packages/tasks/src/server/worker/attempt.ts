@@ -2,51 +2,59 @@ import { sleep, startBackgroundTimer } from '@x/core'
 import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../options.ts'
+import type { WorkerEngine } from './bounded-engine.ts'
 import { createResetEntries } from './requeue.ts'
 import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
+/** The context of a worker: its engine is bounded in time. */
+export interface WorkerContext extends TaskContext {
+  readonly engine: WorkerEngine
+}
+
 /** The reason why an attempt stops before its call has an outcome. */
 export type AttemptStop =
-  /** Another process has the task, or it has ended. */
+  /** The task has another claim, or has ended. */
   | { readonly kind: 'lost' }
   /** The task would record too much: it fails with this error. */
   | { readonly kind: 'too_large'; readonly error: WireError }
   | { readonly kind: 'cancelled' }
-  /** The task is left to any instance. */
+  /** The task is left to other instances. */
   | { readonly kind: 'released' }
 
 /**
- * The precedence of reasons that compete: the higher rank wins. Nothing is written for a task that is lost, and one
- * that cannot be recorded cannot be continued.
+ * The precedence of competing reasons: the higher rank wins. Nothing is written for a lost task, and a task that cannot
+ * be recorded cannot be continued.
  */
 const stopRanks: Readonly<Record<AttemptStop['kind'], number>> = { lost: 4, too_large: 3, cancelled: 2, released: 1 }
 
-/** One claim of a task while it is worked on. */
+/** The run of one claim of a task. */
 export interface Attempt {
   readonly task: ClaimedTask
   /** Aborts the handler. */
   readonly controller: AbortController
-  /** Aborts when no caller waits any more for what cannot be kept. */
+  /** Aborts when writes are tried once more and then given up. */
   readonly abandonSignal: AbortSignal
   readonly journalSize: JournalSize
   unrecordedEntries: JournalEntry[]
   lastStatusMessage: string | undefined
-  /** The numbers that were reported last. */
+  /** The numbers of the last report. */
   lastProgress: ProgressNumbers | undefined
   /** True when a step was recorded since the last write. */
   hasProgressed: boolean
   /** Every write waits for the one before. */
   pendingWrites: Promise<void>
+  /** When the present write began; undefined while there is none. */
+  writeStartedAt: number | undefined
   messageTimer: unknown
   /** Set when the task is to be released at the next boundary. */
   isReleasing: boolean
   /** The reason with the highest rank so far. */
   stop: AttemptStop | undefined
-  /** Set when the claim has ended: nothing is written any more. */
+  /** True once the claim has ended: nothing is written any more. */
   isFinished: boolean
 }
 
-/** Begins to work on a claimed task. */
+/** Creates the attempt of a claimed task. */
 export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Attempt {
   return {
     task,
@@ -58,6 +66,7 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
     lastProgress: undefined,
     hasProgressed: false,
     pendingWrites: Promise.resolve(),
+    writeStartedAt: undefined,
     messageTimer: undefined,
     isReleasing: false,
     stop: undefined,
@@ -65,7 +74,7 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
   }
 }
 
-/** Stops the handler. Of several reasons the one with the highest rank decides what becomes of the task. */
+/** Stops the handler. Of several reasons the one with the highest rank counts. */
 export function stopAttempt(attempt: Attempt, stop: AttemptStop): void {
   if (attempt.isFinished) return
   if (attempt.stop === undefined || stopRanks[stop.kind] > stopRanks[attempt.stop.kind]) attempt.stop = stop
@@ -73,29 +82,29 @@ export function stopAttempt(attempt: Attempt, stop: AttemptStop): void {
 }
 
 const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
-  lost: 'The task has ended, or goes on elsewhere',
+  lost: 'The task has ended, or continues at another instance',
   cancelled: 'The task was cancelled',
-  released: 'The task goes on elsewhere, because this process stops',
-  too_large: 'The task has recorded more than it may',
+  released: 'The task continues at another instance, because this process stops',
+  too_large: 'The task has recorded more than its limit',
 }
 
-/** Lets an attempt continue to the end of its next step, where its task is released. */
+/** Releases the task of an attempt at the end of its present step. */
 export function requestRelease(attempt: Attempt): void {
   attempt.isReleasing = true
 }
 
-/** Notes that the claim has ended: nothing is written any more. */
+/** Marks the claim as ended: nothing is written any more. */
 export function endClaim(attempt: Attempt): void {
   attempt.isFinished = true
 }
 
-/** Stores the journal of an attempt: every commit is one write, which those that wait for it share. */
-export function createJournalStore(attempt: Attempt, journal: JsonObject, context: TaskContext): JournalStore {
+/** Stores the journal of an attempt. Every commit is one write, which all that wait for it share. */
+export function createJournalStore(attempt: Attempt, journal: JsonObject, context: WorkerContext): JournalStore {
   return {
     journal,
     responses: attempt.task.responses,
     append: (entry) => {
-      // Recording something for a task counts as serving it.
+      // An instance that records something supports the task.
       if (attempt.unrecordedEntries.length === 0) attempt.unrecordedEntries.push(...createResetEntries(attempt.task))
       attempt.unrecordedEntries.push(entry)
       if (entry.member === 'steps') attempt.hasProgressed = true
@@ -109,31 +118,31 @@ export function createJournalStore(attempt: Attempt, journal: JsonObject, contex
   }
 }
 
-async function commitJournal(attempt: Attempt, context: TaskContext): Promise<void> {
+async function commitJournal(attempt: Attempt, context: WorkerContext): Promise<void> {
   await writeProgress(attempt, context)
   if (attempt.isReleasing) stopAttempt(attempt, { kind: 'released' })
   attempt.controller.signal.throwIfAborted()
 }
 
-/** Keeps what was noted by now. It stops the attempt when the task is not to continue here. */
-function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
+/** Stores the progress so far. Stops the attempt when the task does not continue here. */
+function writeProgress(attempt: Attempt, context: WorkerContext): Promise<void> {
   attempt.pendingWrites = attempt.pendingWrites.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.isFinished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
     if (stopIfTooLarge(attempt, progress, context) !== undefined) return
-    const { engine } = context.settings
-    const state = await retryEngineCall(() => engine.record(attempt.task, progress), attempt.abandonSignal, context)
+    const { engine } = context
+    const state = await retryWrite(attempt, { run: () => engine.record(attempt.task, progress) }, context)
     applyLeaseState(attempt, state ?? 'lost')
     if (progress.statusMessage !== undefined) context.taskChanges.notifyChange(attempt.task.id)
   })
   return attempt.pendingWrites
 }
 
-/** Returns an error if progress is too large to be written. Then the attempt stops, and nothing after it is written. */
+/** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
 export function stopIfTooLarge(
   attempt: Attempt,
   { entries }: TaskProgress,
-  context: TaskContext,
+  context: WorkerContext,
 ): WireError | undefined {
   if (attempt.stop?.kind === 'too_large') return attempt.stop.error
   const error = addToJournalSize(attempt.journalSize, entries, context.settings)
@@ -147,7 +156,7 @@ export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
   if (state === 'cancelling') stopAttempt(attempt, { kind: 'cancelled' })
 }
 
-/** Takes everything that is still to be kept. */
+/** Takes the progress that is not stored yet. */
 export function takeProgress(attempt: Attempt): TaskProgress {
   const {
     unrecordedEntries: entries,
@@ -171,14 +180,14 @@ function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalE
   return [...new Map(entries.map((entry) => [JSON.stringify([entry.member, entry.key]), entry])).values()]
 }
 
-/** Milliseconds between two writes that bring nothing but a status message. */
+/** Milliseconds between two writes of a status message alone. */
 const messageIntervalMs = 500
 
 /**
- * Takes progress for the status message and the numbers beside it. It is written with the next commit, or soon
- * (seps/2663-tasks-extension, tasks).
+ * Takes a report of progress as the status message and the numbers of a task. It is stored with the next commit, or
+ * after half a second (seps/2663-tasks-extension, tasks).
  */
-export function setLastProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
+export function setLastProgress(attempt: Attempt, params: JsonObject | undefined, context: WorkerContext): void {
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
   attempt.lastStatusMessage = text.slice(0, maxMessageLength)
@@ -205,18 +214,36 @@ const firstRetryPauseMs = 100
 const longestRetryPauseMs = 5000
 
 /**
- * Does something with the engine until it succeeds: a database that is unreachable for a moment must not cost a task
- * what it has done. It is safe to do it again, because every write is fenced. Undefined when it was given up.
+ * Repeats a write until it succeeds: a database that is unreachable for a moment must not cost a task its progress. It
+ * is safe to repeat, because every write names the token of the claim. Undefined when it was given up.
  */
-export async function retryEngineCall<T>(
-  write: () => Promise<T>,
-  abandonSignal: AbortSignal,
-  context: TaskContext,
+export async function retryWrite<T>(attempt: Attempt, write: Write<T>, context: WorkerContext): Promise<T | undefined> {
+  attempt.writeStartedAt = context.settings.clock.monotonicNow()
+  try {
+    return await repeatUntilDone(attempt, write, context)
+  } finally {
+    attempt.writeStartedAt = undefined
+  }
+}
+
+/** A write of an attempt. */
+export interface Write<T> {
+  readonly run: () => Promise<T>
+  /** Called when a repeated write has succeeded: an earlier one may have had its effect already. */
+  readonly onRepeated?: () => void
+}
+
+async function repeatUntilDone<T>(
+  { abandonSignal }: Attempt,
+  { run, onRepeated }: Write<T>,
+  { settings }: WorkerContext,
 ): Promise<T | undefined> {
-  const { clock, onError } = context.settings
+  const { clock, onError } = settings
   for (let pauseMs = firstRetryPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestRetryPauseMs)) {
     try {
-      return await write()
+      const value = await run()
+      if (pauseMs > firstRetryPauseMs) onRepeated?.()
+      return value
     } catch (error) {
       onError(error)
       if (abandonSignal.aborted) return undefined

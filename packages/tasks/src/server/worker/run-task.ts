@@ -13,14 +13,14 @@ import {
 } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type RunnableCall } from '../task-payload.ts'
-import type { TaskContext } from '../options.ts'
 import {
   type Attempt,
+  type WorkerContext,
   endClaim,
   createJournalStore,
   setLastProgress,
   stopIfTooLarge,
-  retryEngineCall,
+  retryWrite,
   takeProgress,
   withProgressToken,
 } from './attempt.ts'
@@ -28,8 +28,8 @@ import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.t
 import { checkResultSize, checkRequestsSize } from './size-limits.ts'
 import { findUnmetCapability } from './missing-capability.ts'
 
-/** Works on a task until it has ended, waits for its client, or is released. Never rejects. */
-export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
+/** Runs a task until it has ended, waits for its client, or is released. Never rejects. */
+export async function runTask(attempt: Attempt, context: WorkerContext): Promise<void> {
   const { task } = attempt
   const { maxFailures, clock, onError } = context.settings
   if (task.isCancelling) return finishAttempt(attempt, cancelledEnd, context)
@@ -49,11 +49,11 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   }
 }
 
-/** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
+/** Runs the call. Rejects when its task was stopped, also with a handler that does not end in time. */
 async function runAttempt(
   attempt: Attempt,
   runnableCall: RunnableCall,
-  context: TaskContext,
+  context: WorkerContext,
 ): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
   const { method, params, principal, journal, extensionRecords } = runnableCall
@@ -62,7 +62,7 @@ async function runAttempt(
   const baseCall = createCall({
     signal: controller.signal,
     principal,
-    // Log messages have no way to a task's client (seps/2663-tasks-extension, task status notifications).
+    // Log messages cannot reach the client of a task (seps/2663-tasks-extension, task status notifications).
     notify: ({ method, params }) => {
       if (method === 'notifications/progress') setLastProgress(attempt, params, context)
     },
@@ -82,9 +82,9 @@ async function runAttempt(
 }
 
 /**
- * Bounds the wait for a handler that does not end though its task was cancelled. It may still run, and changes nothing.
+ * Bounds the wait for a handler whose task was cancelled. A handler that still runs after it changes nothing.
  */
-function armCancelGrace(attempt: Attempt, { settings }: TaskContext) {
+function armCancelGrace(attempt: Attempt, { settings }: WorkerContext) {
   const { signal } = attempt.controller
   let timer: unknown
   let startGraceTimer = (): void => {}
@@ -109,7 +109,7 @@ interface AttemptResponse {
 
 async function applyResponse(
   { attempt, runnableCall, response }: AttemptResponse,
-  context: TaskContext,
+  context: WorkerContext,
 ): Promise<void> {
   const { stop } = attempt
   if (stop?.kind === 'lost') return
@@ -126,28 +126,33 @@ async function applyResponse(
   const { inputRequests } = result
   if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
     return suspendAttempt(attempt, inputRequests, context)
-  context.settings.onError(new Error(`Task ${attempt.task.id} was answered with input_required and without a question`))
+  context.settings.onError(new Error(`The call of task ${attempt.task.id} returned input_required without a request`))
   return finishAttempt(attempt, failedEnd(toWire(undefined)), context)
 }
 
-/** A task of a later version's format, which instances of that version can continue. */
+/** The format of a later version, whose instances can continue the task. */
 const unknownFormatCapability: MissingCapability = {
   code: errorCodes.internal,
-  description: 'its format: a later version has written it',
+  description: 'its format, which is of a later version',
 }
 
 /**
  * Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough.
  */
-async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability, context: TaskContext): Promise<void> {
-  const { engine, unsupportedTaskTimeoutMs, onError } = context.settings
+async function requeueTask(
+  attempt: Attempt,
+  unmetCapability: MissingCapability,
+  context: WorkerContext,
+): Promise<void> {
+  const { engine, settings } = context
+  const { unsupportedTaskTimeoutMs, onError } = settings
   const requeueCount = requeueCountOf(attempt.task)
   const requeuePlan = planRequeue(requeueCount, unmetCapability, unsupportedTaskTimeoutMs)
   if ('code' in requeuePlan) return finishAttempt(attempt, reportFailure(attempt, requeuePlan, context), context)
   if (requeueCount === 0)
     onError(
       new Error(
-        `Task ${attempt.task.id} is requeued for other instances, as this one does not know ${unmetCapability.description}`,
+        `Task ${attempt.task.id} is requeued for other instances, because this one does not know ${unmetCapability.description}`,
       ),
     )
   const leaseState = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
@@ -161,8 +166,8 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
-/** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
-async function endRejectedAttempt(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
+/** Ends an attempt whose call rejected, because it was stopped or could not be made. */
+async function endRejectedAttempt(attempt: Attempt, error: unknown, context: WorkerContext): Promise<void> {
   const { stop } = attempt
   switch (stop?.kind) {
     case 'lost':
@@ -179,8 +184,9 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown, context: Tas
   }
 }
 
-async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
-  const { engine, ttlMs: lifetimeMs } = context.settings
+async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: WorkerContext): Promise<void> {
+  const { engine, settings } = context
+  const { ttlMs: lifetimeMs } = settings
   const sizeError = checkRequestsSize(requests, context.settings)
   if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError, context)
   const leaseState = await writeClaimEnd(attempt, context, (progress) =>
@@ -190,8 +196,8 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: T
 }
 
 /** Releases a task, for any instance to continue at once. */
-export async function releaseAttempt(attempt: Attempt, context: TaskContext): Promise<void> {
-  const { engine } = context.settings
+export async function releaseAttempt(attempt: Attempt, context: WorkerContext): Promise<void> {
+  const { engine } = context
   const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
@@ -200,7 +206,7 @@ type AttemptProgress = ReturnType<typeof takeProgress>
 
 async function writeClaimEnd(
   attempt: Attempt,
-  context: TaskContext,
+  context: WorkerContext,
   write: (progress: AttemptProgress) => Promise<LeaseState>,
 ): Promise<LeaseState | undefined> {
   await attempt.pendingWrites
@@ -210,33 +216,41 @@ async function writeClaimEnd(
     await finishTooLargeTask(attempt, sizeError, context)
     return undefined
   }
-  const leaseState = await retryEngineCall(() => write(progress), attempt.abandonSignal, context)
+  const notifyChange = (): void => context.taskChanges.notifyChange(attempt.task.id)
+  const leaseState = await retryWrite(attempt, { run: () => write(progress), onRepeated: notifyChange }, context)
   if (leaseState !== 'cancelling') endClaim(attempt)
-  if (leaseState === 'owned') context.taskChanges.notifyChange(attempt.task.id)
+  if (leaseState === 'owned') notifyChange()
   return leaseState
 }
 
 async function finishAttempt(
   attempt: Attempt,
   taskEnd: Omit<TaskEnd, 'lifetimeMs'>,
-  context: TaskContext,
+  context: WorkerContext,
 ): Promise<void> {
   await attempt.pendingWrites
   endClaim(attempt)
-  const { settings } = context
+  const { engine, settings } = context
   const sizeError = checkResultSize(taskEnd, settings)
-  const endToStore = sizeError === undefined ? taskEnd : reportFailure(attempt, sizeError, context)
-  const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifetimeMs: settings.ttlMs })
-  const isStored = await retryEngineCall(write, attempt.abandonSignal, context)
-  if (isStored === true) context.taskChanges.notifyChange(attempt.task.id)
+  // The last report of a handler may be newer than the last write.
+  const { statusMessage, progress } = takeProgress(attempt)
+  const endToStore = {
+    ...(progress && { progress, statusMessage }),
+    ...(sizeError === undefined ? taskEnd : reportFailure(attempt, sizeError, context)),
+    lifetimeMs: settings.ttlMs,
+  }
+  const notifyChange = (): void => context.taskChanges.notifyChange(attempt.task.id)
+  const run = () => engine.finish(attempt.task, endToStore)
+  const isStored = await retryWrite(attempt, { run, onRepeated: notifyChange }, context)
+  if (isStored === true) notifyChange()
 }
 
-function finishTooLargeTask(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
+function finishTooLargeTask(attempt: Attempt, error: WireError, context: WorkerContext): Promise<void> {
   return finishAttempt(attempt, reportFailure(attempt, error, context), context)
 }
 
 /** Reports a failure to the author of the tool as well. */
-function reportFailure({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifetimeMs'> {
+function reportFailure({ task }: Attempt, error: WireError, { settings }: WorkerContext): Omit<TaskEnd, 'lifetimeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`))
   return failedEnd(error)
 }
@@ -252,6 +266,6 @@ function failedEnd(error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
 }
 
 function tooManyFailuresError(failures: number): WireError {
-  const message = `The task was begun ${failures} times, and each time its process died or stood still before a step of it was done`
+  const message = `The task was started ${failures} times, and each time its process died or stopped before a step was done`
   return { code: errorCodes.internal, message }
 }

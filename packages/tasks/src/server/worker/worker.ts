@@ -1,6 +1,14 @@
 import { captureAsyncContext, settlesWithin, sleep, startBackgroundTimer } from '@x/core'
 import type { TaskContext } from '../options.ts'
-import { applyLeaseState, type Attempt, openAttempt, requestRelease, stopAttempt } from './attempt.ts'
+import {
+  applyLeaseState,
+  type Attempt,
+  openAttempt,
+  requestRelease,
+  stopAttempt,
+  type WorkerContext,
+} from './attempt.ts'
+import { boundEngineCalls } from './bounded-engine.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
 import type { EngineListener } from '../../engines/engine.ts'
 
@@ -8,20 +16,20 @@ const firstPauseMs = 250
 const longestPauseMs = 30_000
 
 /**
- * Listens to the engine, again and again until that succeeds: an engine that is unreachable at the start must not leave
- * this instance without notifications. An outage is reported to `onError` once: the worker polls meanwhile, and reports
- * its own errors. Resolves with the function that ends it, or with undefined when the signal aborts before.
+ * Listens to the engine, and tries again until that succeeds. Of an outage the first failure is reported, because the
+ * worker polls meanwhile and reports its own. Resolves with the function that ends it, or with undefined when the
+ * signal aborts before.
  */
 async function listenForWork(
   listener: EngineListener,
   signal: AbortSignal,
-  context: TaskContext,
+  { engine, settings }: WorkerContext,
 ): Promise<(() => void) | undefined> {
-  const { clock, engine, onError } = context.settings
+  const { clock, onError } = settings
   for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const stop = await engine.listen(listener)
-      // Tasks may have become ready while no worker listened.
+      // Tasks may have become ready during the outage.
       if (pauseMs > firstPauseMs) listener.onWork()
       return stop
     } catch (error) {
@@ -32,15 +40,18 @@ async function listenForWork(
   return undefined
 }
 
-/** Works on tasks, in this process. */
+/** Runs tasks in this process. */
 export interface Worker {
-  /** Tasks that it works on now. */
+  /** The number of tasks that it runs. */
   readonly runningCount: number
-  /** Begins to listen and to claim. Calling it again does nothing, and so does calling it after `close`. */
+  /** Starts to listen and to claim. A second call does nothing, and neither does one after `close`. */
   start(): void
-  /** Claims no more tasks, and releases those it has at their next boundary. Returns the function that resumes. */
+  /** Claims no more tasks, and releases its tasks at the end of their step. Returns the function that resumes. */
   drain(): () => void
-  /** Releases everything: at the next boundary, and after so many milliseconds in the middle. */
+  /**
+   * Releases all tasks, at the end of their step and at the latest after `graceMs`. Resolves within `graceMs` and 2
+   * seconds, whatever the engine does.
+   */
   close(graceMs: number): Promise<void>
 }
 
@@ -48,16 +59,16 @@ export interface Worker {
 const sweepIntervalMs = 60_000
 
 interface WorkerState {
-  readonly context: TaskContext
+  readonly context: WorkerContext
   /** Runs work in the asynchronous context of the server, and not of the request that started it. */
   readonly runInOrigin: <T>(run: () => T) => T
   readonly attempts: Set<Attempt>
   readonly abandonController: AbortController
-  /** Aborts when nothing is to begin any more. */
+  /** Aborts when nothing may start any more. */
   readonly closeController: AbortController
   readonly timers: Map<string, unknown>
   readonly idleListeners: Set<() => void>
-  /** Claims, heartbeats and deletions that have begun and not ended. */
+  /** Claims, heartbeats and deletions that have not settled. */
   readonly backgroundWork: Set<Promise<void>>
   drainCount: number
   isClaiming: boolean
@@ -66,11 +77,16 @@ interface WorkerState {
   isStarted: boolean
 }
 
-/**
- * Makes a worker: one loop that claims tasks that are ready, as many as may run at once. It opens nothing before
- * `start`.
- */
-export function createWorker(context: TaskContext): Worker {
+/** The name of this worker that operators see. */
+function nameOfWorker(): string | undefined {
+  const { pid, env } = globalThis.process ?? {}
+  return pid === undefined ? undefined : `${env?.['HOSTNAME'] ?? 'process'}:${pid}`
+}
+
+/** Creates a worker: one loop that claims ready tasks, as many as may run at once. It opens nothing before `start`. */
+export function createWorker(taskContext: TaskContext): Worker {
+  const { engine, clock, onError } = taskContext.settings
+  const context = { ...taskContext, engine: boundEngineCalls(engine, clock, onError) }
   const state: WorkerState = {
     context,
     runInOrigin: captureAsyncContext(),
@@ -95,12 +111,19 @@ export function createWorker(context: TaskContext): Worker {
     },
     drain: () => state.runInOrigin(() => drainWorker(state)),
     close: async (graceMs) => {
-      await releaseAttempts(state, graceMs)
-      state.closeController.abort()
-      for (const timer of state.timers.values()) context.settings.clock.clearTimeout(timer)
-      const stopListening = await state.subscription
-      stopListening?.()
-      if (state.backgroundWork.size > 0) await waitForBackgroundWork(state)
+      const endTimers = (): void => {
+        state.closeController.abort()
+        for (const timer of state.timers.values()) clock.clearTimeout(timer)
+      }
+      const closeWorker = async (): Promise<void> => {
+        await releaseAttempts(state, graceMs)
+        endTimers()
+        void state.subscription?.then((stopListening) => stopListening?.())
+        if (state.backgroundWork.size > 0) await waitForBackgroundWork(state)
+      }
+      await settlesWithin(closeWorker(), graceMs + 2 * finalGraceMs, clock)
+      state.abandonController.abort()
+      endTimers()
     },
   }
 }
@@ -108,25 +131,26 @@ export function createWorker(context: TaskContext): Worker {
 function startWorker(state: WorkerState): void {
   state.isStarted = true
   if (state.closeController.signal.aborted) return
-  const { engine, workPollMs, runWorker } = state.context.settings
-  if (runWorker) state.subscription = listenForTasks(state)
-  if (runWorker) runEvery(state, workPollMs, () => claimWhileFree(state))
+  const { engine, settings } = state.context
+  if (settings.runWorker) state.subscription = listenForTasks(state)
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
   runEvery(state, sweepIntervalMs, () => engine.deleteExpiredTasks())
-  if (runWorker) claimTasksForFreeSlots(state)
+  if (!settings.runWorker) return
+  scheduleClaim(state)
+  claimTasksForFreeSlots(state)
 }
 
-/** Milliseconds that handlers have after they were aborted. */
+/** Milliseconds that handlers have after their abort, and the engine for the last writes. */
 const finalGraceMs = 1000
 
 async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
   drainWorker(state)
-  // The tasks of a running claim are released with the others.
-  if (state.backgroundWork.size > 0) await waitForBackgroundWork(state)
+  // The tasks of a claim that has not settled are released with the others.
+  if (state.isClaiming) await waitForBackgroundWork(state)
   await waitForAttempts(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, { kind: 'released' })
   await waitForAttempts(state, finalGraceMs)
-  // From here on every write is tried once.
+  // From here every write is tried once.
   state.abandonController.abort()
   await Promise.all([...state.attempts].map((attempt) => attempt.isFinished || releaseAttempt(attempt, state.context)))
 }
@@ -156,23 +180,44 @@ function claimTasksForFreeSlots(state: WorkerState): void {
   runInBackground(state, () => claimWhileFree(state))
 }
 
-/** Claims as long as there is work and room. Calls that come meanwhile repeat the claim once. */
+/** Claims while there are tasks and free slots. A call during a claim repeats it once. Then the next poll is set. */
 async function claimWhileFree(state: WorkerState): Promise<void> {
   state.shouldClaimAgain = true
   if (state.isClaiming) return
   state.isClaiming = true
+  let nextDueMs: number | undefined
   try {
     while (state.shouldClaimAgain && countFreeSlots(state) > 0) {
       state.shouldClaimAgain = false
-      const claimedTasks = await state.context.settings.engine.claim(countFreeSlots(state))
-      for (const task of claimedTasks) beginAttempt(state, openAttempt(task, state.abandonController.signal))
+      const claims = await state.context.engine.claim({ maxClaims: countFreeSlots(state), worker: nameOfWorker() })
+      nextDueMs = claims.nextDueMs
+      for (const task of claims.tasks) beginAttempt(state, openAttempt(task, state.abandonController.signal))
     }
   } catch (error) {
     state.context.settings.onError(error)
   } finally {
     state.isClaiming = false
+    scheduleClaim(state, nextDueMs)
   }
 }
+
+/** Sets the next claim that no notification causes. Chance keeps the instances of a fleet apart. */
+function scheduleClaim(state: WorkerState, nextDueMs = Number.POSITIVE_INFINITY): void {
+  const { clock, workPollMs } = state.context.settings
+  clock.clearTimeout(state.timers.get('claim'))
+  if (state.closeController.signal.aborted) return
+  const pauseMs = Math.min(
+    workPollMs * (0.75 + Math.random() / 2),
+    Math.max(nextDueMs, minClaimPauseMs) * (1 + Math.random() / 4),
+  )
+  state.timers.set(
+    'claim',
+    startBackgroundTimer(clock, () => claimTasksForFreeSlots(state), pauseMs),
+  )
+}
+
+/** Milliseconds between two claims at least, where a task is due soon. */
+const minClaimPauseMs = 20
 
 function countFreeSlots({ context, attempts, drainCount, closeController }: WorkerState): number {
   return closeController.signal.aborted || drainCount > 0 ? 0 : context.settings.concurrency - attempts.size
@@ -180,7 +225,7 @@ function countFreeSlots({ context, attempts, drainCount, closeController }: Work
 
 function beginAttempt(state: WorkerState, attempt: Attempt): void {
   state.attempts.add(attempt)
-  // It was claimed while a drain began.
+  // A drain may have begun during the claim.
   if (state.drainCount > 0) stopAttempt(attempt, { kind: 'released' })
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
@@ -190,13 +235,18 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
 }
 
 async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
-  const runningAttempts = [...attempts].filter(({ isFinished }) => !isFinished)
+  const { clock } = context.settings
+  const runningAttempts = [...attempts].filter(({ isFinished, writeStartedAt }) => {
+    // A write that is open for longer than the lease may hold the task for good: another worker has to take it over.
+    const isStuck = writeStartedAt !== undefined && clock.monotonicNow() - writeStartedAt > context.engine.leaseMs
+    return !isFinished && !isStuck
+  })
   if (runningAttempts.length === 0) return
-  const leaseStates = await context.settings.engine.heartbeat(runningAttempts.map(({ task }) => task))
+  const leaseStates = await context.engine.heartbeat(runningAttempts.map(({ task }) => task))
   runningAttempts.forEach((attempt, index) => applyLeaseState(attempt, leaseStates[index] ?? 'lost'))
 }
 
-/** Repeats work, each time so many milliseconds after the last has ended. */
+/** Repeats work, each time so many milliseconds after the last settled. */
 function runEvery(state: WorkerState, intervalMs: number, runOnInterval: () => Promise<unknown>): void {
   const name = String(state.timers.size)
   const { clock } = state.context.settings
@@ -215,7 +265,7 @@ function runInBackground(state: WorkerState, work: () => Promise<unknown>): void
   backgroundWork.add(promise)
 }
 
-/** The engine may be closed only when nothing is asked of it. An engine that does not answer is not waited for. */
+/** Waits for calls of the engine before it is closed, and not for one that does not answer. */
 async function waitForBackgroundWork({ backgroundWork, context }: WorkerState): Promise<void> {
   await settlesWithin(Promise.all(backgroundWork), finalGraceMs, context.settings.clock)
 }

@@ -1,0 +1,216 @@
+import { LimitError, parseJsonObject } from '@x/core'
+import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
+import type {
+  ClaimedTask,
+  EngineListener,
+  InspectedTask,
+  Lease,
+  LeaseState,
+  NewTask,
+  OpenTaskState,
+  ProgressNumbers,
+  TaskRow,
+} from './engine.ts'
+
+/** A stored task. Its JSON is text, so that nobody changes a part of it through a value that was passed in or out. */
+export interface StoredTask {
+  readonly id: string
+  readonly owner: string
+  readonly caller: string
+  readonly tool: string
+  readonly createdAt: number
+  readonly hasFixedLifetime: boolean
+  payload: string
+  status: TaskRow['status']
+  statusMessage: string | undefined
+  progress: ProgressNumbers | undefined
+  updatedAt: number
+  ttlMs: number | null
+  requests: Map<string, string>
+  readonly responses: Map<string, string>
+  readonly entries: Map<string, string>
+  outcome: string | undefined
+  attempt: number
+  failures: number
+  /** When the task became ready, or its pause or lease ends; undefined for one that waits or has ended. */
+  dueAt: number | undefined
+  /** The token of the present claim. */
+  token: string | undefined
+  worker: string | undefined
+  isCancelling: boolean
+}
+
+/** The state that the functions of an engine in memory share. */
+export interface MemoryStore {
+  readonly tasks: Map<string, StoredTask>
+  readonly listeners: Set<EngineListener>
+  readonly leaseMs: number
+  readonly maxTasks: number
+  readonly now: () => number
+}
+
+/** Stores a new task. A full caller, or a full store, loses the oldest of its tasks that has ended. */
+export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
+  const { tasks, maxTasks, now } = store
+  if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
+  const nowMs = now()
+  const ownTasks = [...tasks.values()].filter(({ caller }) => caller === task.caller)
+  const liveCount = ownTasks.filter((ownTask) => !isExpired(ownTask, nowMs)).length
+  if (liveCount >= task.callerLimit && !deleteOldestEnded(store, ownTasks)) return 'full'
+  if (tasks.size >= maxTasks && deleteExpiredTasks(store) === 0 && !deleteOfGreediestCaller(store)) {
+    const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'
+    throw new LimitError('tasks', { scope: 'all', max: maxTasks, advice })
+  }
+  const storedTask: StoredTask = {
+    id: task.id,
+    owner: task.owner,
+    caller: task.caller,
+    tool: task.tool,
+    payload: JSON.stringify(task.payload),
+    createdAt: nowMs,
+    status: 'working',
+    statusMessage: task.statusMessage,
+    progress: undefined,
+    updatedAt: nowMs,
+    ttlMs: task.lifetimeMs,
+    hasFixedLifetime: task.hasFixedLifetime === true,
+    requests: new Map(),
+    responses: new Map(),
+    entries: new Map(),
+    outcome: undefined,
+    attempt: 0,
+    failures: 0,
+    dueAt: nowMs,
+    token: undefined,
+    worker: undefined,
+    isCancelling: false,
+  }
+  tasks.set(task.id, storedTask)
+  notifyWork(store)
+  return toTaskRow(storedTask, nowMs)
+}
+
+function deleteOfGreediestCaller(store: MemoryStore): boolean {
+  const tasksByCaller = new Map<string, StoredTask[]>()
+  for (const task of store.tasks.values()) {
+    const callerTasks = tasksByCaller.get(task.caller)
+    if (callerTasks === undefined) tasksByCaller.set(task.caller, [task])
+    else callerTasks.push(task)
+  }
+  return [...tasksByCaller.values()]
+    .toSorted((one, other) => other.length - one.length)
+    .some((callerTasks) => deleteOldestEnded(store, callerTasks))
+}
+
+function deleteOldestEnded({ tasks }: MemoryStore, candidates: readonly StoredTask[]): boolean {
+  const [oldest] = candidates.filter(isFinished).toSorted((one, other) => one.updatedAt - other.updatedAt)
+  return oldest !== undefined && tasks.delete(oldest.id)
+}
+
+/** Deletes the tasks whose lifetime is over, and returns their number. */
+export function deleteExpiredTasks({ tasks, now }: MemoryStore): number {
+  const nowMs = now()
+  const expiredTasks = [...tasks.values()].filter((task) => isExpired(task, nowMs))
+  for (const { id } of expiredTasks) tasks.delete(id)
+  return expiredTasks.length
+}
+
+/** Notifies every worker that a task has become ready. */
+export function notifyWork({ listeners }: MemoryStore): void {
+  for (const listener of listeners) listener.onWork()
+}
+
+/** Finds a task whose lifetime is not over, of an owner if one is given. */
+export function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
+  const task = tasks.get(id)
+  if (task === undefined || isExpired(task, now())) return undefined
+  return owner === undefined || task.owner === owner ? task : undefined
+}
+
+/** Updates a task for the worker whose claim it is, and for no other. */
+export function writeIfLeased(
+  store: MemoryStore,
+  { id, token }: Lease,
+  update: (task: StoredTask) => void,
+): LeaseState {
+  const task = findStoredTask(store, id)
+  if (task?.token === undefined || task.token !== token) return 'lost'
+  const state = task.isCancelling ? 'cancelling' : 'owned'
+  update(task)
+  return state
+}
+
+/** Returns true if a task has ended. */
+export function isFinished({ status }: StoredTask): boolean {
+  return status !== 'working' && status !== 'input_required'
+}
+
+/** Returns true if the lifetime of a task is over. */
+export function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
+  return ttlMs !== null && nowMs >= createdAt + ttlMs
+}
+
+/** Prolongs the lifetime of a task, and never shortens it. */
+export function extendLifetime(task: StoredTask, lifetimeMs: number | null, nowMs: number): void {
+  if (task.ttlMs === null || task.hasFixedLifetime) return
+  task.ttlMs = lifetimeMs === null ? null : Math.max(task.ttlMs, nowMs - task.createdAt + lifetimeMs)
+}
+
+/** Returns the state of a task that has not ended. */
+export function openStateOf(task: StoredTask, nowMs: number): OpenTaskState | undefined {
+  if (isFinished(task)) return undefined
+  if (task.dueAt === undefined) return 'waiting'
+  if (task.dueAt <= nowMs) return 'ready'
+  return task.token === undefined ? 'paused' : 'running'
+}
+
+/** Returns the public state of a task. */
+export function toTaskRow(task: StoredTask, nowMs: number): TaskRow {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = task
+  const { result, error } = task.outcome === undefined ? {} : parseStoredObject(task.outcome)
+  return {
+    id,
+    status,
+    statusMessage,
+    progress: progress && { ...progress },
+    createdAt,
+    ageMs: nowMs - createdAt,
+    updatedAt,
+    ttlMs,
+    requests: parseStoredObjects(task.requests),
+    result: isJsonObject(result) ? result : undefined,
+    // It is the error that `finish` was given, as text in between.
+    error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
+  }
+}
+
+/** Returns a task as operators see it. */
+export function toInspectedTask(task: StoredTask, nowMs: number): InspectedTask {
+  const { owner, tool, attempt, failures, worker, dueAt } = task
+  const dueInMs = dueAt === undefined ? undefined : dueAt - nowMs
+  return { ...toTaskRow(task, nowMs), owner, tool, attempt, failures, worker, dueInMs, state: openStateOf(task, nowMs) }
+}
+
+/** Returns a task as its worker gets it. */
+export function toClaimedTask(task: StoredTask, token: string): ClaimedTask {
+  const { id, attempt, failures, payload, entries, responses, isCancelling } = task
+  return {
+    id,
+    attempt,
+    token,
+    failures,
+    payload: parseStoredObject(payload),
+    // Each was an entry before it was text.
+    entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
+    responses: parseStoredObjects(responses),
+    isCancelling,
+  }
+}
+
+function parseStoredObjects(textsByKey: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries(Array.from(textsByKey, ([key, text]) => [key, parseStoredObject(text)]))
+}
+
+function parseStoredObject(text: string): JsonObject {
+  return parseJsonObject(text) ?? {}
+}

@@ -1,0 +1,110 @@
+import type { InspectedTask, OpenTaskState, RevokeOutcome, TaskCount, TaskFilter, TaskPage } from '../engine.ts'
+import type { SqlRow } from './sql-database.ts'
+import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
+import { fromStoredText, rowColumns, statusFromColumn, toStoredText, toTaskRow } from './task-rows.ts'
+
+/** The state of an open task; NULL for one that has ended. */
+const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'
+  WHEN due_at <= statement_timestamp() THEN 'ready' WHEN leased THEN 'running' ELSE 'paused' END`
+
+const operatorColumns = `owner, tool, attempt, failures, worker, ${stateSql} AS state,
+  extract(epoch FROM due_at - statement_timestamp())::float8 * 1000 AS due_in_ms`
+
+/** Reads a task of any owner: one row, by its primary key. */
+export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<InspectedTask | undefined> {
+  const [row] = await database.query(
+    `SELECT ${rowColumns}, ${operatorColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
+    [toStoredText(id)],
+  )
+  return row && { ...toTaskRow(row), ...operatorMembersOf(row) }
+}
+
+function operatorMembersOf(row: SqlRow): Omit<InspectedTask, keyof ReturnType<typeof toTaskRow>> {
+  const { owner, tool, attempt, failures, worker, due_in_ms: dueInMs } = row
+  return {
+    owner: fromStoredText(String(owner)),
+    tool: fromStoredText(String(tool)),
+    state: stateFromColumn(row['state']),
+    attempt: Number(attempt),
+    failures: Number(failures),
+    worker: worker === null ? undefined : String(worker),
+    dueInMs: dueInMs === null ? undefined : Number(dueInMs),
+  }
+}
+
+function stateFromColumn(column: unknown): OpenTaskState | undefined {
+  // The statement computes it.
+  return column === null ? undefined : (String(column) as OpenTaskState)
+}
+
+/** Ends the claim of a task, whichever worker has it. */
+export async function revokeTask({ database, tables, notifyWork }: SqlStore, id: string): Promise<RevokeOutcome> {
+  const [row] = await database.query(
+    `WITH found AS MATERIALIZED (
+      SELECT id, status FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition} FOR UPDATE
+    ), revoked AS (
+      UPDATE ${tables.task} SET failures = 0, ${endClaimSql('statement_timestamp()')}
+      WHERE id = ANY(ARRAY(SELECT id FROM found WHERE status = 'working'))
+    )
+    SELECT status FROM found`,
+    [toStoredText(id)],
+  )
+  if (row === undefined) return 'unknown'
+  if (row['status'] === 'input_required') return 'waiting'
+  if (row['status'] !== 'working') return 'finished'
+  notifyWork()
+  return 'revoked'
+}
+
+/** The time and the id of the last task of a page. */
+const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (.*)$/s
+
+function parseCursor(cursor: string | undefined): readonly (string | undefined)[] {
+  if (cursor === undefined) return []
+  const match = cursorPattern.exec(cursor)
+  if (match === null) throw new RangeError('cursor is not the nextCursor of a page')
+  return match.slice(1)
+}
+
+/** Lists tasks of any owner, the newest first. Throws `RangeError` for a cursor that no page had. */
+export async function listTasks({ database, tables }: SqlStore, filter: TaskFilter): Promise<TaskPage> {
+  const { status, tool, owner, olderThanMs, minFailures, limit, cursor } = filter
+  const [time, id] = parseCursor(cursor)
+  const rows = await database.query(
+    `SELECT ${rowColumns}, ${operatorColumns},
+      to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id AS cursor
+    FROM ${tables.task} WHERE ${notExpiredCondition}
+      AND ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR tool = $2) AND ($3::text IS NULL OR owner = $3)
+      AND ($4::float8 IS NULL OR created_at <= statement_timestamp() - $4 * interval '1 millisecond')
+      AND ($5::integer IS NULL OR failures >= $5) AND ($6::timestamptz IS NULL OR (created_at, id) < ($6, $7::text))
+    ORDER BY created_at DESC, id DESC LIMIT $8::bigint + 1`,
+    [status, tool && toStoredText(tool), owner && toStoredText(owner), olderThanMs, minFailures, time, id, limit].map(
+      (value) => value ?? null,
+    ),
+  )
+  const page = rows.slice(0, limit)
+  return {
+    tasks: page.map((row) => {
+      const { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt } = toTaskRow(row)
+      return { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt, ...operatorMembersOf(row) }
+    }),
+    ...(rows.length > limit && { nextCursor: String(page.at(-1)?.['cursor']) }),
+  }
+}
+
+/** Counts tasks by tool, status and state. */
+export async function countTasks({ database, tables }: SqlStore): Promise<readonly TaskCount[]> {
+  const rows = await database.query(
+    `SELECT tool, status, ${stateSql} AS state, count(*)::integer AS count,
+      max(extract(epoch FROM statement_timestamp() - CASE WHEN due_at <= statement_timestamp() THEN due_at ELSE created_at END))::float8 * 1000
+        AS oldest_age_ms
+    FROM ${tables.task} WHERE ${notExpiredCondition} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+  )
+  return rows.map((row) => ({
+    tool: fromStoredText(String(row['tool'])),
+    status: statusFromColumn(row['status']),
+    state: stateFromColumn(row['state']),
+    count: Number(row['count']),
+    oldestAgeMs: Number(row['oldest_age_ms']),
+  }))
+}
