@@ -91,8 +91,6 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   /** Wraps every call, inside `ServerExtension.middleware`. */
   readonly middleware?: Middleware | undefined
   readonly adapters?: ProtocolAdapters | undefined
-  /** The reason why this server may be reached from this machine only, beside `ServerExtension.localOnly`. */
-  readonly localOnly?: string | undefined
   /** Takes the client notifications that the extension declares. */
   receive?(notification: RpcNotification, call: Call): void
   /**

@@ -7,11 +7,11 @@ export interface InputRequestTracker {
   /** The keys whose answers the server has taken. */
   readonly answeredRequestKeys: ReadonlySet<string>
   /**
-   * Takes what a state asks for the first time, so that no other caller asks it. A known key is passed over.
+   * Takes what a state asks for the first time, so that it is asked once. A known key is passed over.
    * `changedKey` names one that has another request now (seps/2663-tasks-extension, task update requests).
    */
   selectNewRequests(requests: InputRequests): NewRequests
-  /** Releases a request that no caller answers any more. */
+  /** Releases keys that are not answered any more. */
   release(keys: Iterable<string>): void
   /** The server has taken the answers. */
   markAnswered(keys: Iterable<string>): void
@@ -20,10 +20,7 @@ export interface InputRequestTracker {
 /** The new requests of a state, or the key of a request that changed. */
 export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changedKey: string }
 
-/**
- * Makes {@link InputRequestTracker}. `earlierAnsweredKeys` are of those that were answered before the task was taken up
- * here.
- */
+/** Makes {@link InputRequestTracker}. `earlierAnsweredKeys` are of those that were answered before the task was taken up here. */
 export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]): InputRequestTracker {
   const answeredKeys = new Set(earlierAnsweredKeys)
   /** The request of each key, as one text. Unknown for those that were answered elsewhere. */
@@ -50,7 +47,7 @@ export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]
   }
 }
 
-/** A request as one text that does not depend on the order of its members: stores of servers may change that. */
+/** A request as one text with sorted members, because stores of servers may change their order. */
 function canonicalizeRequest(request: InputRequest): string {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   return JSON.stringify(sortMembers(request as unknown as JsonValue))

@@ -28,8 +28,8 @@ interface InputRequestBatch {
 
 /**
  * Answers what a task asks, each key once, by the handlers of the call and the client, as in the rounds of a call
- * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which another
- * client has answered, or which ended with the task, goes away.
+ * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question that was
+ * answered elsewhere, or that ended with the task, is called off.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task
@@ -109,6 +109,6 @@ async function sendAnswers(
 
 function changedRequestError({ host, tool }: OpenTask, key: string): ClientError {
   const shownKey = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
-  const reason = `the task asks ${shownKey} again with another request: a key may stand for one request alone`
+  const reason = `the task asks ${shownKey} again with another request: a key is for one request alone`
   return new ClientError('invalid_result', reason, errorContextOf(host, tool))
 }

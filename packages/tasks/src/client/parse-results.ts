@@ -16,7 +16,7 @@ export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
 /** The longest id of a task that a client takes: it goes into a header of each request about it. */
 export const maxIdLength = 1024
 
-/** Reads the result of a call that continues as a task (seps/2663-tasks-extension, task creation). */
+/** Reads the result of a call that becomes a task (seps/2663-tasks-extension, task creation). */
 export function parseCreatedTask(result: JsonObject): ParsedResult<CreateTaskResult> {
   const parsedResult = parseWithShape(createTaskResult, result)
   if ('issue' in parsedResult || isTaskId(parsedResult.value.taskId)) return parsedResult

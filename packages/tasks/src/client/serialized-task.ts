@@ -4,8 +4,8 @@ import type { TaskReference } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 
 /**
- * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users: a
- * program that has it can read the result, and cancel the task.
+ * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users:
+ * every holder can read the result, and cancel the task.
  */
 export type SerializedTask = {
   /** The server that runs it: the URL of the connection. */
@@ -35,7 +35,7 @@ export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner
   return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
-// As many as a call may be asked in all its rounds unless the caller says otherwise.
+// As many as the rounds of a call ask at most by default.
 const maxAnsweredKeys = 1000
 
 /** Parses a serialized task, which may have been altered. Throws {@link TaskError} unless it is this owner's. */

@@ -5,9 +5,9 @@ import type { TaskHandle } from './task-handle.ts'
 export interface PollingOptions {
   /** Between two polls where the server suggests nothing. Default: 1000. */
   readonly defaultMs?: number | undefined
-  /** The minimum, even when the server suggests less. Default: 50. */
+  /** The minimum, also where the server suggests less. Default: 50. */
   readonly minMs?: number | undefined
-  /** The maximum, even when the server suggests more. Default: an hour. */
+  /** The maximum, also where the server suggests more. Default: an hour. */
   readonly maxMs?: number | undefined
   /** Between two polls while the server streams changes, unless it suggests more. Default: 30,000. */
   readonly streamingMs?: number | undefined

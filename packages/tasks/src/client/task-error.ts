@@ -24,7 +24,7 @@ export type TaskErrorCode =
 export class TaskError extends Error {
   override readonly name = 'TaskError'
   readonly code: TaskErrorCode
-  /** The tool that the task runs, undefined where no task was found. */
+  /** The tool that the task runs. Undefined where no task was found. */
   readonly tool: string | undefined
 
   constructor(

@@ -4,7 +4,7 @@ import type { DetailedTask } from '../schema/task.ts'
 import type { SerializedTask } from './serialized-task.ts'
 
 /**
- * A task of the server (seps/2663-tasks-extension). It runs whether or not a caller follows it: a signal that aborts
+ * A task of the server (seps/2663-tasks-extension). It also runs while no client follows it: a signal that aborts
  * here ends the wait, and `cancel` the task.
  */
 export interface TaskHandle extends AsyncIterable<DetailedTask> {
@@ -32,8 +32,8 @@ export interface TaskHandle extends AsyncIterable<DetailedTask> {
   /** Asks the server to cancel it, which may take time, or come too late. */
   cancel(options?: CallOptions): Promise<void>
   /**
-   * Returns the task as plain JSON, for `client.tasks.resume`. Throws `TaskError` `unidentified` where its owner is
-   * unknown.
+   * Returns the task as plain JSON, for `client.tasks.resume`. Throws `TaskError` `unidentified` where no option said
+   * whose it is.
    */
   serialize(): SerializedTask
 }

@@ -27,7 +27,7 @@ export interface NotificationContext {
 
 /**
  * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status
- * notifications). A server without task notifications is not asked again: the task is polled in any case.
+ * notifications). A server that does not notify is not asked again, because the task is polled in any case.
  */
 export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()
@@ -57,7 +57,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       } catch (error) {
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
-        // A stream that was open for a while is none of a row of failures.
+        // A stream that stood for a while is none of a row of failures.
         if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false
@@ -78,7 +78,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
     },
     onNextEvent: (wakeCallback) => {
       wake = wakeCallback
-      // It may have arrived while no caller waited.
+      // It may have come before the wait for it.
       if (latestState !== undefined) wakeCallback()
     },
     close: () => controller.abort(new DOMException('The task is not followed any more', 'AbortError')),

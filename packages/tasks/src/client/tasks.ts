@@ -199,7 +199,7 @@ async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise
   }
 }
 
-/** Asks for the end of a task. The caller does not wait for the answer: a task that is not cancelled expires. */
+/** Asks for the end of a task. The answer is not awaited, because a task that is not cancelled expires. */
 function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs, maxTotalMs }: CallOptions): void {
   cancelTask({ ...task, options: { meta, timeoutMs, maxTotalMs } }).catch(() => {})
 }

@@ -18,7 +18,7 @@ import { openNotifications, type TaskNotifications } from './task-notifications.
 export interface WatchedTask extends TaskReference {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
-  /** The state in the answer that made the task, undefined for one that is resumed. */
+  /** The state in the answer that made the task. Undefined for one that is resumed. */
   readonly initialState: Task | undefined
 }
 
@@ -50,7 +50,7 @@ export async function* watchTask(
 interface TaskReader {
   /** Reads the state, if it is new. Rejects when another poll cannot help. */
   read(): Promise<DetailedTask | undefined>
-  /** Waits until it is time to look again, or the server notifies of something. */
+  /** Waits until it is time to look again, or the server notifies. */
   waitForNextPoll(): Promise<void>
   close(): void
 }
@@ -75,7 +75,7 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
         computeNextPollPauseMs(lastState ?? initialState, notifications, settings),
         backoffPauseMs,
       )
-      // News that come while the server fails would be a way around the pause that it needs.
+      // A notification during failures must not shorten the pause that the server needs.
       return sleep(pauseMs, {
         clock,
         signal,
@@ -100,7 +100,7 @@ function comparableTextOf(state: DetailedTask): string {
   return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressOfState(state) ?? null })
 }
 
-/** Returns the numbers that a server of this project gives in the `_meta` of a task, undefined where there are none. */
+/** Returns the numbers that a server of this project gives in the `_meta` of a task. Undefined where there are none. */
 export function progressOfState(state: DetailedTask): Pick<Progress, 'progress' | 'total'> | undefined {
   const meta = '_meta' in state && isJsonObject(state._meta) ? state._meta : {}
   const progressMeta = meta[projectMetaKeys.progress]
@@ -130,9 +130,9 @@ function computeNextPollPauseMs(
 }
 
 interface RetryingReader {
-  /** Reads the state of the task, undefined when this attempt failed. Rejects when another attempt cannot succeed. */
+  /** Reads the state of the task. Undefined when this attempt failed. Rejects when another attempt cannot succeed. */
   read(): Promise<DetailedTask | undefined>
-  /** Returns the pause after failures, in milliseconds. 0 when the last read succeeded. */
+  /** Returns the pause after failures, in milliseconds; 0 when the last read succeeded. */
   computePauseMs(): number
 }
 
@@ -165,6 +165,6 @@ function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): Ret
 function unreachableError({ tool, settings }: WatchedTask, cause: Error): TaskError {
   const message =
     `The task of ${JSON.stringify(tool)} was unreachable for ${settings.failureTimeoutMs} ms; ` +
-    'it may go on at the server: resume it, or allow more with failureTimeoutMs'
+    'it may continue at the server: resume it, or allow more with failureTimeoutMs'
   return new TaskError('unreachable', message, { tool, cause })
 }

@@ -10,7 +10,7 @@ export interface EngineUnderTest {
   close(): Promise<void>
 }
 
-/** One promise of an engine; `run` rejects when it is broken. */
+/** One promise of an engine. `run` rejects when it is broken. */
 export interface ContractTest {
   readonly title: string
   readonly run: () => Promise<void>

@@ -78,7 +78,7 @@ export interface TaskEngine {
   list(filter: TaskFilter): Promise<TaskPage>
   /** Counts tasks by tool and state, for operators. */
   count(): Promise<readonly TaskCount[]>
-  /** Resolves when the store answers; opens it first where that was not done. Rejects when it is unreachable. */
+  /** Resolves when the store answers. Opens it first where that was not done. Rejects when it is unreachable. */
   ping(): Promise<void>
   /** Closes everything that the engine holds open for this instance. The tasks stay, unless they were in memory. */
   close(): Promise<void>
@@ -96,7 +96,7 @@ export interface ClaimRequest {
 /** The tasks that a worker got. */
 export interface Claims {
   readonly tasks: readonly ClaimedTask[]
-  /** Milliseconds until the next pause or lease ends; undefined when no task waits for time. */
+  /** Milliseconds until the next pause or lease ends. Undefined when no task waits for time. */
   readonly nextDueMs: number | undefined
 }
 
@@ -113,10 +113,10 @@ export interface NewTask {
   readonly caller: string
   /** The name of the tool that the task runs, for operators. */
   readonly tool: string
-  /** The data that a worker needs to run the task; the engine only stores it. */
+  /** The data that a worker needs to run the task. The engine only stores it. */
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
-  /** Milliseconds from now for which the task is kept; null without end. */
+  /** Milliseconds from now for which the task is kept. Null without end. */
   readonly lifetimeMs: number | null
   /** True when later changes never prolong the lifetime, as where the client asked for it. */
   readonly hasFixedLifetime?: boolean | undefined
@@ -137,9 +137,9 @@ export interface TaskRow {
   readonly ageMs: number
   /** The time of the last change of status, status message, progress or requests, in milliseconds since 1970. */
   readonly updatedAt: number
-  /** Milliseconds from `createdAt` until the task is deleted; null for never. */
+  /** Milliseconds from `createdAt` until the task is deleted. Null for never. */
   readonly ttlMs: number | null
-  /** The unanswered requests, by key; empty unless the status is `input_required`. */
+  /** The unanswered requests, by key. Empty unless the status is `input_required`. */
   readonly requests: JsonObject
   /** The result of a completed task. */
   readonly result: JsonObject | undefined
@@ -216,7 +216,7 @@ export interface TaskProgress {
 
 /** The progress of a task that is released, and its pause. */
 export interface TaskRelease extends TaskProgress {
-  /** Milliseconds for which the task cannot be claimed; undefined for none. It can be cancelled meanwhile. */
+  /** Milliseconds for which the task cannot be claimed. Undefined for none. It can be cancelled meanwhile. */
   readonly pauseMs?: number | undefined
 }
 
@@ -249,7 +249,7 @@ export interface TaskEnd {
 export interface EngineListener {
   /** A task may have become ready. */
   readonly onWork: () => void
-  /** A claimed task was cancelled; its claim may be another instance's. */
+  /** A claimed task was cancelled. Its claim may be another instance's. */
   readonly onCancel: (id: string) => void
 }
 

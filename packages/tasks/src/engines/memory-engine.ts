@@ -36,11 +36,11 @@ import {
 
 /** The options of {@link memoryEngine}. */
 export interface MemoryEngineOptions {
-  /** Milliseconds for which a claim is valid; 10,000 when absent. */
+  /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** The number of tasks that are kept, ended ones included; 10,000 when absent. */
+  /** The number of tasks that are kept, ended ones included. Default: 10,000. */
   readonly maxTasks?: number | undefined
-  /** Milliseconds since 1970; `Date.now` when absent. */
+  /** Milliseconds since 1970. Default: `Date.now`. */
   readonly wallClock?: (() => number) | undefined
 }
 

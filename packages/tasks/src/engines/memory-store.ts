@@ -12,7 +12,7 @@ import type {
   TaskRow,
 } from './engine.ts'
 
-/** A stored task. Its JSON is text, so that nobody changes a part of it through a value that was passed in or out. */
+/** A stored task. Its JSON is text, so that no caller shares a part of it. */
 export interface StoredTask {
   readonly id: string
   readonly owner: string
@@ -32,7 +32,7 @@ export interface StoredTask {
   outcome: string | undefined
   attempt: number
   failures: number
-  /** When the task became ready, or its pause or lease ends; undefined for one that waits or has ended. */
+  /** When the task became ready, or its pause or lease ends. Undefined for one that waits or has ended. */
   dueAt: number | undefined
   /** The token of the present claim. */
   token: string | undefined

@@ -41,7 +41,7 @@ export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObj
 }
 
 /**
- * Params of `tasks/result`, and of `tasks/input_response` but for its answers: the task is in `taskId`, or in
+ * Params of `tasks/result`, and of `tasks/input_response` but for its answers: the task is named in `taskId`, or in
  * `_meta` as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
 export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequestParams {

@@ -21,7 +21,7 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled
 export type Task = {
   readonly taskId: string
   readonly status: TaskStatus
-  /** Describes the state for people, and perhaps models. */
+  /** A description of its state for people, and perhaps models. */
   readonly statusMessage?: string | undefined
   /** When the task was made, in ISO 8601. */
   readonly createdAt: string

@@ -11,8 +11,8 @@ export interface AwaitedTask {
 }
 
 /**
- * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients
- * should. Rejects with the signal's reason when the call is cancelled, and with the error of a look that rejects.
+ * Reads a task until it is not `working` any more. Between two reads it waits for a change, at most for the poll
+ * interval. Rejects with the signal's reason when the call is cancelled, and with the error of a read.
  */
 export async function awaitTaskNotWorking(
   read: () => Promise<TaskRow>,
@@ -26,7 +26,7 @@ export async function awaitTaskNotWorking(
   onCancel(call, changeSignal.signal)
   try {
     for (;;) {
-      // Also when it was cancelled before the listener was added.
+      // It may have been cancelled before the listener was added.
       if (isCancelled(call)) throw abortReasonOf(call)
       const nextRow = await read()
       if (nextRow.status !== 'working') return nextRow
@@ -40,7 +40,7 @@ export async function awaitTaskNotWorking(
   }
 }
 
-/** A signal that may be given before a caller waits for it. */
+/** A signal that may come before the wait for it. */
 function createChangeSignal(): { readonly signal: () => void; readonly waitForSignal: () => Promise<void> } {
   let isSignalled = false
   let resolveWait: (() => void) | undefined

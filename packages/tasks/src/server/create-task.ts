@@ -39,7 +39,7 @@ function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['e
   return Object.fromEntries(partRecorders.map(([name, record]) => [name, record()]))
 }
 
-/** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
+/** A client declares the extension. One of the persistent workflow sends `task` with its call (SEP-2322). */
 function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
   return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }

@@ -16,24 +16,24 @@ import type { TaskChangeBus } from './task-change-bus.ts'
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
   /**
-   * Stores the tasks; shared by all instances that continue each other's tasks. Precedes `store`. It is closed with the
+   * Stores the tasks. Shared by all instances that continue each other's tasks. Precedes `store`. It is closed with the
    * server.
    */
   readonly engine?: TaskEngine | undefined
   /**
    * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process;
-   * `pglite:./.mcp-tasks` for one process that finds them again; `postgres://…` for a fleet. Another scheme is a
+   * `pglite:./.mcp-tasks` for one process that finds them again. `postgres://…` for a fleet. Another scheme is a
    * `RangeError`.
    */
   readonly store?: string | undefined
   /**
-   * True when this instance creates tasks; true when absent. An instance that does not still answers requests about
+   * True when this instance creates tasks. Default: true. An instance that does not still answers requests about
    * tasks.
    */
   readonly acceptTasks?: boolean | undefined
-  /** True when this instance runs tasks, its own and others'; true when absent. */
+  /** True when this instance runs tasks, its own and others'. Default: true. */
   readonly runWorker?: boolean | undefined
-  /** Tasks that this instance runs at once; 16 when absent. */
+  /** Tasks that this instance runs at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
    * Milliseconds for which a task is stored after its last change of status: a day when absent, null for ever. Then it
@@ -41,7 +41,7 @@ export interface TaskOptions {
    */
   readonly ttlMs?: number | null | undefined
   /**
-   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is
+   * Milliseconds that clients should leave between two polls of a task at most. Default: 1000. A young task is
    * polled more often, from 50 ms on.
    */
   readonly pollIntervalMs?: number | undefined
@@ -52,7 +52,7 @@ export interface TaskOptions {
   readonly maxFailures?: number | undefined
   /**
    * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other
-   * instances before it fails; 300,000 when absent.
+   * instances before it fails. Default: 300,000.
    */
   readonly unsupportedTaskTimeoutMs?: number | undefined
   /**
@@ -62,7 +62,7 @@ export interface TaskOptions {
    */
   readonly maxJournalBytes?: number | undefined
   /**
-   * Bytes of JSON that the result or the error of a task may have; 4,000,000 when absent. A task with a longer one
+   * Bytes of JSON that the result or the error of a task may have. Default: 4,000,000. A task with a longer one
    * fails.
    */
   readonly maxResultBytes?: number | undefined
@@ -73,7 +73,7 @@ export interface TaskOptions {
   readonly cancelGraceMs?: number | undefined
   /**
    * Carries notifications about tasks to the instances that stream them. When absent the engine does, as those over
-   * PostgreSQL do for a fleet; with an engine that cannot, they stay within this instance.
+   * PostgreSQL do for a fleet. With an engine that cannot, they stay within this instance.
    */
   readonly bus?: ChangeBus | undefined
   /**
@@ -91,9 +91,9 @@ export interface TaskOptions {
    * absent. Where notifications do not pass, the engine over PostgreSQL polls each second.
    */
   readonly workPollMs?: number | undefined
-  /** Receives every failure that the client does not see whole; the server's `onError` when absent, none for `false`. */
+  /** Receives every failure that the client does not see whole. The server's `onError` when absent, none for `false`. */
   readonly onError?: ErrorListener<[error: unknown]>
-  /** Time, for tests; that of the server's `runtime` when absent. */
+  /** Time, for tests. That of the server's `runtime` when absent. */
   readonly runtime?: Clock | undefined
 }
 

@@ -10,7 +10,7 @@ import type {
 
 /** The tasks of a list, {@link TaskFilter} with a default. */
 export interface TaskQuery extends Omit<TaskFilter, 'limit'> {
-  /** The number of tasks of a page, from 1 to 1000; 100 when absent. */
+  /** The number of tasks of a page, from 1 to 1000. Default: 100. */
   readonly limit?: number | undefined
 }
 
@@ -21,7 +21,7 @@ export interface TaskQuery extends Omit<TaskFilter, 'limit'> {
 export interface TaskAdmin {
   /** Lists tasks, the newest first. */
   list(query?: TaskQuery): Promise<TaskPage>
-  /** Returns a task with its requests, result or error; undefined when there is none. */
+  /** Returns a task with its requests, result or error. Undefined when there is none. */
   show(id: string): Promise<InspectedTask | undefined>
   /** Counts tasks by tool, status and state, with the age of the oldest one of each. */
   counts(): Promise<readonly TaskCount[]>

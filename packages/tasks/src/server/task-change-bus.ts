@@ -1,10 +1,9 @@
 import { captureAsyncContext, type ChangeBus } from '@x/core'
 
-/** Carries the news that tasks have changed, from any instance to the streams of this one. */
+/** Carries changes of tasks from any instance to the requests that follow them here. */
 export interface TaskChangeBus {
   /**
-   * Notifies every instance that something of a task has changed. A bus that fails is reported: who waits looks by
-   * itself as well.
+   * Notifies every instance of a change of a task. A failure of the bus is reported, because followers poll as well.
    */
   notifyChange(id: string): void
   /**
@@ -16,7 +15,7 @@ export interface TaskChangeBus {
 
 const topicPrefix = 'task:'
 
-/** Makes a {@link TaskChangeBus} over a bus, which is listened to while a client follows a task. */
+/** Creates a {@link TaskChangeBus} over a bus, which is listened to while a task is followed. */
 export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
   const runInOrigin = captureAsyncContext()
   const callbacksById = new Map<string, Set<() => void>>()

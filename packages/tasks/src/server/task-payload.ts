@@ -96,7 +96,7 @@ function mapExtensionRecords(
 }
 
 /**
- * Returns the call of a claimed task, with everything that was recorded of it, undefined if a later version wrote it.
+ * Returns the call of a claimed task, with everything that was recorded of it. Undefined if a later version wrote it.
  * Rejects if the caller's credentials cannot be read: then nothing may be done in that caller's name.
  */
 export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
@@ -167,8 +167,8 @@ function restorePrincipal(principalFields: unknown, claims: JsonObject | undefin
 }
 
 /**
- * The params without what belongs to the one request alone: the receiver of its progress, and what the rounds before it
- * brought. The token of a session is as good as a credential, and is not kept either.
+ * The params without what belongs to the one request alone: the receiver of its progress, and the answers of earlier
+ * rounds. The token of a session is as good as a credential, and is not kept either.
  */
 function toStoredParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {

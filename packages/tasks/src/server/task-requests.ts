@@ -122,7 +122,7 @@ async function storeTaskResponses(
   const { taskId, inputResponses, _meta } = requestParams
   const { engine, ttlMs: lifetimeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)
-  // Responses to keys that are not open are ignored in every shape (seps/2663-tasks-extension, task update
+  // Responses to keys that are not open are ignored, also of another shape (seps/2663-tasks-extension, task update
   // requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)

@@ -22,7 +22,7 @@ import { createWorker, type Worker } from './worker/worker.ts'
 export interface TasksApi extends TaskAdmin {
   /** The number of tasks that this instance runs. */
   readonly running: number
-  /** Returns a task of any owner as its client sees it; undefined when there is none. */
+  /** Returns a task of any owner as its client sees it. Undefined when there is none. */
   get(id: string): Promise<DetailedTask | undefined>
 }
 

@@ -79,7 +79,7 @@ describe('an instance that does not know the tool of a task', () => {
     await live(fleet, old, { ms: 1000, steps: 3 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     expect(old.errors.map(String)).toEqual([
-      `Error: Task ${taskId} is requeued for other instances, because this one does not know the tool "young": it was taken away, or hidden from its caller`,
+      `Error: Task ${taskId} is requeued for other instances, because this one does not know the tool "young": it was removed, or hidden from its caller`,
     ])
     await old.server.close()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
@@ -112,7 +112,7 @@ describe('an instance that does not know the tool of a task', () => {
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     await live(fleet, old, { ms: 1000, steps: 20 })
     const message =
-      'For 11 seconds no instance that had the task has known the tool "young": it was taken away, or hidden from its caller'
+      'For 11 seconds no instance that had the task has known the tool "young": it was removed, or hidden from its caller'
     expect(await accepting.see(taskId)).toMatchObject({
       status: 'failed',
       error: { code: errorCodes.invalidParams, message },

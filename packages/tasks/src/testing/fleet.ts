@@ -52,7 +52,7 @@ export interface AskOptions {
   readonly notify?: (message: RpcNotification) => void
 }
 
-/** One instance: it has a clock of its own, which stands still until the test moves it. */
+/** One instance: it has a clock of its own, which the test alone moves. */
 export interface Instance {
   readonly server: McpServer & { readonly tasks: TasksApi }
   readonly clock: ManualClock
@@ -62,7 +62,7 @@ export interface Instance {
   result(method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject>
   /** The error of a request, which must be one. */
   error(method: string, params?: JsonObject, options?: AskOptions): Promise<WireError>
-  /** Calls a tool that becomes a task; gives the task's id. */
+  /** Calls a tool that becomes a task. Gives the task's id. */
   start(name: string, args?: JsonObject, options?: AskOptions): Promise<string>
   see(taskId: string, options?: AskOptions): Promise<JsonObject>
   /** Waits until a task has a status, or for what a test wants to see of it. */
@@ -171,7 +171,7 @@ function createBell(): { readonly ring: () => void; readonly rung: Promise<void>
 export interface Gate {
   /** Waits for the gate to be opened. */
   pass(): Promise<void>
-  /** Resolves when somebody waits. */
+  /** Resolves when a handler waits. */
   readonly reached: Promise<void>
   open(): void
 }
@@ -190,7 +190,7 @@ export function createGate(): Gate {
   }
 }
 
-/** The text of a tool's result, also of one that stands in a task. */
+/** The text of a tool's result, also of one within a task. */
 export function textOf(value: unknown): unknown {
   const content = isJsonObject(value) ? value['content'] : undefined
   const [first] = Array.isArray(content) ? content : []
@@ -216,7 +216,7 @@ export function sendTaskAnswer(instance: Instance, taskId: string, inputResponse
   return instance.result('tasks/update', { taskId, inputResponses })
 }
 
-/** A tool that greets by name; `task` says whether its calls become tasks. */
+/** A tool that greets by name. `task` says whether its calls become tasks. */
 export const createGreetTool = (task?: TaskChoice): Tool =>
   tool('greet', {
     description: 'Greets',

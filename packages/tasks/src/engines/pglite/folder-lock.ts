@@ -8,10 +8,7 @@ import { parseJsonObject } from '@x/core'
 interface LockHolder {
   readonly pid: number
   readonly host: string
-  /**
-   * The time at which the process began, as its system reports it: a pid is used again. Empty where the system does not
-   * report it.
-   */
+  /** When the process began, because a pid is used again. Empty where the system does not say. */
   readonly startedAt: string
 }
 
@@ -62,7 +59,7 @@ async function tryCreateLockFile(file: string): Promise<boolean> {
   }
 }
 
-/** Takes the file away if it still says the same. When another was faster, its file is put back. */
+/** Removes the file if its content is the same. The file of a faster process is put back. */
 async function removeStaleLock(file: string, text: string): Promise<void> {
   const movedLockFile = `${file}.${process.pid}`
   const isMoved = await rename(file, movedLockFile).then(

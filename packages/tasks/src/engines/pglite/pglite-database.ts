@@ -53,7 +53,7 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
   return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, onError })
 }
 
-/** The one connection in the form of a pool's; its only query is LISTEN. */
+/** The one connection in the form of a pool's. Its only query is LISTEN. */
 function createListeningConnection(
   pglite: Pglite,
   channel: string,

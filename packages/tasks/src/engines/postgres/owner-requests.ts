@@ -46,7 +46,7 @@ interface StoredAnswers extends TaskAnswers {
   readonly openResponses: readonly (readonly [string, JsonObject[string]])[]
 }
 
-/** Stores answers; the last one makes the task ready. */
+/** Stores answers. The last one makes the task ready. */
 async function storeTaskAnswers({ tables }: SqlStore, query: Query, answers: StoredAnswers): Promise<void> {
   const { id, openRequests, openResponses } = answers
   const entryNames = openResponses.map(([key]) => hashEntryName(key))

@@ -7,10 +7,10 @@ import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
-  /** Milliseconds that a statement may take, and the wait for a connection of the pool; 10,000 when absent. */
+  /** Milliseconds that a statement may take, and the wait for a connection of the pool. Default: 10,000. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool of the connection that listens; the same pool when absent. Behind a balancer that shares sessions, such as
+   * The pool of the connection that listens. The same pool when absent. Behind a balancer that shares sessions, such as
    * PgBouncer's transaction pooling, it has to be one that connects to PostgreSQL directly.
    */
   readonly listenPool?: PostgresPool | undefined
@@ -51,7 +51,7 @@ async function openPool(
   }
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'))
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
-  // A connection that breaks while nobody uses it would end the process without this listener.
+  // An idle connection that breaks would end the process without this listener.
   pool.on('error', onError)
   return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
 }

@@ -12,11 +12,11 @@ import { migrateTables, tableNamesIn } from './tables.ts'
 
 /** The options of all engines over SQL. */
 export interface SqlEngineOptions {
-  /** The schema of the tables; `mcp_tasks` when absent. */
+  /** The schema of the tables. Default: `mcp_tasks`. */
   readonly schema?: string | undefined
-  /** Milliseconds for which a claim is valid; 10,000 when absent. */
+  /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** Receives failures in the background; a line of `console.error` when absent, `false` for none. */
+  /** Receives failures in the background. A line of `console.error` when absent, `false` for none. */
   readonly onError?: ErrorListener<[error: unknown]>
 }
 
@@ -117,7 +117,7 @@ const pollIntervalMs = 1000
 
 /**
  * Listens to the database. LISTEN also succeeds through a balancer that shares sessions, and is then without effect.
- * A notification of its own proves that notifications pass; without it the listener is called each second.
+ * A notification of its own proves that notifications pass. Without it the listener is called each second.
  */
 async function listenToDatabase(
   { database }: SqlStore,

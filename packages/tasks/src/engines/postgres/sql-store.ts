@@ -30,7 +30,7 @@ export function prolongedExpirySql(msPlaceholder: string): string {
   return `CASE WHEN fixed_lifetime THEN expires_at WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
 }
 
-/** Assigns the end of a claim to a row; the task is due at a time, or never. */
+/** Assigns the end of a claim to a row. The task is due at a time, or never. */
 export function endClaimSql(dueAtSql: string): string {
   return `due_at = ${dueAtSql}, leased = false, token = NULL, worker = NULL`
 }

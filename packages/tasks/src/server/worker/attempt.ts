@@ -43,7 +43,7 @@ export interface Attempt {
   hasProgressed: boolean
   /** Every write waits for the one before. */
   pendingWrites: Promise<void>
-  /** When the present write began; undefined while there is none. */
+  /** When the present write began. Undefined while there is none. */
   writeStartedAt: number | undefined
   messageTimer: unknown
   /** Set when the task is to be released at the next boundary. */
@@ -138,7 +138,7 @@ function writeProgress(attempt: Attempt, context: WorkerContext): Promise<void> 
   return attempt.pendingWrites
 }
 
-/** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
+/** Returns an error if progress is too large to be written. Then the attempt stops, and nothing after it is written. */
 export function stopIfTooLarge(
   attempt: Attempt,
   { entries }: TaskProgress,

@@ -34,7 +34,7 @@ export async function findUnmetCapability(
   const tool = JSON.stringify(restoredCall.runnableCall.params['name'])
   return {
     code: errorCodes.invalidParams,
-    description: `the tool ${tool}: it was taken away, or hidden from its caller`,
+    description: `the tool ${tool}: it was removed, or hidden from its caller`,
   }
 }
 

@@ -50,7 +50,7 @@ export interface Worker {
   drain(): () => void
   /**
    * Releases all tasks, at the end of their step and at the latest after `graceMs`. Resolves within `graceMs` and 2
-   * seconds, whatever the engine does.
+   * seconds, also when the engine never answers.
    */
   close(graceMs: number): Promise<void>
 }
