@@ -13,17 +13,21 @@ const maxShownLength = 100
 
 /**
  * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other
- * request. Its user may see nothing but the message (basic/versioning, compatibility).
+ * request. Its user may see nothing but the message (basic/versioning, compatibility). `supportedVersions` are the
+ * revisions that the server speaks.
  */
-export function findRevisionError({ method, params }: RpcRequest): McpError | undefined {
+export function findRevisionError(
+  { method, params }: RpcRequest,
+  supportedVersions: readonly string[] = [protocolVersion],
+): McpError | undefined {
   const requestedVersion = params?.['protocolVersion']
   if (method !== 'initialize' || typeof requestedVersion !== 'string') return undefined
   const meta = params?.['_meta']
   if (isJsonObject(meta) && meta[metaKeys.protocolVersion] !== undefined) return undefined
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `this server speaks only MCP ${protocolVersion}; the client opened with ${requestedVersion.slice(0, maxShownLength)}`,
-    { data: { supported: [protocolVersion], requested: requestedVersion } },
+    `this server speaks only MCP ${supportedVersions.join(', ')}; the client opened with ${requestedVersion.slice(0, maxShownLength)}`,
+    { data: { supported: supportedVersions, requested: requestedVersion } },
   )
 }
 

@@ -40,12 +40,12 @@ export function checkRequest<Source>(
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const rejection = rejectUnsupportedMethodOrType(view, adapterMethods)
+    const rejection = rejectUnsupportedMethodOrType(view, settings, adapterMethods)
     return rejection === undefined ? acceptedResult : { answer: createErrorAnswer(rejection, []) }
   }
   if (view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
   const headers = createCorsHeaders(cors, origin)
-  const rejection = rejectUnsupportedMethodOrType(view, adapterMethods)
+  const rejection = rejectUnsupportedMethodOrType(view, settings, adapterMethods)
   return rejection === undefined ? { headers } : { answer: createErrorAnswer(rejection, headers) }
 }
 
@@ -89,11 +89,12 @@ function quoteValue(value: string | undefined): string {
 
 /**
  * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users only this message
- * (basic/versioning, compatibility).
+ * (basic/versioning, compatibility), which names `supportedVersions`.
  */
 export function methodNotAllowedResponse(
   { method, header }: RequestView,
   allowedMethods: readonly string[],
+  supportedVersions: readonly string[],
 ): HttpErrorResponse {
   const responseHead = { status: 405, headers: { Allow: allowedMethods.join(', ') } }
   const requestedVersion = header('mcp-protocol-version')
@@ -103,8 +104,8 @@ export function methodNotAllowedResponse(
   return {
     ...responseHead,
     code: errorCodes.unsupportedProtocolVersion,
-    message: `${method} is not served here: this server speaks only MCP ${protocolVersion}${versionNote}`,
-    data: { supported: [protocolVersion], ...(requestedVersion !== undefined && { requested: requestedVersion }) },
+    message: `${method} is not served here: this server speaks only MCP ${supportedVersions.join(', ')}${versionNote}`,
+    data: { supported: supportedVersions, ...(requestedVersion !== undefined && { requested: requestedVersion }) },
   }
 }
 
@@ -112,10 +113,11 @@ const olderTransportMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
 function rejectUnsupportedMethodOrType(
   view: RequestView,
+  { supportedVersions }: { readonly supportedVersions: readonly string[] },
   adapterMethods: readonly string[],
 ): HttpErrorResponse | undefined {
   if (adapterMethods.includes(view.method)) return undefined
-  if (view.method !== 'POST') return methodNotAllowedResponse(view, ['POST', ...adapterMethods])
+  if (view.method !== 'POST') return methodNotAllowedResponse(view, ['POST', ...adapterMethods], supportedVersions)
   if (!isJsonMediaType(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }
@@ -204,7 +206,7 @@ function checkVersionHeader(
   if (headerVersion === bodyVersion) {
     // basic/versioning: clients of earlier revisions send neither, and can show their users only this message.
     if (headerVersion === undefined && isRequest(message))
-      throw findRevisionError(message) ?? missingVersionError(supportedVersions)
+      throw findRevisionError(message, supportedVersions) ?? missingVersionError(supportedVersions)
     return headerVersion
   }
   if (headerVersion === undefined) {

@@ -170,13 +170,23 @@ function viewOf(headers: Readonly<Record<string, string>>): RequestView {
 
 describe.each(serveFunctions)('%s', (_, serve) => {
   test.each([
-    ['no version', null],
-    ['a version that is not served', '2024-11-05'],
-  ])('an error about %s names the revisions of the adapter as well', async (_title, given) => {
+    ['no version', createPostRequest('tools/list', {}, { meta: null, headers: { [version]: null } })],
+    [
+      'a version that is not served',
+      createPostRequest('tools/list', {}, { meta: null, headers: { [version]: '2024-11-05' } }),
+    ],
+    [
+      'a handshake of an unknown version',
+      createPostRequest('initialize', { protocolVersion: '2023-01-01' }, { meta: null, headers: { [version]: null } }),
+    ],
+    [
+      'a method of HTTP',
+      createPostRequest('tools/list', {}, { httpMethod: 'GET', headers: { [version]: '2024-11-05' } }),
+    ],
+  ])('an error about %s names the revisions of the adapter as well', async (_title, request) => {
     const revisions = ['2025-11-25', '2025-06-18']
     const http = { revisions, methods: [], exposedHeaders: [], matches: () => false, handle: () => false }
     await using handler = await serve(testServer(echo, { adapters: { http } }))
-    const request = createPostRequest('tools/list', {}, { meta: null, headers: { [version]: given } })
     const { error } = JSON.parse((await handler.send(request)).body)
     expect(error.data.supported).toEqual([protocolVersion, ...revisions])
     expect(error.message).toContain('2026-07-28, 2025-11-25, 2025-06-18')

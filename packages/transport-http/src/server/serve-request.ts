@@ -121,7 +121,10 @@ function serveMessageText<Source, Target>(
 ): void {
   const { httpAdapter, settings } = context
   if (view.method !== 'POST')
-    return httpAdapter.send(target, createErrorAnswer(methodNotAllowedResponse(view, ['POST']), headers))
+    return httpAdapter.send(
+      target,
+      createErrorAnswer(methodNotAllowedResponse(view, ['POST'], settings.supportedVersions), headers),
+    )
   const message = parseRequestOrNotification(bodyText, settings.bounds)
   if (isRequest(message)) answerState.id = message.id
   checkHeadersMatchBody(view, message, settings.supportedVersions)
