@@ -12,5 +12,6 @@ export type {
   DualWarning,
   LegacyServerPeer,
 } from './client/options.ts'
-export { connectDualStdio, type DualStdioConnection, type DualStdioOptions } from './stdio-client/connect-dual-stdio.ts'
+export { connectDualStdio, type DualStdioConnection } from './stdio-client/connect-dual-stdio.ts'
+export type { DualStdioOptions } from './stdio-client/options.ts'
 export { type LegacyRevision, legacyRevisions } from './revisions.ts'

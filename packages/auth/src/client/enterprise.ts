@@ -1,7 +1,14 @@
+import { checkOptions } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
-import { type MachineAuth, createMachineAuth, type MachineOptions, requestWithAssertion } from './machine.ts'
+import {
+  type MachineAuth,
+  createMachineAuth,
+  machineOptionNames,
+  type MachineOptions,
+  requestWithAssertion,
+} from './machine.ts'
 import { createClientAuthenticator, requireClientAuthenticator, type MachineClient } from './machine-client.ts'
 import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
@@ -41,6 +48,13 @@ export interface EnterpriseOptions extends MachineOptions {
   identity(request: IdentityRequest): string | IdentityAssertion | Promise<string | IdentityAssertion>
 }
 
+const enterpriseOptionNames = {
+  ...machineOptionNames,
+  client: true,
+  idp: true,
+  identity: true,
+} as const satisfies Record<keyof EnterpriseOptions, true>
+
 /** The types of tokens (RFC 8693, section 3, and the draft of the identity assertion grant). */
 const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
 
@@ -61,6 +75,7 @@ const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-ty
  * })
  */
 export function enterprise(options: EnterpriseOptions): MachineAuth {
+  checkOptions(options, enterpriseOptionNames, 'enterprise')
   const authenticate = requireClientAuthenticator(options.client)
   const exchangeIdentity = createIdentityExchange(options)
   return createMachineAuth(options, {

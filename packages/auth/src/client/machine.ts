@@ -1,3 +1,4 @@
+import { checkOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
@@ -20,6 +21,28 @@ export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
    */
   readonly issuer: string
 }
+
+/** The names of the options that these authorizers share. */
+export const machineOptionNames = {
+  issuer: true,
+  resource: true,
+  alias: true,
+  dpop: true,
+  store: true,
+  fetch: true,
+  runtime: true,
+} as const satisfies Record<keyof MachineOptions, true>
+
+const clientCredentialsOptionNames = {
+  ...machineOptionNames,
+  client: true,
+} as const satisfies Record<keyof ClientCredentialsOptions, true>
+
+const workloadOptionNames = {
+  ...machineOptionNames,
+  client: true,
+  assertion: true,
+} as const satisfies Record<keyof WorkloadOptions, true>
 
 /** Authorizes requests without a person. */
 export interface MachineAuth extends HttpAuthorizer {
@@ -59,6 +82,7 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
  */
 export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
+  checkOptions(options, clientCredentialsOptionNames, 'clientCredentials')
   const authenticate = requireClientAuthenticator(options.client)
   return createMachineAuth(options, {
     extension: 'io.modelcontextprotocol/oauth-client-credentials',
@@ -92,6 +116,7 @@ const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
  * const auth = workload({ issuer: 'https://login.example.com', client: { id: 'importer' }, assertion })
  */
 export function workload(options: WorkloadOptions): MachineAuth {
+  checkOptions(options, workloadOptionNames, 'workload')
   const authenticate = createClientAuthenticator(options.client)
   return createMachineAuth(options, {
     clientId: options.client.id,

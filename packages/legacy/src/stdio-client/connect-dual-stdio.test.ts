@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
 import { describe, expect, test } from 'vitest'
-import { connectDualStdio, type DualStdioOptions } from './connect-dual-stdio.ts'
+import { connectDualStdio } from './connect-dual-stdio.ts'
+import type { DualStdioOptions } from './options.ts'
 
 const program = fileURLToPath(new URL('../../test/stdio-server.mjs', import.meta.url))
 const host = { name: 'host', version: '1.2.3' }

@@ -27,7 +27,6 @@ import {
   type ProcessView,
   type StartedProcess,
   type StdioConnection,
-  type StdioConnectOptions,
   StdioError,
 } from '@x/transport-stdio'
 import { createDiscoverRequest, eraOf, eraOfRevision, type ProtocolEra } from '../client/detect.ts'
@@ -39,25 +38,9 @@ import {
   parseInitializeResponse,
 } from '../client/handshake.ts'
 import { createLegacyExchange } from '../client/legacy-exchange.ts'
-import {
-  type DualConnection,
-  type DualOptions,
-  type DualPeer,
-  type LegacySettings,
-  resolveDualSettings,
-} from '../client/options.ts'
+import { type DualConnection, type DualPeer, type LegacySettings, resolveDualSettings } from '../client/options.ts'
 import { createLegacySession, type LegacySession, type LegacyTransport } from '../client/session.ts'
-
-/** The options of {@link connectDualStdio}: those of `connectStdio`, and what concerns older servers. */
-export interface DualStdioOptions
-  extends DualOptions,
-    Omit<StdioConnectOptions, 'probe' | 'onStart' | 'onRequest' | 'onNotification'> {
-  /**
-   * Time that a fresh process may be silent at the probe, in milliseconds, before it is sent `initialize` as an older
-   * server. Default 5,000.
-   */
-  readonly probeTimeoutMs?: number | undefined
-}
+import { type DualStdioOptions, stdioOptionsOf } from './options.ts'
 
 /** A connection to a server of either kind in a process of its own. */
 export interface DualStdioConnection extends DualConnection {
@@ -169,7 +152,7 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
     return session === undefined || 'error' in session ? undefined : useSession(session)
   }
   return connectStdio({
-    ...options,
+    ...stdioOptionsOf(options),
     onStart: (process, signal) => negotiateEra(getState(), process, signal),
     onNotification: (message: RpcNotification) =>
       withSession(({ standaloneHandlers }) => standaloneHandlers.onNotification(message)),

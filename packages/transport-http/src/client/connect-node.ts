@@ -1,9 +1,9 @@
 import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
-import { isCancelled, onCancel } from '@x/core'
+import { checkOptions, isCancelled, onCancel } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
-import type { HttpConnectOptions } from './options.ts'
+import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
 /** The options of connections on Node. */
@@ -24,10 +24,18 @@ export interface UndiciOptions {
 /** The options of `connectHttp` on Node. */
 export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
 
+const nodeOptionNames = {
+  ...connectOptionNames,
+  dispatcher: true,
+  connect: true,
+  connectTimeoutMs: true,
+  connections: true,
+} as const satisfies Record<keyof NodeConnectOptions, true>
+
 /**
  * Connects to an MCP server over HTTP: the exchange that a client uses. No byte is sent before the first request.
  *
- * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent. The exchange rejects
+ * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The exchange rejects
  * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
  *
  * @example
@@ -35,6 +43,7 @@ export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectHttp(url: string | URL, options: NodeConnectOptions = {}): HttpConnection {
+  checkOptions(options, nodeOptionNames, 'connectHttp')
   return createConnection(url, options, createNodeSender(options))
 }
 

@@ -199,6 +199,12 @@ test.each([
   for (const [, connect] of senders) expect(() => connect(url)).toThrow(message)
 })
 
+test('connectHttp refuses an option that does not exist', () => {
+  const options = { retry: false, header: { authorization: 'Bearer x' } } as const
+  const message = 'connectHttp has no option `header`: did you mean `headers`?'
+  for (const [, connect] of senders) expect(() => connect('http://127.0.0.1:1/mcp', options)).toThrow(message)
+})
+
 test.each([
   ['fixed headers', { headers: { authorization: 'Bearer x' } }, false],
   ['a function for its headers', { headers: () => ({ authorization: 'Bearer x' }) }, true],

@@ -1,7 +1,8 @@
+import { checkOptions } from '@x/core'
 import type { Connection } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
-import type { HttpConnectOptions } from './options.ts'
+import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
 /** A connection to a server over HTTP, which holds sockets until it is closed. */
@@ -27,10 +28,11 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
  * Connects to an MCP server over HTTP with the platform's `fetch`: the exchange that a client uses. No byte is sent
  * before the first request.
  *
- * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent. The exchange rejects
+ * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The exchange rejects
  * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
+  checkOptions(options, connectOptionNames, 'connectHttp')
   return createConnection(url, options, createWebSender(options))
 }
 

@@ -85,3 +85,17 @@ export interface HttpConnectOptions {
   /** A number from 0 to 1 for the jitter of pauses. Default `Math.random`. */
   readonly random?: (() => number) | undefined
 }
+
+/** The options of `connectHttp` on every platform. */
+export const connectOptionNames = {
+  headers: true,
+  auth: true,
+  timeouts: true,
+  retry: true,
+  bounds: true,
+  maxStreamBytes: true,
+  maxRedirects: true,
+  fetch: true,
+  runtime: true,
+  random: true,
+} as const satisfies Record<keyof HttpConnectOptions, true>

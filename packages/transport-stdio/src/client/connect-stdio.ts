@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { abortReasonOf, isCancelled, raceWithCancellation } from '@x/core'
 import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
-import { resolveConnectionSettings, type StdioConnectOptions } from './options.ts'
+import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
 
 /** A connection to a server in a child process, which runs until the connection is closed. */
@@ -37,7 +37,7 @@ export interface StdioConnection extends Connection {
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectStdio(options: StdioConnectOptions): StdioConnection {
-  const supervisor = createSupervisor(options, resolveConnectionSettings(options))
+  const supervisor = createSupervisor(options, resolveConnectionSettings(options, stdioOptionNames, 'connectStdio'))
   const exchange: Exchange = (request, call) => {
     const connection = supervisor.getConnection()
     return connection === undefined ? sendWhenOpen(supervisor, request, call) : connection.send(request, call)

@@ -1,4 +1,11 @@
-import { type Clock, platformRuntime, type ErrorListener, errorListener } from '@x/core'
+import {
+  checkOptions,
+  type Clock,
+  platformRuntime,
+  type ErrorListener,
+  errorListener,
+  type KnownOptions,
+} from '@x/core'
 import {
   defaultBounds,
   type Exchange,
@@ -129,8 +136,45 @@ export interface ConnectionSettings {
 
 const defaultMaxLineBytes = 16 * 1024 * 1024
 
-/** Fills in defaults. */
-export function resolveConnectionSettings(options: ConnectionOptions): ConnectionSettings {
+const connectionOptionNames = {
+  maxLineBytes: true,
+  bounds: true,
+  onError: true,
+  onNotification: true,
+  onRequest: true,
+  graceMs: true,
+  runtime: true,
+} as const satisfies Record<keyof ConnectionOptions, true>
+
+/** The options of {@link connectStreams}. */
+export const streamOptionNames = {
+  ...connectionOptionNames,
+  input: true,
+  output: true,
+} as const satisfies Record<keyof StreamConnectOptions, true>
+
+/** The options of {@link connectStdio}. */
+export const stdioOptionNames = {
+  ...connectionOptionNames,
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  processGroup: true,
+  stderr: true,
+  probe: true,
+  onStart: true,
+  restart: true,
+  onExit: true,
+} as const satisfies Record<keyof StdioConnectOptions, true>
+
+/** Rejects options that do not exist, and fills in defaults. `where` is the function that has the options. */
+export function resolveConnectionSettings(
+  options: ConnectionOptions,
+  optionNames: KnownOptions,
+  where: string,
+): ConnectionSettings {
+  checkOptions(options, optionNames, where)
   const { maxLineBytes = defaultMaxLineBytes, graceMs = 2000, runtime: clock = platformRuntime } = options
   return {
     maxLineBytes,
