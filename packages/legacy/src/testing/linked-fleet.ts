@@ -12,20 +12,26 @@ import { createLegacyServer } from './serve-legacy.ts'
 function createTestBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { readonly bus: ChangeBus } {
   let state: 'runs' | 'frozen' | 'dead' = 'runs'
   const waiting: (() => void)[] = []
+  const listeners: (() => void)[] = []
   const run = (deliver: () => void): void => {
     if (state === 'runs') deliver()
     else if (state === 'frozen') waiting.push(deliver)
   }
   const bus: ChangeBus = {
     publish: (change) => new Promise((resolve, reject) => run(() => void shared.publish(change).then(resolve, reject))),
-    listen: (listener) =>
-      shared.listen({
+    listen: (listener) => {
+      listeners.push(() => listener.onGap())
+      return shared.listen({
         onChange: (change) => run(() => listener.onChange(change)),
         onGap: () => run(() => listener.onGap()),
-      }),
+      })
+    },
   }
   return {
     bus,
+    reportGap() {
+      for (const notifyGap of listeners) notifyGap()
+    },
     kill() {
       state = 'dead'
     },
@@ -47,6 +53,7 @@ export interface LinkedInstance {
   /** Stops it, as a process is that gets no time. */
   freeze(): void
   thaw(): void
+  reportGap(): void
 }
 
 /** The store of a fleet, which a test can make unreachable or empty. */
@@ -85,6 +92,8 @@ export interface LinkedServers {
   readonly steps: readonly string[]
   readonly errors: readonly unknown[]
   readonly store: FaultyStore
+  /** Has every instance find out that messages may have been lost. */
+  reportGap(): void
   /** Lets tools go on that work for long. */
   readonly gate: Gate
   /** Chooses an instance. */
@@ -119,6 +128,9 @@ export function createLinkedServers(options: LegacyOptions = {}): LinkedServers 
     steps,
     errors,
     store,
+    reportGap() {
+      for (const { reportGap } of instances) reportGap()
+    },
     gate,
     getInstance(place: number) {
       chosen = place

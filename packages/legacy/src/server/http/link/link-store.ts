@@ -24,14 +24,17 @@ export interface StoredSession {
 export interface LinkStore {
   /** Stores a round in the place of an earlier round of its call. */
   putRound(round: WaitingRound, owner: string): Promise<void>
+  /** Stores a round that the store has lost; one of another round of its call stays. */
+  restoreRound(round: WaitingRound, owner: string): Promise<void>
   getRound(streamId: string): Promise<WaitingRound | undefined>
   deleteRound(streamId: string): Promise<void>
   /** Adds the answer to a question. The first one stays. */
   addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
   getAnswer(questionId: string): Promise<RpcResponse | undefined>
-  /** Resolves with true for the one instance that may use the answers of a round. */
+  /** Resolves with true for the one instance that may use the answers of a round, each time that it asks. */
   claim(roundId: string, owner: string): Promise<boolean>
   isClaimed(roundId: string): Promise<boolean>
+  isClaimedElsewhere(roundId: string): Promise<boolean>
   putResponse(streamId: string, storedResponse: StoredResponse, owner: string): Promise<void>
   getResponse(streamId: string): Promise<StoredResponse | undefined>
   getSession(sessionKey: string): Promise<StoredSession>
@@ -57,6 +60,7 @@ const lockPollIntervalMs = 25
 export function createLinkStore(givenStore: StateStore, options: LinkStoreOptions): LinkStore {
   const { answerTimeoutMs, resumeWindowMs, sleep } = options
   const store = withUnavailableErrors(givenStore)
+  const instanceId = randomId()
   // An instance that looks late must still find what was decided.
   const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
   const ownedBy = (owner: string): Pick<StateStore, 'add'> => store.forOwner?.(owner) ?? store
@@ -79,6 +83,10 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
         { round: encodeRound(round, { withParams: true }) },
         { ttlMs: roundTtlMs, owner },
       ),
+    async restoreRound(round, owner) {
+      if ((await store.get(`legacy:run:${round.id}`)) !== undefined) return
+      await ownedBy(owner).add(roundKey(round.streamId), stringifyRound(round), roundTtlMs)
+    },
     getRound: async (streamId) => decodeRound((await readJson(roundKey(streamId)))?.['round']),
     deleteRound: (streamId) => store.delete(roundKey(streamId)),
     async addAnswer(questionId, response, owner) {
@@ -86,8 +94,15 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     },
     // The value is one that `addAnswer` wrote.
     getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
-    claim: (roundId, owner) => ownedBy(owner).add(`legacy:run:${roundId}`, '1', roundTtlMs),
+    // An instance whose first attempt was made, and whose reply was lost, has the round.
+    claim: async (roundId, owner) =>
+      (await ownedBy(owner).add(`legacy:run:${roundId}`, instanceId, roundTtlMs)) ||
+      (await store.get(`legacy:run:${roundId}`)) === instanceId,
     isClaimed: async (roundId) => (await store.get(`legacy:run:${roundId}`)) !== undefined,
+    async isClaimedElsewhere(roundId) {
+      const claimant = await store.get(`legacy:run:${roundId}`)
+      return claimant !== undefined && claimant !== instanceId
+    },
     putResponse: (streamId, storedResponse, owner) =>
       replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, { ttlMs: resumeWindowMs, owner }),
     getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
@@ -110,6 +125,10 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
 interface RecordOptions {
   readonly ttlMs: number
   readonly owner: string
+}
+
+function stringifyRound(round: WaitingRound): string {
+  return JSON.stringify({ round: encodeRound(round, { withParams: true }) })
 }
 
 function roundKey(streamId: string): string {

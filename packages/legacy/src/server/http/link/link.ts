@@ -42,7 +42,13 @@ export function createLink(link: LegacyLink, deps: Deps, getHttpDeps: () => Http
   const rounds = createLinkedRounds(context)
   const adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => {
     const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
-    if (stream !== undefined) rounds.announceAdoption(round)
+    if (stream === undefined) return undefined
+    rounds.announceAdoption(round)
+    // An instance that has claimed it meanwhile has announced that before the round was here.
+    const leaveClaimedRound = async (): Promise<void> => {
+      if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
+    }
+    leaveClaimedRound().catch(deps.reportError)
     return stream
   }
   const readers = createRemoteReaders(context, rounds, adopt)

@@ -174,7 +174,7 @@ class StoredRounds implements LinkedRounds {
   async catchUp(): Promise<void> {
     const { store, deps } = this.#context
     for (const { round, callerKey } of Array.from(this.#roundsHere.values())) {
-      await deps.retryUnavailable(() => store.putRound(round, callerKey), { timeoutMs: answerHoldMs })
+      await deps.retryUnavailable(() => store.restoreRound(round, callerKey), { timeoutMs: answerHoldMs })
       for (const { id } of round.questions) await this.takeStoredAnswer(round.owner, id)
     }
   }

@@ -68,6 +68,22 @@ describe('a store that is unreachable for a while', () => {
   })
 })
 
+test('an instance that missed messages does not put a round back that another one has continued', async () => {
+  const { fleet, events, question } = await startCall('pair')
+  fleet.getInstance(0).freeze()
+  await events.leave()
+  fleet.getInstance(1)
+  expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
+  await expect.poll(() => fleet.steps, { timeout: 5000 }).toEqual(['Ada'])
+  fleet.getInstance(0).thaw()
+  fleet.reportGap()
+  fleet.getInstance(2)
+  const resumed = await fleet.client.get({ 'last-event-id': `${question.id.slice(0, 22)}.0` })
+  const second = await readServerRequest(resumed)
+  expect((await fleet.client.post(answerOf(second.id, ada))).status).toBe(202)
+  expect(await textOf(resumed)).toBe('Ada and Ada')
+})
+
 test('an event id that was made up costs neither store nor bus [LEG-090]', async () => {
   const { fleet, question } = await startCall('greet')
   fleet.getInstance(1)
