@@ -26,7 +26,7 @@ function openBodies(peer: Attacker, count: number, bytes: number): Socket[] {
 }
 
 /** Resolves once the process retains no more from one look to the next; throws when it ever retains more than `max`. */
-async function settle(peer: Attacker, before: number, max: number): Promise<void> {
+export async function settle(peer: Attacker, before: number, max: number): Promise<void> {
   let last = Number.NaN
   for (let look = 0; look < 20; look += 1) {
     const retained = (await peer.target.memory()).bytes - before

@@ -15,6 +15,8 @@ export interface Endpoints {
   readonly busy: string
   /** It asks for access tokens. */
   readonly guarded: string
+  /** It serves clients of older revisions, whose calls wait for a short time. */
+  readonly older: string
 }
 
 /** The values that each store of the server takes. */

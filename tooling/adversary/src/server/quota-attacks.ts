@@ -38,6 +38,20 @@ const quotas: readonly Quota[] = [
   { name: 'sessions', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(request('sessions/create')) },
   { name: 'suspended-states', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(callOf('hold', {})) },
   {
+    name: 'session-resources',
+    limit: 'session_resources',
+    max: quota,
+    take: async (peer, caller) => {
+      const { sessions } = peer.urls
+      const { body } = await peer.send(by(caller, request('sessions/create')), sessions)
+      const session = isJsonObject(body['result']) ? body['result']['session'] : undefined
+      return peer.send(
+        by(caller, callOf('open', {}, { _meta: { 'io.modelcontextprotocol/session': session } })),
+        sessions,
+      )
+    },
+  },
+  {
     name: 'single-uses',
     limit: 'maxEntriesPerOwner',
     max: storeSize,
@@ -100,6 +114,7 @@ async function exhaust(peer: Attacker, row: Quota): Promise<void> {
   for (let count = 0; count < 20; count += 1) quotaReached(await take(peer, eve), row)
   taken(await take(peer, ada))
   // The stores are empty again for the next attack.
+  await peer.target.ask('closeEditors')
   await peer.target.ask('skip', { ms: twoDays })
 }
 

@@ -4,6 +4,7 @@ import { type Attacker, createAttacker } from './attacker.ts'
 import { byteAttacks } from './byte-attacks.ts'
 import { costlyInputs } from './costly-inputs.ts'
 import type { Endpoints } from './endpoints.ts'
+import { olderAttacks } from './older-attacks.ts'
 import { quotaAttacks } from './quota-attacks.ts'
 import { stateAttacks } from './state-attacks.ts'
 import { tokenAttacks } from './token-attacks.ts'
@@ -19,6 +20,7 @@ export const serverSide: Side<Attacker> = {
     state: stateAttacks,
     quotas: quotaAttacks,
     tokens: tokenAttacks,
+    'older clients': olderAttacks,
     connections: [...wireAttacks, ...byteAttacks],
     tricks: trickAttacks,
     stdio: stdioAttacks,

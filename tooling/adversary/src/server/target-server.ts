@@ -1,13 +1,14 @@
 import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
-import { sessions as sessionsExtension } from '@x/sessions/server'
+import { sessionResources, sessions as sessionsExtension } from '@x/sessions/server'
 import { memoryStore, randomKey, singleUseState, storedState } from '@x/state-codec'
 import { type RequestView, serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import * as z from 'zod'
 import { answerParent } from '../answer-parent.ts'
 import { bombs } from './bomb-schemas.ts'
-import { callerHeader, type Endpoints, secret, storeSize } from './endpoints.ts'
+import { callerHeader, type Endpoints, quota, secret, storeSize } from './endpoints.ts'
 import { createGuardedServer } from './guarded-server.ts'
+import { createOlderServer } from './older-server.ts'
 import { createQuotaServers } from './quota-servers.ts'
 
 /** Milliseconds that the attack has skipped: servers, codecs and stores go by this clock. */
@@ -102,8 +103,17 @@ const showAccount = tool('account', {
   description: 'Shows the account',
   run: (_args, ctx) => JSON.stringify(accounts.of(ctx).state),
 })
+/** One caller may have a tenth of the resources. */
+const editors = sessionResources({ open: () => ({}), close: () => {}, maxOpenResources: 10 * quota })
+const openEditor = tool('open', {
+  description: 'Opens an editor for the session',
+  run: async (_args, ctx) => {
+    await editors.of(accounts.of(ctx))
+    return 'opened'
+  },
+})
 const inSessions = serverOf('sessions', {
-  tools: [echo, showAccount],
+  tools: [echo, showAccount, openEditor],
   state: sealedState({ keys }),
   extensions: [accounts],
 })
@@ -124,6 +134,7 @@ const count = tool('count', {
 const inStore = serverOf('stored', { tools: [echo, count], state: sealedState({ keys }), extensions: [counts] })
 
 const { server: guarded, options: guardedOptions, sign } = await createGuardedServer(silent)
+const { server: older, counts: olderCounts } = createOlderServer(silent)
 const served = {
   shop,
   neighbor,
@@ -132,6 +143,7 @@ const served = {
   stored: inStore,
   ...createQuotaServers(silent, clock),
   guarded,
+  older,
 }
 const clientAddress = ({ header }: RequestView): string | undefined => header(callerHeader)
 const urls = Object.fromEntries(
@@ -150,6 +162,8 @@ answerParent({
   skip: ({ ms }: { readonly ms: number }) => (skippedMs += ms),
   running: () => shop.load.running,
   deleted: () => deleted.length,
+  closeEditors: () => editors.close(),
+  olderCounts,
   sign: ({ jkt }: { readonly jkt: string }) => sign(jkt),
 })
 

@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { Attack } from '../attack.ts'
+import type { Message } from '../requests.ts'
+import { type Attacker, until } from './attacker.ts'
+import { settle } from './byte-attacks.ts'
+import { by, newCaller } from './callers.ts'
+import { quota } from './endpoints.ts'
+
+const mebibyte = 1024 * 1024
+const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const revision = '2025-11-25'
+
+/** The bounds of one caller: calls that wait, and the bytes that they keep. */
+const waitingCalls = 100
+const waitingBytes = 16 * mebibyte
+
+/** A session of a client of an older revision. */
+interface OlderSession {
+  /** A request of the session. */
+  readonly request: (method: string, params: object) => Message
+  /** An answer to a question of the server. */
+  readonly answer: (id: unknown, result: object) => Message
+}
+
+interface OlderCounts {
+  readonly waiting: number
+  readonly looks: number
+}
+
+const capabilities = { elicitation: { form: {}, url: {} } }
+const message = (body: object, more: Message['headers'] = {}): Message => ({
+  body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+  headers: { ...headers, ...more },
+})
+
+async function connect(peer: Attacker, caller: string): Promise<OlderSession> {
+  const params = { protocolVersion: revision, capabilities, clientInfo: { name: 'adversary', version: '1.0.0' } }
+  const response = await peer.stream(by(caller, message({ id: 0, method: 'initialize', params })), peer.urls.older)
+  const id = response.headers['mcp-session-id']
+  response.resume()
+  if (typeof id !== 'string') throw new Error(`initialize is answered with ${response.statusCode}, without a session`)
+  const session = { 'mcp-session-id': id, 'mcp-protocol-version': revision }
+  let lastId = 0
+  return {
+    request: (method, more) => by(caller, message({ id: (lastId += 1), method, params: more }, session)),
+    answer: (question, result) => by(caller, message({ id: question, result }, session)),
+  }
+}
+
+const callAsk = (session: OlderSession, text: string): Message =>
+  session.request('tools/call', { name: 'ask', arguments: { text } })
+
+/** Calls a tool that asks, and leaves as soon as the response has begun. */
+async function abandon(peer: Attacker, call: Message): Promise<number> {
+  const response = await peer.stream(call, peer.urls.older)
+  // The question says that the call waits.
+  if (response.statusCode === 200) await once(response, 'data')
+  response.destroy()
+  return response.statusCode ?? 0
+}
+
+/** Calls a tool that asks for the visit of a page, and says that its user has opened it. */
+async function openPage(peer: Attacker, session: OlderSession): Promise<number> {
+  const call = session.request('tools/call', { name: 'visit', arguments: {} })
+  const response = await peer.stream(call, peer.urls.older)
+  if (response.statusCode === 200) {
+    const question = await readQuestion(response)
+    const answered = await peer.stream(session.answer(question, { action: 'accept' }), peer.urls.older)
+    answered.resume()
+  }
+  return response.statusCode ?? 0
+}
+
+/** The id of the question that a stream has. */
+async function readQuestion(response: IncomingMessage): Promise<unknown> {
+  let text = ''
+  for await (const part of response.setEncoding('utf8')) {
+    text += part
+    const id = /"id":("[^"]+"|\d+),"method":"elicitation\/create"/.exec(text)?.[1]
+    if (id !== undefined) return JSON.parse(id)
+  }
+  throw new Error(`no question came: ${text.slice(0, 300)}`)
+}
+
+/** An honest older client is asked, answers, and gets its result. */
+async function expectServed(peer: Attacker): Promise<void> {
+  const session = await connect(peer, newCaller())
+  const call = await peer.stream(callAsk(session, 'x'), peer.urls.older)
+  if (call.statusCode !== 200) throw new Error(`an honest older client is answered with status ${call.statusCode}`)
+  const question = await readQuestion(call)
+  const { statusCode } = await peer.stream(
+    session.answer(question, { action: 'accept', content: { name: 'Ada' } }),
+    peer.urls.older,
+  )
+  if (statusCode !== 202) throw new Error(`an honest answer is answered with status ${statusCode}`)
+}
+
+function expectBounded(statuses: readonly number[], max: number): void {
+  const accepted = statuses.filter((status) => status === 200).length
+  const rejected = statuses.filter((status) => status === 429).length
+  if (accepted > 0 && accepted <= max && rejected === statuses.length - accepted && rejected > 0) return
+  throw new Error(`${accepted} calls wait, ${max} at most, and ${rejected} of ${statuses.length} got 429`)
+}
+
+const countsOf = (peer: Attacker): Promise<OlderCounts> => peer.target.ask<OlderCounts>('olderCounts')
+const untilNoneWaits = (peer: Attacker): Promise<void> =>
+  until('abandoned calls to end', async () => (await countsOf(peer)).waiting === 0)
+
+/** Attacks by clients of older revisions, whose calls wait at the server. */
+export const olderAttacks: readonly Attack<Attacker>[] = [
+  {
+    name: 'abandoned-calls-of-a-megabyte',
+    run: async (peer, scale) => {
+      const before = (await peer.target.memory()).bytes
+      const eve = await connect(peer, newCaller())
+      const statuses: number[] = []
+      for (let count = 0; count < 30 * scale; count += 1)
+        statuses.push(await abandon(peer, callAsk(eve, 'x'.repeat(mebibyte))))
+      expectBounded(statuses, waitingBytes / mebibyte)
+      await settle(peer, before, 2 * waitingBytes)
+      await expectServed(peer)
+      await untilNoneWaits(peer)
+    },
+  },
+  {
+    name: 'abandoned-calls-of-many-sessions',
+    run: async (peer, scale) => {
+      const eve = newCaller()
+      const statuses: number[] = []
+      for (let session = 0; session < 12; session += 1) {
+        const call = callAsk(await connect(peer, eve), 'x')
+        for (let count = 0; count < 10 * scale; count += 1) statuses.push(await abandon(peer, call))
+      }
+      expectBounded(statuses, waitingCalls)
+      await expectServed(peer)
+      await untilNoneWaits(peer)
+    },
+  },
+  {
+    // A page that the user has opened is looked at again and again, which is work of a call that runs.
+    name: 'pages-that-are-polled',
+    run: async (peer, scale) => {
+      const eve = await connect(peer, newCaller())
+      const [{ looks }, started] = [await countsOf(peer), performance.now()]
+      const statuses: number[] = []
+      for (let count = 0; count < 5 * quota * scale; count += 1) statuses.push(await openPage(peer, eve))
+      expectBounded(statuses, quota)
+      await expectServed(peer)
+      await untilNoneWaits(peer)
+      const seconds = (performance.now() - started) / 1000
+      const looked = (await countsOf(peer)).looks - looks
+      if (looked > 4 * quota * (seconds + 2)) throw new Error(`pages were looked at ${looked} times`)
+    },
+  },
+  {
+    name: 'made-up-event-ids',
+    run: async (peer, scale) => {
+      const eve = await connect(peer, newCaller())
+      for (let count = 0; count < 100 * scale; count += 1) {
+        const { body, headers: sent } = eve.request('ping', {})
+        const response = await peer.stream(
+          { body, headers: { ...sent, 'last-event-id': `made-up-${count}` } },
+          peer.urls.older,
+        )
+        response.resume()
+        await once(response, 'end')
+      }
+      await expectServed(peer)
+    },
+  },
+]
