@@ -185,13 +185,6 @@ export const limitRows = [
       'the oldest of the caller with the most is dropped',
     ],
     [
-      'URIs of a caller',
-      'count',
-      'resources that the sessions of one caller subscribe to',
-      'the subscription is rejected',
-      { name: 'maxUrisOfCaller', isFixed: true },
-    ],
-    [
       'streams of a session',
       'count',
       'broken streams that are kept for one session',

@@ -15,7 +15,7 @@ export interface Endpoints {
   readonly busy: string
   /** It asks for access tokens. */
   readonly guarded: string
-  /** It serves clients of older revisions, whose calls wait for a short time. */
+  /** It serves clients of older revisions. */
   readonly older: string
 }
 
@@ -30,6 +30,9 @@ export const quota = 4
 
 /** The header in which a client says where it calls from, as a proxy would. */
 export const callerHeader = 'x-caller'
+
+/** The older calls of one caller that may wait at `older`, and the bytes that they may keep. */
+export const waiting = { calls: 20, bytes: 4 * 1024 * 1024 }
 
 /** The proofs of one key that `guarded` remembers. */
 export const maxProofs = 20

@@ -15,8 +15,8 @@ interface GuardedServer {
   readonly sign: (jkt: string) => Promise<string>
 }
 
-/** The time that the authorization server takes to answer about a token. */
-const introspectionMs = 5
+/** The time that the authorization server takes to answer about a token that begins with `slow`. */
+const slowIntrospectionMs = 100
 
 /** Opaque tokens that begin with `good` are active. */
 export async function createGuardedServer(
@@ -25,12 +25,12 @@ export async function createGuardedServer(
   const common = { aud: guardedResource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const [opaque, signing] = await Promise.all([startScriptedAuthServer(common), startScriptedAuthServer(common)])
   opaque.answer('/introspect', (request, response) => {
-    const isGood = opaque.requests.at(-1)?.body.includes('token=good') === true
+    const { body = '' } = opaque.requests.at(-1) ?? {}
+    const isGood = body.includes('token=good')
     // A list that grew would look like memory that does not return.
     for (const { requests } of [opaque, signing]) (requests as unknown[]).length = 0
-    void sleep(introspectionMs).then(() => {
-      // Connections of this process to itself must not be left open, since open ones are counted.
-      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' })
+    void sleep(body.includes('token=slow') ? slowIntrospectionMs : 0).then(() => {
+      response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(isGood ? { active: true, ...common } : { active: false }))
     })
     request.resume()
@@ -40,9 +40,9 @@ export async function createGuardedServer(
     issuers: [{ issuer: opaque.issuer, introspection: { client: { id: 'items', secret: 'secret' } } }, signing.issuer],
     scopes: ['items:read'],
     dpop: 'accepted',
+    fetch: (url, init) => fetch(url, { ...init, headers: closing(init.headers) }),
     onError: () => {},
   })
-  await authenticate.ready()
   const proofs = createLedger({}, { proofs: { perCaller: maxProofs, total: 10 * maxProofs } })
   const answer = tool('answer', { description: 'Answers', run: () => 'yes' })
   return {
@@ -61,4 +61,11 @@ export async function createGuardedServer(
     },
     sign: (jkt) => signing.sign({ claims: { cnf: { jkt } } }),
   }
+}
+
+/** Connections of this process to itself must not be left open, since open ones are counted. */
+function closing(headers: HeadersInit | undefined): Headers {
+  const closed = new Headers(headers)
+  closed.set('connection', 'close')
+  return closed
 }

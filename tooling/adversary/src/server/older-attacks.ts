@@ -5,15 +5,11 @@ import type { Message } from '../requests.ts'
 import { type Attacker, until } from './attacker.ts'
 import { settle } from './byte-attacks.ts'
 import { by, newCaller } from './callers.ts'
-import { quota } from './endpoints.ts'
+import { quota, waiting } from './endpoints.ts'
 
 const mebibyte = 1024 * 1024
 const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const revision = '2025-11-25'
-
-/** The bounds of one caller: calls that wait, and the bytes that they keep. */
-const waitingCalls = 100
-const waitingBytes = 16 * mebibyte
 
 /** A session of a client of an older revision. */
 interface OlderSession {
@@ -21,6 +17,8 @@ interface OlderSession {
   readonly request: (method: string, params: object) => Message
   /** An answer to a question of the server. */
   readonly answer: (id: unknown, result: object) => Message
+  /** Cancels all requests so far. */
+  readonly cancelAll: () => Promise<void>
 }
 
 interface OlderCounts {
@@ -45,6 +43,12 @@ async function connect(peer: Attacker, caller: string): Promise<OlderSession> {
   return {
     request: (method, more) => by(caller, message({ id: (lastId += 1), method, params: more }, session)),
     answer: (question, result) => by(caller, message({ id: question, result }, session)),
+    cancelAll: async () => {
+      for (let requestId = 1; requestId <= lastId; requestId += 1) {
+        const cancellation = { method: 'notifications/cancelled', params: { requestId } }
+        await peer.send(by(caller, message(cancellation, session)), peer.urls.older)
+      }
+    },
   }
 }
 
@@ -104,8 +108,12 @@ function expectBounded(statuses: readonly number[], max: number): void {
 }
 
 const countsOf = (peer: Attacker): Promise<OlderCounts> => peer.target.ask<OlderCounts>('olderCounts')
-const untilNoneWaits = (peer: Attacker): Promise<void> =>
-  until('abandoned calls to end', async () => (await countsOf(peer)).waiting === 0)
+
+/** Cancels the calls of sessions, and waits until the server keeps none. */
+async function endCalls(peer: Attacker, sessions: readonly OlderSession[]): Promise<void> {
+  for (const { cancelAll } of sessions) await cancelAll()
+  await until('abandoned calls to end', async () => (await countsOf(peer)).waiting === 0)
+}
 
 /** Attacks by clients of older revisions, whose calls wait at the server. */
 export const olderAttacks: readonly Attack<Attacker>[] = [
@@ -115,12 +123,12 @@ export const olderAttacks: readonly Attack<Attacker>[] = [
       const before = (await peer.target.memory()).bytes
       const eve = await connect(peer, newCaller())
       const statuses: number[] = []
-      for (let count = 0; count < 30 * scale; count += 1)
+      for (let count = 0; count < 8 * scale; count += 1)
         statuses.push(await abandon(peer, callAsk(eve, 'x'.repeat(mebibyte))))
-      expectBounded(statuses, waitingBytes / mebibyte)
-      await settle(peer, before, 2 * waitingBytes)
+      expectBounded(statuses, waiting.bytes / mebibyte)
+      await settle(peer, before, 2 * waiting.bytes)
       await expectServed(peer)
-      await untilNoneWaits(peer)
+      await endCalls(peer, [eve])
     },
   },
   {
@@ -128,13 +136,12 @@ export const olderAttacks: readonly Attack<Attacker>[] = [
     run: async (peer, scale) => {
       const eve = newCaller()
       const statuses: number[] = []
-      for (let session = 0; session < 12; session += 1) {
-        const call = callAsk(await connect(peer, eve), 'x')
-        for (let count = 0; count < 10 * scale; count += 1) statuses.push(await abandon(peer, call))
-      }
-      expectBounded(statuses, waitingCalls)
+      const sessions = await Promise.all([eve, eve, eve].map((caller) => connect(peer, caller)))
+      for (const session of sessions)
+        for (let count = 0; count < 10 * scale; count += 1) statuses.push(await abandon(peer, callAsk(session, 'x')))
+      expectBounded(statuses, waiting.calls)
       await expectServed(peer)
-      await untilNoneWaits(peer)
+      await endCalls(peer, sessions)
     },
   },
   {
@@ -147,8 +154,9 @@ export const olderAttacks: readonly Attack<Attacker>[] = [
       for (let count = 0; count < 5 * quota * scale; count += 1) statuses.push(await openPage(peer, eve))
       expectBounded(statuses, quota)
       await expectServed(peer)
-      await untilNoneWaits(peer)
+      await endCalls(peer, [eve])
       const seconds = (performance.now() - started) / 1000
+      // Each looks about twice a second.
       const looked = (await countsOf(peer)).looks - looks
       if (looked > 4 * quota * (seconds + 2)) throw new Error(`pages were looked at ${looked} times`)
     },

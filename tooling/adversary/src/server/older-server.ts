@@ -2,10 +2,7 @@ import { legacy } from '@x/legacy/server'
 import { createServer, sealedState, type ServerDefinition, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { z } from 'zod'
-import { quota } from './endpoints.ts'
-
-/** The time after which an older call that waits in vain ends, so that an attack sees its memory return. */
-export const answerTimeoutMs = 1500
+import { quota, waiting } from './endpoints.ts'
 
 /** A server of older clients, whose calls wait for answers. */
 interface OlderServer {
@@ -14,7 +11,7 @@ interface OlderServer {
   readonly counts: () => { readonly waiting: number; readonly looks: number }
 }
 
-/** Makes a server with a bound of running calls; its other bounds are the defaults. */
+/** Makes a server of which one caller may have few calls that run or wait. */
 export function createOlderServer(about: Pick<ServerDefinition, 'onError' | 'onWarning'>): OlderServer {
   let looks = 0
   const ask = tool('ask', {
@@ -37,15 +34,14 @@ export function createOlderServer(about: Pick<ServerDefinition, 'onError' | 'onW
     },
   })
   const state = sealedState({ keys: [randomKey()] })
-  const extension = legacy({ answerTimeoutMs, resumeWindowMs: answerTimeoutMs, onWarning: () => {} })
   const server = createServer({
     ...about,
     name: 'older',
     version: '1.0.0',
     tools: [ask, visit],
     state,
-    limits: { calls: quota },
-    extensions: [extension],
+    limits: { calls: quota, waitingCalls: waiting.calls, bytes: waiting.bytes },
+    extensions: [legacy({ onWarning: () => {} })],
   })
   return { server, counts: () => ({ waiting: server.ledger.usedInAll('waiting_calls'), looks }) }
 }

@@ -22,7 +22,7 @@ export const tokenAttacks: readonly Attack<Attacker>[] = [
     name: 'made-up-tokens',
     run: async (peer, scale) => {
       const eve = newCaller()
-      const madeUp = Array.from({ length: 100 * scale }, () => statusOf(peer, by(eve, opaque('made-up'))))
+      const madeUp = Array.from({ length: 150 * scale }, () => statusOf(peer, by(eve, opaque('slow'))))
       const good = await Promise.all(Array.from({ length: 20 }, () => statusOf(peer, by(newCaller(), opaque('good')))))
       const notServed = good.filter((status) => status !== 200)
       if (notServed.length > 0) throw new Error(`${notServed.length} of 20 good tokens got ${notServed[0]}`)
