@@ -64,7 +64,7 @@ export async function createGuardedServer(
 }
 
 /** Connections of this process to itself must not be left open, since open ones are counted. */
-function closing(headers: HeadersInit | undefined): Headers {
+function closing(headers: RequestInit['headers']): Headers {
   const closed = new Headers(headers)
   closed.set('connection', 'close')
   return closed
