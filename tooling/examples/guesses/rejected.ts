@@ -33,8 +33,8 @@ export function numberForPrompt(): void {
 }
 
 export function pollInterval(): void {
-  tasks({ polling: { usualMs: 100 } }) // error: it is called defaultMs
-  tasks({ pollIntervalMs: 100 }) // error: it is called polling.defaultMs
+  tasks({ polling: { usualMs: 100 } }) // error: 'usualMs' does not exist in type 'PollingOptions'
+  tasks({ pollIntervalMs: 100 }) // error: 'pollIntervalMs' does not exist in type
 }
 
 export function untyped(other: Client): void {

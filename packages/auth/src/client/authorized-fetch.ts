@@ -16,8 +16,9 @@ export interface AuthorizedFetchOptions {
 const maxAttempts = 4
 
 /**
- * Returns a `fetch` whose requests an authorizer authorizes, for what is no connection, such as downloads. A body has
- * to be one that can be sent again, so no stream. Redirects are not followed, so that no token leaves its server.
+ * Returns a `fetch` whose requests an authorizer authorizes, for requests outside of a connection, such as downloads. A
+ * body must not be a stream, because it may have to be sent again. Redirects are not followed, so that no token leaves
+ * its server.
  *
  * Requests reject with a `TypeError` for another origin than the endpoint's, and with `AuthError` without a login.
  */

@@ -41,7 +41,7 @@ function readParams(reader: HeaderReader, params: Map<string, string>): void {
     reader.take(separators)
     const name = reader.take(tokenPattern)
     const value = name !== undefined && reader.take(equalsSignPattern) !== undefined ? readValue(reader) : undefined
-    // The name was the scheme of the next challenge, or the text keeps to the grammar no longer.
+    // The name is the scheme of the next challenge, or the text breaks the grammar from here on.
     if (name === undefined || value === undefined) return reader.moveTo(start)
     const key = name.toLowerCase()
     if (!params.has(key)) params.set(key, value)

@@ -9,7 +9,7 @@ import { parseSafeUrl } from './safe-url.ts'
 /** A request for the metadata of an authorization server. */
 export interface ServerQuery {
   readonly issuer: string
-  /** The address that names the issuer: a loopback address is only taken from a loopback. */
+  /** The address of the document that names the issuer. A loopback issuer is only accepted from a loopback address. */
   readonly sourceUrl: URL
   /** Another spelling of the issuer in its own metadata, which the user vouches for. */
   readonly alias?: string | undefined

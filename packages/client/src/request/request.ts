@@ -148,7 +148,7 @@ export function createSendRawRequest(
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
-    // The reader of a response that lasts opens it again itself.
+    // The reader of a streaming response reopens it by itself.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
     const sendAgain = (): Promise<RpcResponse> =>
       isReopened

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, findMethodRow, prepareRe
 import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from '../revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
-/** The members of results whose entries have `title` and `icons`. */
+/** The lists in results whose entries may have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
 // Lists are made once and sent often, and so are their translations.

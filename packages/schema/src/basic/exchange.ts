@@ -61,8 +61,8 @@ export function contextKey<T>(name: string): ContextKey<T> {
 export const emptyContext: CallContext = { get: () => undefined }
 
 /**
- * Keeps what a call has been answered and has recorded, on behalf of a server whose handler runs again from the top. A
- * call with a keeper never moves on by itself, and what it asks has a key that is used once in its life.
+ * Stores the answers and records of a call for a server whose handler runs again from the top. A call with a journal
+ * store is never handed off by itself, and each key of its questions is used once in its life.
  */
 export interface JournalStore {
   /** The journal as it was when this run of the call began: a beginning and every entry after it, in one object. */
@@ -72,8 +72,8 @@ export interface JournalStore {
   /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
   append(entry: JournalEntry): void
   /**
-   * Keeps what was noted, or undefined when nothing was. Work that was done is safe when it resolves, and nothing may be
-   * done for the call any more when it rejects: another process has taken it over, or it is to stop.
+   * Keeps what was noted, or undefined when nothing was. Work that was done is safe when it resolves, and nothing may
+   * be done for the call any more when it rejects: another process has taken it over, or it is to stop.
    */
   commit(): Promise<void> | undefined
 }

@@ -52,7 +52,7 @@ export function parsePattern(pattern: string): PatternNode {
 interface PatternReader {
   peek(ahead?: number): string | undefined
   next(): string
-  /** Reads what is expected, or nothing. */
+  /** Skips the expected text if it comes next, and returns true if it did. */
   skipIf(expected: string): boolean
   takeUntil(end: string): string
 }

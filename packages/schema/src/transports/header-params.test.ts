@@ -222,7 +222,7 @@ describe('what a server takes', () => {
     )
   })
 
-  test('is every call that a client mirrored, for any arguments', () => {
+  test('is every call whose header params a client has set, for any arguments', () => {
     const value = fc.oneof(anyText, fc.maxSafeInteger(), fc.double(), fc.boolean(), fc.constant(null))
     const args = fc.record(
       { region: value, limit: value, dryRun: value, page: fc.record({ at: value }, { requiredKeys: [] }) },

@@ -132,7 +132,7 @@ function rememberForm(key: string, { requestedSchema, check, createCheckFor }: C
 
 const schemaTexts = new WeakMap<RequestedSchema, string>()
 
-/** A form's schema as JSON: every run of a handler writes its questions, to know them again. */
+/** Returns a form's schema as JSON. Every run of a handler compares the text of its questions with the journal. */
 export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
   const knownText = schemaTexts.get(requestedSchema)
   if (knownText !== undefined) return knownText

@@ -220,10 +220,10 @@ function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): strin
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** The messages of alternatives that are repeated. */
+/** The maximum number of messages of union branches in a description. */
 const maxShownBranchMessages = 8
 
-/** The issues of alternatives that are looked through for them. */
+/** The maximum number of issues of union branches that are searched for messages. */
 const maxBranchIssues = 100
 
 /** zod says of a union only that nothing fitted. The expected values are in a list of issues per branch. */

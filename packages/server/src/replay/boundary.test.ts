@@ -14,8 +14,8 @@ import { accept, replayModes, type RunHandler, send, type TestServer, serve } fr
 
 const named = z.object({ name: z.string().min(2) })
 
-/** A keeper of a test, which has written down what was kept, and whatever it was told in between. */
-function keeper(journal: JsonObject, responses: JsonObject = {}) {
+/** A journal store that logs its commits, and what a test adds in between. */
+function recordingStore(journal: JsonObject, responses: JsonObject = {}) {
   const kept = new Map(Object.entries(journal))
   const log: string[] = []
   let noted: JournalEntry[] = []
@@ -31,7 +31,7 @@ function keeper(journal: JsonObject, responses: JsonObject = {}) {
     for (const entry of noted) put(entry)
     noted = []
   }
-  const journalKeeper: JournalStore = {
+  const journalStore: JournalStore = {
     journal,
     responses,
     append: (entry) => void noted.push(entry),
@@ -44,7 +44,7 @@ function keeper(journal: JsonObject, responses: JsonObject = {}) {
   }
   return {
     log,
-    keeper: journalKeeper,
+    journalStore,
     /** The journal with everything that was noted, as it is after the run. */
     after: (): JsonObject => {
       keep()
@@ -74,9 +74,9 @@ const serveTask = (run: RunHandler, definition: object): TestServer =>
   })
 
 /** Runs a call with a journal that is kept. */
-async function runWith(served: TestServer, kept: ReturnType<typeof keeper>) {
-  const round = await send(served, {}, { journal: kept.keeper })
-  return { round, journal: kept.after() }
+async function runWith(served: TestServer, recorded: ReturnType<typeof recordingStore>) {
+  const round = await send(served, {}, { journal: recorded.journalStore })
+  return { round, journal: recorded.after() }
 }
 
 describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (definition) => {
@@ -88,15 +88,15 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
   })
 
   test('has every step before the handler goes on, and what a step is told before the step', async () => {
-    const kept = keeper(await begun(serveTask(() => '', definition)))
+    const recorded = recordingStore(await begun(serveTask(() => '', definition)))
     const served = serveTask(async (ctx) => {
       ctx.uuid('order')
-      await ctx.step('one', () => void kept.log.push('works'))
+      await ctx.step('one', () => void recorded.log.push('works'))
       return ctx.step('two', () => 'done')
     }, definition)
-    const { round } = await runWith(served, kept)
+    const { round } = await runWith(served, recorded)
     expect(round.text).toBe('done')
-    expect(kept.log).toEqual(['uuids/order', 'kept', 'works', 'steps/one', 'kept', 'steps/two', 'kept'])
+    expect(recorded.log).toEqual(['uuids/order', 'kept', 'works', 'steps/one', 'kept', 'steps/two', 'kept'])
   })
 
   test('is what the next run begins with, without a state for the client', async () => {
@@ -109,10 +109,10 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
       const { name } = await ctx.elicit('who', { message: 'Who?', schema: named })
       return `${step} for ${name} from ${at.value} as ${order} at ${ctx.now()}`
     }, definition)
-    const first = await runWith(served, keeper(await begun(served)))
+    const first = await runWith(served, recordingStore(await begun(served)))
     expect([first.round.state, Object.keys(first.round.requests)]).toEqual([undefined, ['who']])
     expect(first.round.response).toMatchObject({ result: { resultType: 'input_required', inputRequests: { who: {} } } })
-    const again = await runWith(served, keeper(first.journal, { who: accept({ name: 'Ada' }) }))
+    const again = await runWith(served, recordingStore(first.journal, { who: accept({ name: 'Ada' }) }))
     const { uuids, began, flow } = first.journal
     const order = isJsonObject(uuids) ? uuids['order'] : undefined
     expect(again.round.text).toBe(`planned for Ada from 3 as ${order} at ${began}`)
@@ -124,7 +124,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
       ...definition,
       state: false,
     })
-    const { round } = await runWith(served, keeper(await begun(served)))
+    const { round } = await runWith(served, recordingStore(await begun(served)))
     expect(round.response).toMatchObject({ result: { inputRequests: { who: {} } } })
   })
 
@@ -133,12 +133,12 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
       async (ctx) => (await ctx.elicit('who', { message: 'Who?', schema: named })).name,
       definition,
     )
-    const first = await runWith(served, keeper(await begun(served)))
-    const second = await runWith(served, keeper(first.journal, { who: accept({ name: 'A' }) }))
+    const first = await runWith(served, recordingStore(await begun(served)))
+    const second = await runWith(served, recordingStore(first.journal, { who: accept({ name: 'A' }) }))
     expect(second.round.response).toMatchObject({ result: { inputRequests: { 'who~2': {} } } })
     const third = await runWith(
       served,
-      keeper(second.journal, { who: accept({ name: 'A' }), 'who~2': accept({ name: 'Ada' }) }),
+      recordingStore(second.journal, { who: accept({ name: 'A' }), 'who~2': accept({ name: 'Ada' }) }),
     )
     expect(third.round.text).toBe('Ada')
   })
@@ -150,11 +150,11 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
       const state = ctx.state === 1 ? 2 : 1
       return inputRequired({ requests: { who: { method: 'elicitation/create', params } }, state })
     }, definition)
-    const first = await runWith(served, keeper(await begun(served)))
+    const first = await runWith(served, recordingStore(await begun(served)))
     expect(first.round.response).toMatchObject({ result: { inputRequests: { 'who~r1': {} } } })
-    const second = await runWith(served, keeper(first.journal, { 'who~r1': accept() }))
+    const second = await runWith(served, recordingStore(first.journal, { 'who~r1': accept() }))
     expect(second.round.response).toMatchObject({ result: { inputRequests: { 'who~r2': {} } } })
-    const third = await runWith(served, keeper(second.journal, { 'who~r1': accept(), 'who~r2': accept() }))
+    const third = await runWith(served, recordingStore(second.journal, { 'who~r1': accept(), 'who~r2': accept() }))
     expect(third.round.text).toBe('1 answers')
   })
 
@@ -170,7 +170,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
       }
       return 'all is well'
     }, definition)
-    const lost = keeper(await begun(served)).keeper
+    const lost = recordingStore(await begun(served)).journalStore
     const { error } = await send(
       served,
       {},
@@ -183,7 +183,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
   test('of a later format is not touched, and the failure is no result of the tool', async () => {
     const runs: string[] = []
     const served = serveTask(() => `${runs.push('run')}`, definition)
-    const { round } = await runWith(served, keeper({ v: 2 }))
+    const { round } = await runWith(served, recordingStore({ v: 2 }))
     expect([round.error, runs]).toEqual([{ code: errorCodes.internal, message: 'Internal error' }, []])
   })
 
@@ -196,7 +196,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
       { ...definition, shedding: { calls: 'all', policy: () => true, minWorkMs: 0, hardLimit: { running: 1 } } },
     )
     const journal = await begun(served)
-    const { round } = await runWith(served, keeper(journal))
+    const { round } = await runWith(served, recordingStore(journal))
     expect(round.text).toBe('stayed')
     expect(served.server.load.counters.sheds.policy).toBe(0)
   })

@@ -44,7 +44,7 @@ function canHandOff({ isBoundToInstance, request }: Run): boolean {
   return (
     !isBoundToInstance &&
     request.journalStore === undefined &&
-    (calls === 'all' || (calls === 'movable' && request.call.context.get(canHandOffKey) === true))
+    (calls === 'all' || (calls === 'resumable' && request.call.context.get(canHandOffKey) === true))
   )
 }
 

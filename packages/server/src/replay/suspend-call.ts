@@ -30,7 +30,8 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   if ('reason' in stateCopy)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${stateCopy.reason}`)
   requireAnswerCapabilities(run, requests)
-  // Nothing is to be sealed: the answers are read without a state, as they may come before they were asked for.
+  // Without a state there is nothing to seal. The answers are read without it, like answers that come with a first
+  // request.
   const { journalStore, settings } = run.request
   if (state === undefined && settings.stateCodec === undefined && journalStore === undefined) {
     return formatInputRequired(run, undefined, entries)

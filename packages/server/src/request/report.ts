@@ -32,7 +32,7 @@ export type WarningCode =
   | 'rounds'
   /** A handler does not do the same when it runs again. */
   | 'not_repeatable'
-  /** A handler builds the schema of a question in each run, instead of once with `form()`. */
+  /** A handler builds the schema of a question in each run. It could build it once with `form()`. */
   | 'rebuilt_form'
   /** `requestState` is sealed with a random key, which no other instance has. */
   | 'random_key'

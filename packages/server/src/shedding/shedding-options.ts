@@ -38,14 +38,17 @@ export interface ShedEvent {
   readonly load: Load
 }
 
-/** When calls move on to other instances. See {@link ServerDefinition.shedding}. All of it has defaults. */
+/**
+ * The rules by which calls are handed off to other instances. See {@link ServerDefinition.shedding}. All of it has
+ * defaults.
+ */
 export interface SheddingOptions {
   /**
-   * The calls that may be handed off: those of transports where a retry may reach another instance, as over HTTP, when
-   * the server has a `state` that other instances open (`'movable'`, the default), or those of every transport
-   * (`'all'`).
+   * The calls that may be handed off. `'resumable'`, the default, is those of transports where a retry may reach
+   * another instance, such as HTTP, when the server has a `state` that other instances open. `'all'` is those of every
+   * transport.
    */
-  readonly calls?: 'movable' | 'all' | undefined
+  readonly calls?: 'resumable' | 'all' | undefined
   /**
    * Decides in place of the soft limits. `minWorkMs` and `budget` hold all the same. One that throws keeps the call
    * here.

@@ -4,7 +4,7 @@ import type { SheddingOptions } from './shedding-options.ts'
 
 /** The options of shedding, with what is absent filled in. */
 export interface SheddingRules {
-  readonly calls: 'movable' | 'all' | 'none'
+  readonly calls: 'resumable' | 'all' | 'none'
   readonly policy: SheddingOptions['policy']
   readonly limits: LoadLimits
   readonly readinessLimits: LoadLimits
@@ -98,11 +98,11 @@ function ignoreShed(): void {}
 
 /** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
 function sheddableCallsOf(
-  { calls = 'movable' }: SheddingOptions,
+  { calls = 'resumable' }: SheddingOptions,
   stateCodec: StateCodec | false | undefined,
 ): SheddingRules['calls'] {
-  if (calls === 'movable') return stateCodec === undefined || stateCodec === false ? 'none' : 'movable'
-  if (calls !== 'all') throw sheddingError(`calls is ${JSON.stringify(calls)}; write "movable" or "all"`)
+  if (calls === 'resumable') return stateCodec === undefined || stateCodec === false ? 'none' : 'resumable'
+  if (calls !== 'all') throw sheddingError(`calls is ${JSON.stringify(calls)}; write "resumable" or "all"`)
   if (stateCodec === false)
     throw sheddingError('calls is "all", but with state: false a call cannot move; give state: sealedState({ keys })')
   return 'all'

@@ -8,7 +8,7 @@ import { errorContextOf, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */
 export interface InputResponder {
-  /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
+  /** Handles a new state of the task: asks its new questions, and cancels those that it no longer has. */
   handleState(state: DetailedTask): void
   /** Calls everything off. */
   close(): void

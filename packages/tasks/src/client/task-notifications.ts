@@ -57,7 +57,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       } catch (error) {
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
-        // A stream that stood for a while is none of a row of failures.
+        // A stream that was open for a while is none of a row of failures.
         if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false

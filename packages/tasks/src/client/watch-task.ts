@@ -132,7 +132,7 @@ function computeNextPollPauseMs(
 interface RetryingReader {
   /** Reads the state of the task. Undefined when this attempt failed. Rejects when another attempt cannot succeed. */
   read(): Promise<DetailedTask | undefined>
-  /** Returns the pause after failures, in milliseconds; 0 when the last read succeeded. */
+  /** Returns the pause after failures, in milliseconds. 0 when the last read succeeded. */
   computePauseMs(): number
 }
 

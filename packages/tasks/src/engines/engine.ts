@@ -44,7 +44,9 @@ export interface TaskEngine {
    * expired. Each claim has a new token and a higher attempt.
    */
   claim(request: ClaimRequest): Promise<Claims>
-  /** Renews leases and returns the state of each, in the same order. An expired lease without another claim is renewed. */
+  /**
+   * Renews leases and returns the state of each, in the same order. An expired lease without another claim is renewed.
+   */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
   /** Stores entries of the journal and the status message. It has done so for `owned` and `cancelling`. */
   record(lease: Lease, progress: TaskProgress): Promise<LeaseState>

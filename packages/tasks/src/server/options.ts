@@ -21,7 +21,7 @@ export interface TaskOptions {
    */
   readonly engine?: TaskEngine | undefined
   /**
-   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process;
+   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process.
    * `pglite:./.mcp-tasks` for one process that finds them again. `postgres://…` for a fleet. Another scheme is a
    * `RangeError`.
    */
@@ -46,7 +46,7 @@ export interface TaskOptions {
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * Times that a task is started again after its process died or stopped, without a recorded step in between; 5 when
+   * Times that a task is started again after its process died or stopped, without a recorded step in between. 5 when
    * absent.
    */
   readonly maxFailures?: number | undefined
@@ -67,8 +67,8 @@ export interface TaskOptions {
    */
   readonly maxResultBytes?: number | undefined
   /**
-   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it;
-   * 5000 when absent.
+   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it.
+   * Default: 5000.
    */
   readonly cancelGraceMs?: number | undefined
   /**
@@ -87,11 +87,13 @@ export interface TaskOptions {
    */
   readonly persistentWorkflow?: boolean | undefined
   /**
-   * Milliseconds between two polls for work that no notification announced, up to a quarter more or less; 5000 when
+   * Milliseconds between two polls for work that no notification announced, up to a quarter more or less. 5000 when
    * absent. Where notifications do not pass, the engine over PostgreSQL polls each second.
    */
   readonly workPollMs?: number | undefined
-  /** Receives every failure that the client does not see whole. The server's `onError` when absent, none for `false`. */
+  /**
+   * Receives every failure that the client does not see whole. The server's `onError` when absent, none for `false`.
+   */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Time, for tests. That of the server's `runtime` when absent. */
   readonly runtime?: Clock | undefined

@@ -22,7 +22,7 @@ export interface RunnableCall {
   readonly extensionRecords: Readonly<Record<string, JsonObject>>
 }
 
-/** A call that is taken on. */
+/** A call that runs as a task, as it is stored. */
 export interface TaskCallRecord {
   readonly id: string
   readonly request: RpcRequest

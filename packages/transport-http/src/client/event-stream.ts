@@ -61,7 +61,8 @@ export function createEventDecoder({
   const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
     new HttpError('too_large', `${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
-    // Characters, of which a message has no more than bytes. The parser of messages counts bytes.
+    // This bound counts characters, of which a message has at most as many as bytes. The parser of messages counts
+    // bytes.
     maxBufferSize: bounds.bytes + maxOverheadLength,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)

@@ -64,7 +64,8 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
         if (response === undefined && 'method' in message) return call.notify(message)
         if (response === undefined) return
         resolve(requireMatchingId(response, context))
-        // Left open for its end, the connection serves the next request. Closed, it would have to be made again.
+        // Waits for the end of the stream, so that the connection can serve the next request. Closing it would cost a
+        // new connection.
         drainState = { timer: clock.setTimeout(incomingResponse.stop, drainTimeoutMs), bytes: 0 }
       },
     })

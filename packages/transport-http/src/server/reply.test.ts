@@ -74,12 +74,12 @@ describe.each(serveFunctions)('%s', (name, serve) => {
   })
 
   test('every call may move to another instance', async () => {
-    let movable: boolean | undefined
+    let canHandOff: boolean | undefined
     await using handler = await serve((request, call) => {
-      movable = call.context.get(canHandOffKey)
+      canHandOff = call.context.get(canHandOffKey)
       return echo(request, call)
     })
     await handler.send(callTool)
-    expect(movable).toBe(true)
+    expect(canHandOff).toBe(true)
   })
 })

@@ -103,7 +103,7 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   }
 }
 
-/** On POSIX a process leads a group of its own, so that those that it starts can be ended with it. */
+/** On POSIX a process leads a group of its own, so that its child processes can be ended with it. */
 function isGroupLeader({ processGroup = true }: StdioConnectOptions): boolean {
   return processGroup && process.platform !== 'win32'
 }

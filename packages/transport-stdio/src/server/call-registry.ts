@@ -174,7 +174,7 @@ function handleCall(
       request,
       createStreamCall(registryState, call, (message) => withRequestId(message, call.id)),
     )
-  // Peers of other revisions are sent what the adapter gives, and nothing beside it.
+  // The adapter for earlier revisions writes whole messages, which are sent unchanged.
   const streamCall = createStreamCall(registryState, call, (message) => message)
   return handler(request, streamCall, (peerRequest) => {
     if (!call.isEnded) writer.write(encodeMessage(peerRequest))

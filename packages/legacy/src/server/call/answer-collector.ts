@@ -133,7 +133,7 @@ function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
 }
 
 /**
- * Returns the answer of a user who cannot be reached, who has cancelled. A model or a list of roots has no such answer.
+ * Returns the answer to a question that could not be delivered: the user cancelled. Other questions fail with an error.
  */
 function createFailedAnswer(method: string, message: string): RoundAnswer {
   return method === 'elicitation/create' ? { response: { action: 'cancel' } } : { failure: { message } }

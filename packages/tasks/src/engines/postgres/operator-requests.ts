@@ -3,7 +3,7 @@ import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
 import { fromStoredText, rowColumns, statusFromColumn, toStoredText, toTaskRow } from './task-rows.ts'
 
-/** The state of an open task; NULL for one that has ended. */
+/** The state of an open task. NULL for one that has ended. */
 const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'
   WHEN due_at <= statement_timestamp() THEN 'ready' WHEN leased THEN 'running' ELSE 'paused' END`
 

@@ -7,7 +7,7 @@ import type { LinkContext } from './link-context.ts'
 
 /** The rounds of linked instances: those in the store, and those that wait at this instance. */
 export interface LinkedRounds extends RoundStore {
-  /** Has a round that waits here leave when another instance continues it, or when this one stops. */
+  /** Calls `handOff` for a round that waits here when another instance continues it, or when this one stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void
   /** Takes an answer to a round that waits at another instance, or at none. False for one to no round. */
   takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean>
