@@ -180,8 +180,8 @@ function printPlaces(rows) {
  * @param {string} folder
  */
 function listWords(folder) {
-  const { all, documents } = measureWords(workspaceRoot)
-  const results = [...all.results, ...documents.results]
+  const { all, documents, others } = measureWords(workspaceRoot)
+  const results = [...all.results, ...documents.results, ...others.results]
   printPlaces(
     results.map(({ row, details }) => ({
       title: row.title,
@@ -201,7 +201,7 @@ function main(flags) {
   const trends = [...measureTrends(workspaceRoot), ...measureCalls(workspaceRoot)]
   for (const { title, value, limit } of rules) console.log(`${title}: ${value} (at most ${limit})`)
   printTrends(trends)
-  printWords([...words.packages, words.all, words.documents])
+  printWords([...words.packages, words.all, words.documents, words.others])
   if (flags.includes('--list')) {
     printPlaces([...rules, ...trends, ...words.all.results.map(({ row, details }) => ({ title: row.title, details }))])
   }

@@ -17,6 +17,7 @@ const measuredSource =
   /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const measuredPage = /^packages\/[^/]+\/README\.md$/
 const documentPage = /^docs\/(?!reference\/).*\.md$|^(?:README|CONTRIBUTING|SECURITY)\.md$/
+const otherSource = /^(?:apps|tooling)\/(?!(?:.*\/)?(?:dist|spec)\/).*(?<!\.test|\.generated|\.d)\.(?:ts|mjs)$/
 const longSentence = 25
 
 /** @type {readonly (WordRow & { pattern: RegExp })[]} */
@@ -67,9 +68,9 @@ const sentenceRow = {
 export const wordLimits = [...wordRows, sentenceRow]
 
 /**
- * Measures the words of each package, of all packages together, and of the documents.
+ * Measures the words of each package, of all packages together, of the documents, and of applications and tools.
  * @param {string} root
- * @returns {{ all: WordGroup, packages: WordGroup[], documents: WordGroup }}
+ * @returns {{ all: WordGroup, packages: WordGroup[], documents: WordGroup, others: WordGroup }}
  */
 export function measureWords(root) {
   const files = listFiles(root)
@@ -77,6 +78,7 @@ export function measureWords(root) {
   const texts = sources.flatMap((file) => readProse(root, file))
   const names = [...new Set(texts.map(({ file }) => packageOf(file)))].toSorted()
   const documents = files.filter((file) => documentPage.test(file)).flatMap((file) => readProse(root, file))
+  const others = files.filter((file) => otherSource.test(file)).flatMap((file) => readProse(root, file))
   return {
     all: countGroup('all packages', texts),
     packages: names.map((name) =>
@@ -86,6 +88,7 @@ export function measureWords(root) {
       ),
     ),
     documents: countGroup('docs', documents),
+    others: countGroup('apps, tooling', others),
   }
 }
 
