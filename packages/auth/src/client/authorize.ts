@@ -78,13 +78,16 @@ export function createAuthServerContextResolver({
     parseSafeUrl(issuer, sourceUrl, 'The issuer')
     const { alias, resource } = settingsByIssuer.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
-    const cachedServer = servers.get(issuer)
+    // A server may have no metadata where the resource is its own, and not where another origin names it.
+    const hasDefaultEndpoints = issuer === sourceUrl.origin
+    const cacheKey = JSON.stringify([issuer, hasDefaultEndpoints])
+    const cachedServer = servers.get(cacheKey)
     if (cachedServer !== undefined && now() - cachedServer.fetchedAt < metadataTtlMs) {
       return { server: cachedServer.server, fetch, signal, sendsResource, dpop: selectDpop(cachedServer.server, dpop) }
     }
-    const server = await discoverServerMetadata({ issuer, sourceUrl, alias, fetch, signal })
+    const server = await discoverServerMetadata({ issuer, sourceUrl, alias, hasDefaultEndpoints, fetch, signal })
     if (servers.size >= maxCachedServers) servers.clear()
-    servers.set(issuer, { fetchedAt: now(), server })
+    servers.set(cacheKey, { fetchedAt: now(), server })
     return { server, fetch, signal, sendsResource, dpop: selectDpop(server, dpop) }
   }
 }

@@ -61,6 +61,65 @@ describe('The metadata of a resource', () => {
   })
 })
 
+describe('A server of revision 2025-03-26, which has no metadata of its resource,', () => {
+  /** The resource and the authorization server at one origin. */
+  async function createOlderServer() {
+    const w = await createTestEnvironment()
+    const { routes } = w.resource
+    const mcp = routes.get('/mcp')
+    routes.set('/mcp', (one) => (one.headers.authorization === undefined || !mcp ? bare : mcp(one)))
+    for (const path of [`${resourcePath}/mcp`, resourcePath]) routes.delete(path)
+    for (const path of ['/authorize', '/token', '/register']) {
+      const route = w.authorizationServer.routes.get(path)
+      if (route !== undefined) routes.set(path, route)
+    }
+    w.browser.transformAnswer = (answer) => {
+      answer.searchParams.delete('iss')
+      return answer
+    }
+    return w
+  }
+
+  test('is its own authorization server, with the default endpoints where it has no metadata', async () => {
+    await using w = await createOlderServer()
+    expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
+    expect(['/authorize', '/token', '/register'].map((path) => w.resource.count(path))).toEqual([1, 1, 1])
+    expect(w.authorizationServer.received).toEqual([])
+  })
+
+  test('is its own authorization server, with the endpoints of its metadata', async () => {
+    await using w = await createOlderServer()
+    const { origin, routes } = w.resource
+    const token = routes.get('/token')
+    if (token !== undefined) routes.set('/issue', token)
+    const metadata = { ...w.authorizationServer.metadata, issuer: origin, token_endpoint: `${origin}/issue` }
+    routes.set('/.well-known/oauth-authorization-server', () => ({
+      body: { ...metadata, authorization_response_iss_parameter_supported: false },
+    }))
+    expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
+    expect([w.resource.count('/issue'), w.resource.count('/token')]).toEqual([1, 0])
+  })
+
+  test.each([
+    ['its resource', resourcePath],
+    ['its server', '/.well-known/oauth-authorization-server'],
+  ])('is not asked for a login while the metadata of %s cannot be read', async (_title, path) => {
+    await using w = await createOlderServer()
+    w.resource.routes.set(path, () => ({ status: 503 }))
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({
+      code: 'server_unavailable',
+    })
+    expect(w.resource.count('/register')).toBe(0)
+  })
+
+  test('gets no default endpoints where another origin names it', async () => {
+    await using w = await createTestEnvironment()
+    w.authorizationServer.routes.delete('/.well-known/oauth-authorization-server')
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'metadata_invalid' })
+    expect(w.authorizationServer.count('/register')).toBe(0)
+  })
+})
+
 describe('The metadata of an authorization server', () => {
   test.each([
     ['', ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']],

@@ -25,8 +25,9 @@ export interface ResourceQuery {
 const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
- * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). Throws
- * {@link AuthError} when there is none or when it is another resource's.
+ * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). A server of
+ * revision 2025-03-26 has none: its origin is then the authorization server. Throws {@link AuthError} for metadata that
+ * cannot be used, that the challenge names and that does not exist, or that is another resource's.
  */
 export async function discoverResourceMetadata(query: ResourceQuery): Promise<ResourceMetadata> {
   const { endpoint, metadataUrl } = query
@@ -36,24 +37,32 @@ export async function discoverResourceMetadata(query: ResourceQuery): Promise<Re
     ? [givenUrl.href]
     : [...new Set([wellKnownPath + path, wellKnownPath])].map((pathname) => endpoint.origin + pathname)
   let failure: AuthError | undefined
+  let missingCount = 0
   for (const url of urls) {
     const metadataFields = await fetchResourceMetadata(url, query).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
-    if (metadataFields !== undefined) return parseResourceMetadata(metadataFields, endpoint, url)
+    if (metadataFields === 'not_found') missingCount += 1
+    else if (metadataFields !== undefined) return parseResourceMetadata(metadataFields, endpoint, url)
   }
   if (failure !== undefined) throw failure
+  if (givenUrl === undefined && missingCount === urls.length)
+    return { resource: endpoint.origin + path, issuers: [endpoint.origin], scopes: undefined }
   const triedUrls = urls.join(' and ')
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${triedUrls}`)
 }
 
-async function fetchResourceMetadata(url: string, { fetch, signal }: ResourceQuery): Promise<JsonObject | undefined> {
+async function fetchResourceMetadata(
+  url: string,
+  { fetch, signal }: ResourceQuery,
+): Promise<JsonObject | 'not_found' | undefined> {
   const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
   const response = await fetchFromServer(fetch, url, request)
   if (response.status >= 500) {
     throw new AuthError('server_unavailable', `${url} answered ${response.status}`)
   }
+  if (response.status === 404) return 'not_found'
   return response.status === 200 ? readJsonObject(response) : undefined
 }
 

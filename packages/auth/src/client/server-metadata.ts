@@ -13,6 +13,8 @@ export interface ServerQuery {
   readonly sourceUrl: URL
   /** Another spelling of the issuer in its own metadata, which the user vouches for. */
   readonly alias?: string | undefined
+  /** True where a server without metadata has the endpoints of revision 2025-03-26, relative to its origin. */
+  readonly hasDefaultEndpoints?: boolean | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
 }
@@ -33,6 +35,7 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
   const { issuer, fetch, signal } = query
   const urls = createMetadataUrls(parseSafeUrl(issuer, query.sourceUrl, 'The issuer'))
   let failure: AuthError | undefined
+  let missingCount = 0
   for (const url of urls) {
     const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
     const response = await fetchFromServer(fetch, url, request).catch((error: unknown) => {
@@ -40,6 +43,7 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
       failure = error
     })
     if (response === undefined) continue
+    if (response.status === 404) missingCount += 1
     if (response.status >= 500) {
       failure = new AuthError('server_unavailable', `${url} answered ${response.status}`, { issuer })
     }
@@ -47,8 +51,21 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
     if (fields !== undefined) return parseServerMetadata(fields, query, url)
   }
   if (failure !== undefined) throw failure
+  if (query.hasDefaultEndpoints === true && missingCount === urls.length) return createDefaultMetadata(issuer)
   const message = `The authorization server ${quoteText(issuer)} has no metadata at ${urls.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
+}
+
+/** Returns the endpoints of a server without metadata (2025-03-26, basic/authorization, 2.3.3, with PKCE as in 2.1). */
+function createDefaultMetadata(issuer: string): AuthorizationServer {
+  const { origin } = new URL(issuer)
+  return {
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    code_challenge_methods_supported: ['S256'],
+  }
 }
 
 function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl: string): AuthorizationServer {
