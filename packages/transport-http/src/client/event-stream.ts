@@ -77,22 +77,42 @@ export function createEventDecoder({
   return (chunk) => {
     totalBytes += chunk.byteLength
     if (totalBytes > maxBytes) throw streamTooLargeError('the stream', maxBytes)
-    parser.feed(normalizeLineEnds(decoder.decode(chunk, { stream: true })))
+    parser.feed(decoder.decode(normalizeLineEnds(chunk), { stream: true }))
   }
 }
 
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
 /**
- * Returns a function that writes every line end of a text that comes in chunks as LF. The parser looks for the next LF
- * at every CR, so that a chunk of bare CR would cost the square of its length.
+ * Returns a function that writes every line end of a stream as LF, in bytes: UTF-8 has CR and LF in no other character.
+ * The parser looks for the next LF at every CR, so that a chunk of bare CR would cost the square of its length.
  */
-function createLineEndNormalizer(): (text: string) => string {
+function createLineEndNormalizer(): (chunk: Uint8Array) => Uint8Array {
   let endsWithCarriageReturn = false
-  return (text) => {
-    if (text === '') return text
-    const remainingText = endsWithCarriageReturn && text.startsWith('\n') ? text.slice(1) : text
-    endsWithCarriageReturn = text.endsWith('\r')
-    return remainingText.includes('\r') ? remainingText.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : remainingText
+  return (chunk) => {
+    if (chunk.length === 0) return chunk
+    const remainingBytes = endsWithCarriageReturn && chunk[0] === lineFeed ? chunk.subarray(1) : chunk
+    endsWithCarriageReturn = chunk.at(-1) === carriageReturn
+    const firstIndex = remainingBytes.indexOf(carriageReturn)
+    return firstIndex === -1 ? remainingBytes : replaceCarriageReturns(remainingBytes, firstIndex)
   }
+}
+
+// One pass: a replacement in text costs more for each CR than the parser for its line.
+function replaceCarriageReturns(bytes: Uint8Array, firstIndex: number): Uint8Array {
+  const normalizedBytes = new Uint8Array(bytes)
+  let length = firstIndex
+  let previousByte = 0
+  for (let index = firstIndex; index < bytes.length; index += 1) {
+    const byte = bytes[index] ?? 0
+    if (byte !== lineFeed || previousByte !== carriageReturn) {
+      normalizedBytes[length] = byte === carriageReturn ? lineFeed : byte
+      length += 1
+    }
+    previousByte = byte
+  }
+  return normalizedBytes.subarray(0, length)
 }
 
 // Field names, ids and the newlines between the lines of one event count towards the parser's buffer as well.
