@@ -3,7 +3,7 @@ import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
-import { createStateReadiness, type StateReadiness } from './state-readiness.ts'
+import { createStateReadiness, type StateReadiness } from './part-readiness.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import {
   type ErrorContext,
