@@ -13,6 +13,10 @@ export interface ProxySetup {
   readonly hashHeader?: string | undefined
   /** The idle timeout of a connection, in milliseconds; the proxy's own default when absent. */
   readonly idleMs?: number | undefined
+  /** HAProxy chooses the instance with the fewest connections, of those that are ready; milliseconds between checks. */
+  readonly checkMs?: number | undefined
+  /** True when HAProxy gives a request to the next instance after one that takes no connection. */
+  readonly redispatches?: boolean | undefined
 }
 
 /** A proxy that runs until the end of its scope. */
@@ -73,11 +77,17 @@ export const nginx: ProxyKind = {
   `,
 }
 
+const checkedBalance = `
+  balance leastconn
+  option httpchk
+  http-check send meth GET uri /readyz hdr host 127.0.0.1
+`
+
 /** HAProxy as Debian configures it, with the same times. */
 export const haproxy: ProxyKind = {
   name: 'haproxy',
   parameters: ({ config }) => ['-db', '-f', config],
-  configure: ({ ports, idleMs = 50_000, hashHeader }, { port }) => `
+  configure: ({ ports, idleMs = 50_000, hashHeader, checkMs, redispatches }, { port }) => `
 defaults
   mode http
   option dontlognull
@@ -88,7 +98,7 @@ frontend clients
   bind 127.0.0.1:${port}
   default_backend mcp
 backend mcp
-${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${ports.map((each, place) => `  server instance${place} 127.0.0.1:${each}`).join('\n')}
+${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatches === true ? '  option redispatch 1\n' : ''}${checkMs === undefined ? '' : checkedBalance}${ports.map((each, place) => `  server instance${place} 127.0.0.1:${each}${checkMs === undefined ? '' : ` check inter ${checkMs}ms fall 1 rise 1`}`).join('\n')}
 `,
 }
 
@@ -118,7 +128,8 @@ export async function startProxy(program: string, kind: ProxyKind, setup: ProxyS
   return { url: `http://127.0.0.1:${place.port}/mcp`, [Symbol.asyncDispose]: dispose }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of this machine that no process listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

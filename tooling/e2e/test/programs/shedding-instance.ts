@@ -3,14 +3,15 @@ import { setTimeout } from 'node:timers/promises'
 import { createServer, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 
-const { STATE_KEY, EFFECTS = '', SHEDS = '', ALWAYS } = process.env
+const { STATE_KEY, EFFECTS = '', SHEDS = '', ALWAYS, PORT = '0' } = process.env
+const { STEPS = '8', STEP_MS = '10', NOTICE_MS = '300', GRACE_MS = '10000' } = process.env
 
 const work = tool('work', {
   description: 'Works in steps, each of which leaves a line in a file',
   run: async (_, ctx) => {
-    for (let index = 0; index < 8; index++) {
+    for (let index = 0; index < Number(STEPS); index++) {
       await ctx.step(`step/${index}`, async ({ idempotencyKey }) => {
-        await setTimeout(10)
+        await setTimeout(Number(STEP_MS))
         appendFileSync(EFFECTS, `${idempotencyKey}\n`)
       })
     }
@@ -44,4 +45,5 @@ const server = createServer({
   },
 })
 
-void serveHttp(server, { stopOnSignals: { noticeMs: 300 } }).then(({ port }) => console.log(port))
+const stopOnSignals = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
+void serveHttp(server, { port: Number(PORT), stopOnSignals }).then(({ port }) => console.log(port))

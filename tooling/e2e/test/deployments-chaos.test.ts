@@ -1,0 +1,138 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { textOf } from './asking.ts'
+import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { freePort, haproxy, type ProxySetup, startProxy } from './proxies.ts'
+
+// `DEPLOYMENT_SCALE=1` has calls of 35 s, a grace of 10 s and balancers that look once a second, as in production. A
+// fifth of each time leaves a call with the same number of stops, but for the start of a process, which is not scaled.
+const scale = Number(process.env['DEPLOYMENT_SCALE'] ?? 0.2)
+const callCount = 64
+const instanceCount = 4
+const deploymentCount = 3
+const stepCount = 70
+const stepMs = 500 * scale
+const checkMs = 1000 * scale
+
+let program: ChildProgram
+beforeAll(async () => {
+  program = await childProgram(new URL('./programs/shedding-instance.ts', import.meta.url))
+}, 60_000)
+afterAll(async () => {
+  await program?.[Symbol.asyncDispose]()
+})
+
+/** The outcome of one call: the text of its result or of its error, its hand-offs and its time. */
+interface Outcome {
+  readonly text: string
+  readonly handOffs: number
+  readonly ms: number
+}
+
+/** Calls once, with a client and connections of its own. */
+async function callOnce(url: string): Promise<Outcome> {
+  await using connection = connectHttp(url)
+  const client = createClient(connection, { name: 'e2e-client', version: '1.0.0' })
+  const startedAt = performance.now()
+  let handOffs = 0
+  const onRound = ({ status }: { status: string }): void => void (handOffs += status === 'complete' ? 0 : 1)
+  const text = await client.callTool('work', {}, { rounds: { onRound } }).then(textOf, (error) => `failed: ${error}`)
+  return { text, handOffs, ms: performance.now() - startedAt }
+}
+
+/** Replaces all instances in turn, so many times, each as soon as the one before has started. */
+async function deploy(instances: Instance[], start: (place: number) => Promise<Instance>): Promise<void> {
+  for (let deployment = 0; deployment < deploymentCount; deployment += 1) {
+    for (const [place, old] of instances.entries()) {
+      old.child.kill('SIGTERM')
+      expect(await old.exited).toEqual([0, null])
+      instances[place] = await start(place)
+    }
+  }
+}
+
+/** Returns the least, the median and the most of numbers. */
+function spreadOf(numbers: readonly number[]): readonly number[] {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return [0, Math.floor(sorted.length / 2), sorted.length - 1].map((at) => Math.round(sorted[at] ?? 0))
+}
+
+interface Run {
+  readonly outcomes: readonly Outcome[]
+  /** The idempotency key of each step that ran. */
+  readonly steps: readonly string[]
+}
+
+/** Runs all calls while all instances are replaced; `path` is that of HAProxy. */
+async function runDeployments(path: string, setup: Omit<ProxySetup, 'ports'>): Promise<Run> {
+  const folder = await mkdtemp(join(tmpdir(), 'deployments-'))
+  const effects = join(folder, 'effects')
+  const ports = await Promise.all(Array.from({ length: instanceCount }, freePort))
+  const start = (place: number): Promise<Instance> =>
+    startInstance(program.path, {
+      PORT: String(ports[place]),
+      EFFECTS: effects,
+      SHEDS: join(folder, 'sheds'),
+      STEPS: String(stepCount),
+      STEP_MS: String(stepMs),
+      NOTICE_MS: String((setup.checkMs ?? 0) * 2),
+      GRACE_MS: String(10_000 * scale),
+    })
+  const instances = await Promise.all(ports.map((_, place) => start(place)))
+  try {
+    await using proxy = await startProxy(path, haproxy, { ports, ...setup })
+    const calls = Array.from({ length: callCount }, () => callOnce(proxy.url))
+    // Every call is at an instance when the first one stops.
+    const begun = async (): Promise<number> => new Set((await linesOf(effects)).map((key) => key.split('/')[0])).size
+    await expect.poll(begun, { timeout: 20_000 }).toBe(callCount)
+    const startedAt = performance.now()
+    const deployed = deploy(instances, start).then(() => performance.now() - startedAt)
+    const outcomes = await Promise.all(calls)
+    const stopMs = (await deployed) / (instanceCount * deploymentCount)
+    const lost = outcomes.filter(({ text }) => text.startsWith('failed: '))
+    process.stdout.write(
+      `${lost.length} of ${callCount} lost; hand-offs ${spreadOf(outcomes.map(({ handOffs }) => handOffs)).join('/')}; ` +
+        `ms ${spreadOf(outcomes.map(({ ms }) => ms)).join('/')}; ${Math.round(stopMs)} ms for each stop\n`,
+    )
+    return { outcomes, steps: await linesOf(effects) }
+  } finally {
+    await stopInstances(instances)
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function linesOf(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return text.split('\n').filter((line) => line !== '')
+}
+
+function expectNothingLost({ outcomes, steps }: Run): void {
+  expect(outcomes.filter(({ text }) => text.startsWith('failed: '))).toEqual([])
+  expect(new Set(outcomes.map(({ text }) => text)).size).toBe(callCount)
+  expect(steps).toHaveLength(callCount * stepCount)
+  expect(new Set(steps).size).toBe(steps.length)
+}
+
+const longest = 600_000
+
+describeNeeding('haproxy', 'three deployments without a pause, behind HAProxy', (path) => {
+  test.each([
+    ['leastconn and health checks: no call is lost, and none has more than 4 hand-offs', { checkMs }, 4],
+    // Many clients give up at the tenth result that is not final.
+    ['turns and no health checks: no call is lost, and none has more than 9 hand-offs', { redispatches: true }, 9],
+  ])(
+    'with %s [UNA-005]',
+    async (_title, setup, maxHandOffs) => {
+      const run = await runDeployments(path, setup)
+      expectNothingLost(run)
+      expect(Math.max(...run.outcomes.map(({ handOffs }) => handOffs))).toBeLessThanOrEqual(maxHandOffs)
+    },
+    longest,
+  )
+})
