@@ -103,6 +103,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
       maxMessageBytes: maxBytes,
       connect: connectPostgres(listenPool, { channel, timeoutMs }),
       send: batchSender.send,
+      ping: () => pool.query({ text: 'SELECT 1', query_timeout: timeoutMs }),
       advice: 'is it running, and is a connection of the pool free besides the one that listens?',
     },
     options,

@@ -56,6 +56,7 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
       maxMessageBytes: maxBytes,
       connect: connectRedis(client, channel),
       send: (text, abortSignal) => client.sendCommand(['PUBLISH', channel, text], { abortSignal }),
+      ping: (abortSignal) => client.sendCommand(['PING'], { abortSignal }),
       advice: 'is it running, and was the client connected?',
     },
     options,

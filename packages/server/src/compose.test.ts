@@ -1,3 +1,4 @@
+import { memoryBus } from '@x/core'
 import {
   type CloseOptions,
   type Exchange,
@@ -231,7 +232,7 @@ describe('The lifecycle of a server', () => {
     ])
   })
 
-  test('is ready while an extension that is not required cannot reach its store: its load and one report name it', async () => {
+  test('is ready while an extension that is not required cannot reach its store: its load and one report name it [UNA-004]', async () => {
     const { reported, onError } = createErrorCollector()
     let isReachable = false
     const extension = extensionOf('a', { start: () => ({ ready: () => isReachable }) })
@@ -255,7 +256,7 @@ describe('The lifecycle of a server', () => {
     expect(reported).toMatchObject([{ error: { message: 'no database' } }])
   })
 
-  test('is not ready while the store of its state cannot be reached, and reports each change once', async () => {
+  test('is not ready while the store of its state cannot be reached, and reports each change once [UNA-004]', async () => {
     const { reported, onError } = createErrorCollector()
     let isReachable = true
     const inner = memoryStore()
@@ -266,6 +267,23 @@ describe('The lifecycle of a server', () => {
     for (let probe = 0; probe < 3; probe++) expect(await server.ready()).toBe(false)
     expect(server.load.unavailable).toEqual(['state'])
     expect(reported).toMatchObject([{ error: { message: expect.stringContaining('the server is not ready') } }])
+    isReachable = true
+    expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
+  })
+
+  test('is ready while the bus of its subscriptions cannot be reached: its load and one report name it [UNA-004]', async () => {
+    const { reported, onError } = createErrorCollector()
+    let isReachable = false
+    const ping = () => (isReachable ? Promise.resolve() : Promise.reject(new Error('no connection')))
+    const server = createServer({ ...about, onError, subscriptions: { bus: { ...memoryBus(), ping } } })
+    expect([await server.ready(), await server.ready(), server.load.unavailable]).toEqual([
+      true,
+      true,
+      ['subscriptions'],
+    ])
+    expect(reported).toMatchObject([
+      { error: { message: expect.stringContaining('`subscriptions` cannot be reached') } },
+    ])
     isReachable = true
     expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
   })

@@ -44,7 +44,7 @@ export function createServer<
   state.methods = composition.methods
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...readServerLoad(settings.loadMonitor),
-    unavailable: [...composition.unavailableNames(), ...settings.stateReadiness.unavailableNames()],
+    unavailable: [...composition.unavailableNames(), ...settings.partReadiness.unavailableNames()],
   }))
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
@@ -63,7 +63,7 @@ function createServerMembers(
   composition: Composition,
 ): ServerMembers {
   const { settings } = state
-  const { subscriptions, loadMonitor, stateReadiness } = settings
+  const { subscriptions, loadMonitor, partReadiness } = settings
   let currentDefinition = definition
 
   function updateOffers(offers: ServerOffers): void {
@@ -92,7 +92,7 @@ function createServerMembers(
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () =>
-      (await Promise.all([composition.ready(), stateReadiness.ready(), isReady(definition, settings)])).every(Boolean),
+      (await Promise.all([composition.ready(), partReadiness.ready(), isReady(definition, settings)])).every(Boolean),
     drain: (options) => {
       const undrainFunctions = [beginDrain(loadMonitor, options), composition.drain()]
       return () => {

@@ -31,6 +31,8 @@ export interface ChangeBus {
    * then on will come. Rejects when the bus cannot be reached.
    */
   listen(listener: ChangeListener): Promise<() => void>
+  /** Makes a round trip to the database or message broker. Rejects when it cannot be reached. Absent: not checked. */
+  ping?(): Promise<void>
 }
 
 /** The codes of a {@link BusError}. */

@@ -22,6 +22,7 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
       return Promise.resolve()
     },
     listen: (listener) => Promise.resolve(listeners.add(listener)),
+    ping: () => Promise.resolve(),
   }
 }
 

@@ -8,6 +8,7 @@ const wire: BusConnector = {
   maxMessageBytes: 1_000,
   connect: () => Promise.resolve({ ping: () => Promise.resolve() }),
   send: () => Promise.resolve(),
+  ping: () => Promise.resolve(),
   advice: 'is it plugged in?',
 }
 

@@ -32,6 +32,8 @@ export interface BusConnector {
   readonly connect: ConnectFunction
   /** Sends a message to every connection that listens to the channel. The signal aborts when it took too long. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
+  /** Makes a round trip over a connection that sends; the signal aborts when it took too long. */
+  readonly ping: (signal: AbortSignal) => Promise<unknown>
   /** The advice at the end of the message when sending takes too long. */
   readonly advice: string
 }
@@ -76,10 +78,10 @@ export function createNetworkBus(
     clock,
     random: Math.random,
   })
+  const timeoutOptions = { name: connector.name, limitMs: timeoutMs, clock, advice: connector.advice }
   return {
     async publish(change) {
       const text = encodeChange(change, connector.maxMessageBytes)
-      const timeoutOptions = { name: connector.name, limitMs: timeoutMs, clock, advice: connector.advice }
       await withBusTimeout(timeoutOptions, (signal) => connector.send(text, signal))
     },
     async listen(listener) {
@@ -96,6 +98,7 @@ export function createNetworkBus(
       }
       return stopListening
     },
+    ping: async () => void (await withBusTimeout(timeoutOptions, connector.ping)),
   }
 }
 

@@ -40,6 +40,10 @@ function reachesWhoListens(fleet: () => Fleet): void {
     }
   })
 
+  test('a bus that can be reached answers a ping [UNA-004]', async () => {
+    await expect(fleet().one.ping?.()).resolves.toBeUndefined()
+  })
+
   test('who has stopped hears nothing, and stopping twice stops nobody else', async () => {
     const { one, other } = fleet()
     const [stopped, stays, far] = [await hearing(one), await hearing(one), await hearing(other)]

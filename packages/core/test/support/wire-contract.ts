@@ -107,6 +107,15 @@ function comesBack(wire: () => WireUnderTest): void {
     await expect.poll(countListeners, patient).toBe(0)
   }, 60_000)
 
+  test('a ping rejects while the server is away, and resolves when it is back [UNA-004]', async () => {
+    const { bus, stopServer, startServer } = wire()
+    const one = bus({ timeoutMs: 1_000, onError: false })
+    await stopServer()
+    await expect(one.ping?.()).rejects.toMatchObject({ name: 'BusError', code: 'unavailable' })
+    await startServer()
+    await expect.poll(() => one.ping?.().then(() => 'answered', String), patient).toBe('answered')
+  }, 60_000)
+
   test('who stops while the server is away is not connected again', async () => {
     const { bus, stopServer, startServer, countListeners } = wire()
     const errors: unknown[] = []

@@ -1,29 +1,38 @@
-import type { StateCodec } from '@x/state-codec'
-
-/** The readiness of the codec of `requestState`: a server whose codec has a store can continue no call without it. */
-export interface StateReadiness {
-  /** Resolves with whether the store of the codec answers. Never rejects. */
+/** The readiness of the parts that one definition gives a server: its codec of `requestState`, and its bus. */
+export interface PartReadiness {
+  /** Resolves with whether every required part can be reached. Never rejects. */
   ready(): Promise<boolean>
-  /** The name of the codec while its store did not answer at the last check. */
+  /** The names of the parts that could not be reached at the last check. */
   unavailableNames(): readonly string[]
 }
 
-const stateName = 'state'
+/** A part of a server that may have a store or a message broker of its own. */
+export interface ServerPart {
+  /** The name of its option, in the log and in `load.unavailable`. */
+  readonly name: string
+  /** True when the server can serve no call without it. */
+  readonly isRequired: boolean
+  /** Makes a round trip to it; undefined of a part that is always reachable. */
+  readonly ping: () => Promise<unknown> | undefined
+}
 
-/** Checks the store of a codec. A codec without a store is always ready. Only a change is reported. */
-export function createStateReadiness(codec: StateCodec | undefined, report: (error: unknown) => void): StateReadiness {
-  let isAvailable = true
+/** Checks parts together. Only a change is reported, because a probe comes every few seconds. */
+export function createPartReadiness(parts: readonly ServerPart[], report: (error: unknown) => void): PartReadiness {
+  const unavailableNames = new Set<string>()
+  const checkPart = async ({ name, isRequired, ping }: ServerPart): Promise<boolean> => {
+    try {
+      await ping()
+      unavailableNames.delete(name)
+      return true
+    } catch (cause) {
+      const consequence = isRequired ? 'the server is not ready' : 'changes of other instances are missed meanwhile'
+      if (!unavailableNames.has(name)) report(new Error(`\`${name}\` cannot be reached: ${consequence}`, { cause }))
+      unavailableNames.add(name)
+      return !isRequired
+    }
+  }
   return {
-    async ready() {
-      try {
-        await codec?.ping?.()
-        isAvailable = true
-      } catch (cause) {
-        if (isAvailable) report(new Error('The store of `state` cannot be reached: the server is not ready', { cause }))
-        isAvailable = false
-      }
-      return isAvailable
-    },
-    unavailableNames: () => (isAvailable ? [] : [stateName]),
+    ready: async () => (await Promise.all(parts.map(checkPart))).every(Boolean),
+    unavailableNames: () => [...unavailableNames],
   }
 }

@@ -3,7 +3,7 @@ import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
-import { createStateReadiness, type StateReadiness } from './part-readiness.ts'
+import { createPartReadiness, type PartReadiness } from './part-readiness.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import {
   type ErrorContext,
@@ -24,8 +24,8 @@ export interface ServerSettings extends ErrorReporter {
   readonly now: () => number
   /** The codec of `requestState`, undefined where no handler may ask. */
   readonly stateCodec: StateCodec | undefined
-  /** The readiness of the store of that codec. */
-  readonly stateReadiness: StateReadiness
+  /** The readiness of the store of that codec, and of the bus of subscriptions. */
+  readonly partReadiness: PartReadiness
   /** The service that `requestState` is bound to. */
   readonly stateAudience: string
   /** True where answers are believed that came before anything was asked. */
@@ -70,8 +70,12 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     maxNotificationsPerSecond,
     ledger,
     stateCodec,
-    stateReadiness: createStateReadiness(stateCodec, (error) =>
-      reportServerError(error, { method: 'ready' }, { onError }),
+    partReadiness: createPartReadiness(
+      [
+        { name: 'state', isRequired: true, ping: () => stateCodec?.ping?.() },
+        { name: 'subscriptions', isRequired: false, ping: () => pingBus(definition.subscriptions) },
+      ],
+      (error) => reportServerError(error, { method: 'ready' }, { onError }),
     ),
     sharedStateCodec: definition.state === false ? undefined : definition.state,
     stateAudience: resolveStateAudience(definition),
@@ -87,6 +91,10 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
       ledger,
     }),
   }
+}
+
+function pingBus(subscriptions: ServerDefinition['subscriptions']): Promise<void> | undefined {
+  return subscriptions === false ? undefined : subscriptions?.bus?.ping?.()
 }
 
 function ledgerOf({ limits }: ServerDefinition): Ledger {
