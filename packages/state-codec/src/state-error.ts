@@ -26,13 +26,13 @@ export type StateErrorCode =
   | 'missing'
   /** The store is full or cannot be reached. */
   | 'unavailable'
-  /** The owner has as much in the store as one owner may have. `quota` names the option. */
+  /** The owner has as much in the store as one owner may have. `quota` names the kind. */
   | 'quota'
 
 /** The quota that an owner has reached. */
 export interface StateQuota {
-  /** The option that sets it, such as `maxEntriesPerOwner`. */
-  readonly limit: string
+  /** The kind of the ledger: `states` for values, `bytes` for their characters. `detail` names the option. */
+  readonly limit: 'states' | 'bytes'
   readonly max: number
 }
 

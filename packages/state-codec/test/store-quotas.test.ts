@@ -46,7 +46,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
       detail: expect.stringMatching(
         /has enough of one owner \(maxEntriesPerOwner: it keeps 4 values, the most is 4\): try again in \d+ ms$/,
       ),
-      quota: { limit: 'maxEntriesPerOwner', max: 4 },
+      quota: { limit: 'states', max: 4 },
     })
     expect(isStateError(error) && error.retryAfterMs).toSatisfy((ms: number) => ms > 50_000 && ms <= minute)
     expect(await store.get(`${ada}-5`)).toBeUndefined()
@@ -89,7 +89,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
     expect(await fill(ada, 1, 60)).toBe(true)
     expect(await fill(ada, 2, 40)).toBe(true)
     await expect(fill(ada, 3, 20)).rejects.toMatchObject({
-      quota: { limit: 'maxCharactersPerOwner', max: 100 },
+      quota: { limit: 'bytes', max: 100 },
       detail: expect.stringContaining('it keeps 100 characters, 20 more were to be added'),
       retryAfterMs: expect.any(Number),
     })

@@ -155,7 +155,7 @@ describe('the memory store', () => {
       code: 'quota',
       detail:
         'The store in memory has enough of one owner (maxEntriesPerOwner: it keeps 4 values, the most is 4): try again in 50 ms',
-      quota: { limit: 'maxEntriesPerOwner', max: 4 },
+      quota: { limit: 'states', max: 4 },
       retryAfterMs: 50,
     }
     await expect(ada?.add('e', '1', 50)).rejects.toMatchObject(refused)
@@ -188,7 +188,7 @@ describe('the memory store', () => {
     const ada = shared.forOwner?.('ada')
     await ada?.add('a', '12345678', minute)
     await expect(ada?.add('b', '1', minute)).rejects.toMatchObject({
-      quota: { limit: 'maxCharactersPerOwner', max: 10 },
+      quota: { limit: 'bytes', max: 10 },
       retryAfterMs: expect.any(Number),
     })
     await expect(ada?.add('c', '1'.repeat(10), minute)).rejects.toMatchObject({ retryAfterMs: undefined })

@@ -145,7 +145,13 @@ export const limitRows = [
       'quota',
       { file: 'memory-store' },
     ],
-    ['Redis, PostgreSQL: maxEntriesPerOwner', 'count', 'values of one caller', 'quota', { file: 'owner-quota' }],
+    [
+      'Redis, PostgreSQL: maxEntriesPerOwner',
+      'count',
+      'values of one caller',
+      'quota',
+      { name: 'ledgerBounds.states.perCaller', file: 'core/src/ledger' },
+    ],
     [
       'Redis, PostgreSQL: maxCharactersPerOwner',
       'characters',

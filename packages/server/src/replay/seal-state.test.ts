@@ -141,7 +141,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       }
     })
 
-    test('in a store that cannot be reached is unavailable: the client may send again what had not begun', async () => {
+    test('in a store that cannot be reached is unavailable: the client may send again what had not begun [UNA-001 UNA-002]', async () => {
       let reachable = true
       const down = async () => Promise.reject(new Error('connection refused'))
       const flaky = new Proxy(memoryStore(), {
@@ -159,6 +159,18 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(served.reported).toMatchObject([{ error: { code: 'unavailable' } }, { error: { code: 'unavailable' } }])
       reachable = true
       expect(Object.keys((await send(served, { state, responses: { a: answer } })).requests)).toEqual(['b'])
+    })
+
+    test('of an instance whose clock is ahead is unavailable at another, and good there later [UNA-007]', async () => {
+      let now = Date.now()
+      const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+      const sealedAhead = sealedState({ keys, runtime: { now: () => Date.now() + 7_200_000 } })
+      const { state } = await send(serve(run, { ...mode, state: sealedAhead }))
+      const other = serve(run, { ...mode, state: sealedState({ keys, runtime: { now: () => now } }) })
+      const early = await send(other, { state, responses: { a: answer } })
+      expect(early.error?.data).toEqual({ reason: 'unavailable', retryAfterMs: 1000, begun: false })
+      now += 7_200_000
+      expect(Object.keys((await send(other, { state, responses: { a: answer } })).requests)).toEqual(['b'])
     })
 
     test('that grows too large is an internal error, and the author reads which entries are large', async () => {

@@ -192,10 +192,8 @@ describe('what suspended calls leave in a store', () => {
     for (let at = 0; at < 3; at++) await send(served, {}, eve)
     expect((await send(served, {}, eve)).error).toMatchObject({
       code: errorCodes.internal,
-      message: expect.stringMatching(
-        /^You have reached maxEntriesPerOwner, which is 3 for each caller: try again in \d+ ms$/,
-      ),
-      data: { reason: 'quota', limit: 'maxEntriesPerOwner', max: 3, retryAfterMs: expect.any(Number) },
+      message: expect.stringMatching(/^You have reached states, which is 3 for each caller: try again in \d+ ms$/),
+      data: { reason: 'quota', limit: 'states', max: 3, retryAfterMs: expect.any(Number) },
     })
     expect((await send(served, {}, ada)).state).toEqual(expect.any(String))
   })

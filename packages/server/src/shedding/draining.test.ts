@@ -68,7 +68,7 @@ describe('draining', () => {
     return 'done'
   }
 
-  test('keeps calls while balancers may still choose the instance, and hands those off that came meanwhile', async () => {
+  test('keeps calls while balancers may still choose the instance, and hands those off that came meanwhile [UNA-005]', async () => {
     const hand = createManualLoad()
     const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 6; index++) {
@@ -98,7 +98,7 @@ describe('draining', () => {
     return served
   }
 
-  test('hands a call off nine times, and keeps it then: many clients give up at the tenth result', async () => {
+  test('hands a call off nine times, and keeps it then: many clients give up at the tenth result [UNA-005]', async () => {
     const { state } = await stopRepeatedly(9, counting)
     expect(state).toEqual(expect.any(String))
     expect((await send(stopping(counting), { state })).text).toBe('done')
@@ -118,7 +118,7 @@ describe('draining', () => {
     expect((await send(stopping(run), { state })).text).toBe('done')
   })
 
-  test('lets a call that was handed off twice use half of the grace first', async () => {
+  test('lets a call that was handed off twice use half of the grace first [UNA-005]', async () => {
     const { state } = await stopRepeatedly(2, counting, { graceMs: 1000 })
     const hand = createManualLoad()
     const run: RunHandler = async (ctx) => {

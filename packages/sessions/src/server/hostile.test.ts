@@ -166,26 +166,29 @@ test('a store that cannot be reached says nothing of the session: the client may
   expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
 })
 
-test.each(['sessions/create', 'sessions/delete'])('%s is unavailable while the store fails', async (method) => {
-  let isDown = false
-  const inner: StateStore = memoryStore()
-  const fail = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
-  // A store of the author's own, whose errors are of any class.
-  const store: StateStore = {
-    add: (...entry) => (isDown ? fail() : inner.add(...entry)),
-    get: (key) => (isDown ? fail() : inner.get(key)),
-    delete: (key) => (isDown ? fail() : inner.delete(key)),
-  }
-  const { server } = createNotesServer({ store })
-  const session = await createSession(server)
-  const options = method === 'sessions/delete' ? { session } : {}
-  isDown = true
-  expect(await errorOf(server, method, {}, options)).toMatchObject({ data: { reason: 'unavailable', begun: false } })
-  isDown = false
-  await resultOf(server, method, {}, options)
-})
+test.each(['sessions/create', 'sessions/delete'])(
+  '%s is unavailable while the store fails [UNA-001 UNA-002]',
+  async (method) => {
+    let isDown = false
+    const inner: StateStore = memoryStore()
+    const fail = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
+    // A store of the author's own, whose errors are of any class.
+    const store: StateStore = {
+      add: (...entry) => (isDown ? fail() : inner.add(...entry)),
+      get: (key) => (isDown ? fail() : inner.get(key)),
+      delete: (key) => (isDown ? fail() : inner.delete(key)),
+    }
+    const { server } = createNotesServer({ store })
+    const session = await createSession(server)
+    const options = method === 'sessions/delete' ? { session } : {}
+    isDown = true
+    expect(await errorOf(server, method, {}, options)).toMatchObject({ data: { reason: 'unavailable', begun: false } })
+    isDown = false
+    await resultOf(server, method, {}, options)
+  },
+)
 
-test('an instance whose clock is behind does not end a session, and the log says by how much clocks differ', async () => {
+test('an instance whose clock is behind does not end a session, and the log says by how much clocks differ [UNA-007]', async () => {
   const clock = createManualClock()
   const codec = createCodec(clock)
   const { server, reported } = createNotesServer({ codec, runtime: clock })

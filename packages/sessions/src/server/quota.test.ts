@@ -34,10 +34,8 @@ test('10,000 sessions that one address creates lock nobody else out', async () =
   expect(refused).toBe(9000)
   expect((await send('sessions/create', '192.0.2.66')).error).toMatchObject({
     code: errorCodes.internal,
-    message: expect.stringMatching(
-      /^You have reached maxEntriesPerOwner, which is 1000 for each caller: try again in \d+ ms$/,
-    ),
-    data: { reason: 'quota', limit: 'maxEntriesPerOwner', max: 1000, retryAfterMs: expect.any(Number) },
+    message: expect.stringMatching(/^You have reached states, which is 1000 for each caller: try again in \d+ ms$/),
+    data: { reason: 'quota', limit: 'states', max: 1000, retryAfterMs: expect.any(Number) },
   })
   expect((await send('sessions/create', '192.0.2.1')).result).toHaveProperty('session')
 })

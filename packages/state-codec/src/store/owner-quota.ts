@@ -1,3 +1,4 @@
+import { ledgerBounds, type LedgerKind } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { encodeBase64url } from '../token/base64url.ts'
@@ -19,14 +20,17 @@ export interface StorageUsage {
 /** Limit that a value does not fit into. */
 export interface ReachedLimit {
   /** The option that sets the limit. */
-  readonly name: string
+  readonly name: 'maxEntries' | 'maxCharacters'
   readonly max: number
   readonly usageText: string
   /** True of a value that is larger than the whole limit, and never fits. */
   readonly isTooLarge: boolean
 }
 
-const defaultQuota = { maxEntriesPerOwner: 1000, maxCharactersPerOwner: 8 * 1024 * 1024 }
+/** The kinds of the ledger, by the option of the store that bounds them. */
+const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const satisfies Record<string, LedgerKind>
+
+const defaultQuota = { maxEntriesPerOwner: ledgerBounds.states.perCaller, maxCharactersPerOwner: 8 * 1024 * 1024 }
 
 /** Fills in defaults. Throws {@link StateUsageError} for a number that makes no sense. */
 export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
@@ -91,10 +95,10 @@ export function findReachedLimit(
 
 /** Makes the error of an owner who holds as much of a store as one owner may hold. */
 export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
-  const limit = `${reachedLimit.name}PerOwner`
-  const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: limit }, soonestExpiryMs)
+  const { name, max } = reachedLimit
+  const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: `${name}PerOwner` }, soonestExpiryMs)
   const detail = `${storeName} has enough of one owner ${text}`
-  return new StateError('quota', detail, { retryAfterMs, quota: { limit, max: reachedLimit.max } })
+  return new StateError('quota', detail, { retryAfterMs, quota: { limit: kindsByLimit[name], max } })
 }
 
 /**
@@ -102,7 +106,7 @@ export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, s
  * known.
  */
 export function describeLimit(
-  { name, max, usageText, isTooLarge }: ReachedLimit,
+  { name, max, usageText, isTooLarge }: Omit<ReachedLimit, 'name'> & { readonly name: string },
   msUntilExpiry: number,
 ): { readonly text: string; readonly retryAfterMs: number | undefined } {
   const retryAfterMs = !isTooLarge && Number.isFinite(msUntilExpiry) ? Math.max(1, Math.ceil(msUntilExpiry)) : undefined

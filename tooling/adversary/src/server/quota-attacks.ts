@@ -35,8 +35,8 @@ const quotas: readonly Quota[] = [
   { name: 'calls', limit: 'calls', max: quota, take: atQuotas(callOf('wait', {}, withProgress)) },
   { name: 'streams', limit: 'streams', max: quota, take: atQuotas(listen({ toolsListChanged: true })) },
   { name: 'tasks', limit: 'tasks', max: quota, take: atQuotas(callOf('work', {}, withTasks)) },
-  { name: 'sessions', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(request('sessions/create')) },
-  { name: 'suspended-states', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(callOf('hold', {})) },
+  { name: 'sessions', limit: 'states', max: quota, take: atQuotas(request('sessions/create')) },
+  { name: 'suspended-states', limit: 'states', max: quota, take: atQuotas(callOf('hold', {})) },
   {
     name: 'session-resources',
     limit: 'session_resources',
@@ -53,7 +53,7 @@ const quotas: readonly Quota[] = [
   },
   {
     name: 'single-uses',
-    limit: 'maxEntriesPerOwner',
+    limit: 'states',
     max: storeSize,
     take: async (peer, caller) => {
       const { once } = peer.urls
