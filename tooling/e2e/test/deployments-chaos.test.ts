@@ -124,8 +124,7 @@ const longest = 600_000
 describeNeeding('haproxy', 'three deployments without a pause, behind HAProxy', (path) => {
   test.each([
     ['leastconn and health checks: no call is lost, and none has more than 4 hand-offs', { checkMs }, 4],
-    // Many clients give up at the tenth result that is not final.
-    ['turns and no health checks: no call is lost, and none has more than 9 hand-offs', { redispatches: true }, 9],
+    ['turns and no health checks: no call is lost, and none has more than 6 hand-offs', { redispatches: true }, 6],
   ])(
     'with %s [UNA-005]',
     async (_title, setup, maxHandOffs) => {

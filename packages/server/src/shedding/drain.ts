@@ -9,7 +9,7 @@ export function beginDrain(
   monitor: LoadMonitor,
   { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},
 ): Undrain {
-  const drain: ActiveDrain = { isHandingOff: !keepCalls, halfGraceAt: monitor.source.now() + graceMs / 2 }
+  const drain: ActiveDrain = { isHandingOff: !keepCalls, beganAt: monitor.source.now(), graceMs }
   if (drain.isHandingOff) monitor.drainCount++
   monitor.activeDrains.add(drain)
   return () => void monitor.activeDrains.delete(drain)

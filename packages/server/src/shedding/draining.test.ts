@@ -50,7 +50,7 @@ describe('draining', () => {
       for (let index = 0; index < 6; index++) {
         await ctx.step(`step/${index}`, () => {
           hand.time += 100
-          if (index === 4) served.server.drain()
+          if (index === 4) served.server.drain({ graceMs: 0 })
         })
       }
       return 'done'
@@ -87,14 +87,14 @@ describe('draining', () => {
   })
 
   /** Sends a call to one stopping instance after the other, and returns what the last one answered. */
-  const stopRepeatedly = async (times: number, run: RunHandler, options = {}) => {
-    let round = await send(stopping(run, options))
-    for (let count = 1; count < times; count++) round = await send(stopping(run, options), { state: round.state })
+  const stopRepeatedly = async (times: number, run: RunHandler) => {
+    let round = await send(stopping(run))
+    for (let count = 1; count < times; count++) round = await send(stopping(run), { state: round.state })
     return round
   }
-  const stopping = (run: RunHandler, { graceMs = 0 }: { readonly graceMs?: number } = {}) => {
+  const stopping = (run: RunHandler) => {
     const served = serveWithLoad(createManualLoad(), run, { strictReplay: false })
-    served.server.drain({ graceMs })
+    served.server.drain({ graceMs: 0 })
     return served
   }
 
@@ -118,8 +118,14 @@ describe('draining', () => {
     expect((await send(stopping(run), { state })).text).toBe('done')
   })
 
-  test('lets a call that was handed off twice use half of the grace first [UNA-005]', async () => {
-    const { state } = await stopRepeatedly(2, counting, { graceMs: 1000 })
+  test.each([
+    [0, 100],
+    [1, 500],
+    [2, 500],
+    [3, 800],
+    [8, 800],
+  ])('lets a call with %i hand-offs work for %i ms of a grace of 1,000 first [UNA-005]', async (times, workedMs) => {
+    const state = times === 0 ? undefined : (await stopRepeatedly(times, counting)).state
     const hand = createManualLoad()
     const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 40; index++) await ctx.step(`step/${index}`, () => void (hand.time += 100))
@@ -128,7 +134,7 @@ describe('draining', () => {
     const served = serveWithLoad(hand, run, { strictReplay: false })
     served.server.drain({ graceMs: 1000 })
     const left = await send(served, { state })
-    expect([left.state !== undefined, hand.time]).toEqual([true, 500])
+    expect([left.state !== undefined, hand.time]).toEqual([true, workedMs])
   })
 
   test('what was announced is taken back once, by the one that announced it', async () => {

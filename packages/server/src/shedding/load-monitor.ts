@@ -54,8 +54,10 @@ export interface LoadMonitor {
 export interface ActiveDrain {
   /** False while balancers may still choose this instance. */
   readonly isHandingOff: boolean
-  /** Time at which half of the grace has passed. */
-  readonly halfGraceAt: number
+  /** Time at which it was announced. */
+  readonly beganAt: number
+  /** Milliseconds that running calls have from then on. */
+  readonly graceMs: number
 }
 
 /** The time and the measurements of a load monitor. */
