@@ -1,5 +1,5 @@
 import { errorCodes, type JsonObject, metaKeys, type Principal } from '@x/schema'
-import { memoryStore, StateError, type StateCodec, storedState } from '@x/state-codec'
+import { StateError, type StateCodec } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -139,38 +139,6 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
         expect(round.error).toEqual(refused)
         expect(String(served.reported.at(-1)?.error)).toContain('format')
       }
-    })
-
-    test('in a store that cannot be reached is unavailable: the client may send again what had not begun [UNA-001 UNA-002]', async () => {
-      let reachable = true
-      const down = async () => Promise.reject(new Error('connection refused'))
-      const flaky = new Proxy(memoryStore(), {
-        get: (target, name, receiver) =>
-          name === 'forOwner' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
-      })
-      const served = serve(run, { ...mode, state: storedState({ store: flaky }) })
-      const { state } = await send(served)
-      reachable = false
-      const unsealed = await send(served, { state, responses: { a: answer } })
-      const unstored = await send(served)
-      const data = { reason: 'unavailable', retryAfterMs: 1000 }
-      expect(unsealed.error?.data).toEqual({ ...data, begun: false })
-      expect(unstored.error?.data).toEqual({ ...data, begun: true })
-      expect(served.reported).toMatchObject([{ error: { code: 'unavailable' } }, { error: { code: 'unavailable' } }])
-      reachable = true
-      expect(Object.keys((await send(served, { state, responses: { a: answer } })).requests)).toEqual(['b'])
-    })
-
-    test('of an instance whose clock is ahead is unavailable at another, and good there later [UNA-007]', async () => {
-      let now = Date.now()
-      const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
-      const sealedAhead = sealedState({ keys, runtime: { now: () => Date.now() + 7_200_000 } })
-      const { state } = await send(serve(run, { ...mode, state: sealedAhead }))
-      const other = serve(run, { ...mode, state: sealedState({ keys, runtime: { now: () => now } }) })
-      const early = await send(other, { state, responses: { a: answer } })
-      expect(early.error?.data).toEqual({ reason: 'unavailable', retryAfterMs: 1000, begun: false })
-      now += 7_200_000
-      expect(Object.keys((await send(other, { state, responses: { a: answer } })).requests)).toEqual(['b'])
     })
 
     test('that grows too large is an internal error, and the author reads which entries are large', async () => {
