@@ -169,7 +169,7 @@ async function finishRound(
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
   if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()
-  call.channel.onAnswered(kept)
+  call.channel.onAnswered(round, kept)
   const responses: Record<string, JsonObject> = {}
   for (const [key, action] of pageAnswers) responses[key] = { action }
   for (const { key, method, params } of round.questions) {

@@ -24,7 +24,7 @@ export interface CallChannel {
   /** Called when the questions of a round were sent. */
   onQuestionsSent(round: WaitingRound, kept: KeptRound): void
   /** Called when all questions of a round were answered. */
-  onAnswered(kept: KeptRound): void
+  onAnswered(round: WaitingRound, kept: KeptRound): void
   /** Sends a notification about a question, also when the call has been cancelled. */
   notifyOfQuestion(message: RpcNotification): void
 }

@@ -57,6 +57,9 @@ interface ChannelDeps {
   readonly handOff: () => void
 }
 
+/** More events than a round has at all instances: a later round has greater numbers, whichever instance runs it. */
+const eventsOfRound = 1_000_000
+
 export function createCallChannel(
   { peer, stream }: CallContext,
   signal: AbortSignal,
@@ -72,10 +75,11 @@ export function createCallChannel(
     stream: { id: session === undefined ? '' : stream.id, countEvents: () => stream.eventCount },
     ask: (question, { isShared }) =>
       question.state === undefined && !isShared ? stream.send(question, false) : stream.ask(question),
-    onQuestionsSent(round, { isShared }) {
+    onQuestionsSent(round, { isShared, states }) {
+      if (isShared || states.size > 0) stream.beginAsking()
       if (isShared) linkedCall?.onStored(round, handOff)
     },
-    onAnswered: ({ states }) => stream.endAsking(states.size > 0),
+    onAnswered: ({ roundCount }, { states }) => stream.endAsking(states.size > 0, (roundCount + 1) * eventsOfRound),
     notifyOfQuestion: (message) => stream.send(message, false),
   }
 }

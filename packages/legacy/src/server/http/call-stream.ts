@@ -52,8 +52,10 @@ export interface CallStream extends ResumableStream {
    * Sends a question that other instances know: an event id that says so, so that any of them may take the stream over.
    */
   ask(message: RpcMessage): void
+  /** The call waits for answers that any instance may take. */
+  beginAsking(): void
   /** The call does not wait any more. An event without data says so in its id where the questions had a `state`. */
-  endAsking(hasStates: boolean): void
+  endAsking(hasStates: boolean, minEventNumber: number): void
   /** Waits for its reader from now on, as long as a stream is kept: another instance has it, or its call has ended. */
   extendWindow(options: { readonly hasRemoteReader: boolean }): void
   /** Sends a response. The last one ends the stream. Returns its event, if it is one. */
@@ -142,7 +144,12 @@ class ReplayableCallStream implements CallStream {
     this.#write(encodeMessage(message), false, waitingMark)
   }
 
-  endAsking(hasStates: boolean): void {
+  beginAsking(): void {
+    this.isAsking = true
+  }
+
+  endAsking(hasStates: boolean, minEventNumber: number): void {
+    if (this.isAsking) this.#lastEventNumber = Math.max(this.#lastEventNumber, minEventNumber)
     this.isAsking = false
     if (hasStates && this.#phase === 'streaming' && this.#options.hasPrimingEvent) this.#write('', true)
   }

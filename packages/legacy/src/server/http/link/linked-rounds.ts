@@ -173,7 +173,11 @@ class StoredRounds implements LinkedRounds {
 
   async catchUp(): Promise<void> {
     const { store, deps } = this.#context
-    for (const { round, callerKey } of Array.from(this.#roundsHere.values())) {
+    for (const { round, callerKey, handOff } of Array.from(this.#roundsHere.values())) {
+      if (await store.isClaimedElsewhere(round.id)) {
+        handOff()
+        continue
+      }
       await deps.retryUnavailable(() => store.restoreRound(round, callerKey), { timeoutMs: answerHoldMs })
       for (const { id } of round.questions) await this.takeStoredAnswer(round.owner, id)
     }

@@ -89,7 +89,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     if (storedResponse === undefined || storedResponse.session !== reader?.peer.session.key) return
     if (this.#readers.get(streamId) !== reader) return
     reader.end()
-    writeStoredResponse(reader.eventId, reader.peer.view.reply, storedResponse)
+    writeStoredResponse(reader.peer.view.reply, storedResponse)
   }
 
   async catchUp(): Promise<void> {
@@ -123,7 +123,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     const storedResponse = await this.#context.store.getResponse(eventId.streamId)
     if (storedResponse?.session !== session.key) return false
     view.reply.open()
-    writeStoredResponse(eventId, view.reply, storedResponse)
+    writeStoredResponse(view.reply, storedResponse)
     return true
   }
 
@@ -168,7 +168,8 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 }
 
-function writeStoredResponse({ eventNumber }: ParsedEventId, reply: HttpReply, storedResponse: StoredResponse): void {
-  if (storedResponse.number > eventNumber) reply.write(storedResponse.text)
+function writeStoredResponse(reply: HttpReply, storedResponse: StoredResponse): void {
+  // A client that has received the response does not resume its stream.
+  reply.write(storedResponse.text)
   reply.end()
 }
