@@ -27,8 +27,20 @@ export const limitRows = [
       'notifications are dropped, streams are closed',
       { file: 'server/handler-settings' },
     ],
-    ['writeTimeoutMs', 'ms', 'a finished answer that its client does not read', 'the connection is closed'],
-    ['maxPipelinedRequests', 'count', 'requests at once on one connection', '503, and the connection is closed'],
+    [
+      'writeTimeoutMs',
+      'ms',
+      'a finished answer that its client does not read',
+      'the connection is closed',
+      { name: 'defaultWriteTimeoutMs', isFixed: true },
+    ],
+    [
+      'maxPipelinedRequests',
+      'count',
+      'requests at once on one connection',
+      '503, and the connection is closed',
+      { isFixed: true },
+    ],
     [
       'headersTimeout',
       'ms',

@@ -147,25 +147,23 @@ interface OpenResponses {
   stop(): void
 }
 
-/** The bounds of open responses. */
-export interface ResponseBounds {
-  /** Milliseconds for which the reader of a finished answer may read nothing, or 0 for no limit. */
-  readonly writeTimeoutMs: number
-  /** Requests that one connection may have running at once. */
-  readonly maxPipelinedRequests: number
-}
+// Without it, a client would decide for how long an unread answer stays in memory.
+const defaultWriteTimeoutMs = 60_000
+
+/** Requests that one connection may have running at once (HTTP/1.1 pipelining). */
+export const maxPipelinedRequests = 16
 
 const maxSweepIntervalMs = 10_000
 
-/** Creates the list of a server's open responses. */
-export function createOpenResponses({ writeTimeoutMs, maxPipelinedRequests }: ResponseBounds): OpenResponses {
+/**
+ * Creates the list of a server's open responses. `writeTimeoutMs` are the milliseconds for which the reader of a
+ * finished answer may read nothing.
+ */
+export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): OpenResponses {
   const entries: OpenResponse[] = []
   const endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
   const sweepIntervalMs = Math.min(writeTimeoutMs, maxSweepIntervalMs)
-  const timer =
-    writeTimeoutMs === 0
-      ? undefined
-      : setInterval(() => sweepResponses(entries, writeTimeoutMs), sweepIntervalMs).unref()
+  const timer = setInterval(() => sweepResponses(entries, writeTimeoutMs), sweepIntervalMs).unref()
   return {
     entries,
     add: (response) => {

@@ -7,7 +7,7 @@ import { watchDescriptors } from './descriptor-watch.ts'
 import { answerDocument } from './documents.ts'
 import { createHealthCheck, type HealthOptions } from './health.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
-import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
+import { createOpenResponses, sendAnswer } from './response-writer.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
@@ -27,15 +27,6 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   /** The paths of health checks: `/healthz` and `/readyz` by default, `false` for none. */
   readonly health?: false | HealthOptions | undefined
   /**
-   * Milliseconds for which a client may read nothing of a finished answer before its connection is closed. Default
-   * 60,000, and 0 is no limit. Without it, a client decides for how long an unread answer stays in memory.
-   */
-  readonly writeTimeoutMs?: number | undefined
-  /**
-   * Requests that one connection may have running at once (HTTP/1.1 pipelining). Default 16. A further one gets 503.
-   */
-  readonly maxPipelinedRequests?: number | undefined
-  /**
    * Stops the server at SIGTERM and SIGINT, with the options of the stop or `true`. The process then exits by itself
    * unless other resources keep it alive. A second signal ends it at once. Off by default.
    */
@@ -49,8 +40,6 @@ const knownServeOptions = {
   path: true,
   onRequest: true,
   health: true,
-  writeTimeoutMs: true,
-  maxPipelinedRequests: true,
   stopOnSignals: true,
 } as const satisfies Record<Exclude<keyof ServeHttpOptions, keyof NodeHandlerOptions>, true>
 
@@ -96,7 +85,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     ...options,
     allowedHosts: options.allowedHosts ?? requireLoopbackHosts(host),
   })
-  const openResponses = createOpenResponses(resolveResponseBounds(options))
+  const openResponses = createOpenResponses()
   const stopState: StopState = { phase: 'open' }
 
   const handleRequest = createHandler(context)
@@ -156,16 +145,6 @@ function rejectPipelinedRequest(response: ServerResponse): void {
   const message = 'Too many requests at once on one connection: wait for their answers, or open another connection'
   response.shouldKeepAlive = false
   sendAnswer(response, createErrorAnswer({ status: 503, code: errorCodes.internal, message }, []))
-}
-
-function resolveResponseBounds({
-  writeTimeoutMs = 60_000,
-  maxPipelinedRequests = 16,
-}: ServeHttpOptions): ResponseBounds {
-  if (!(writeTimeoutMs >= 0)) throw new RangeError(`writeTimeoutMs is ${writeTimeoutMs}: give milliseconds from 0 up`)
-  if (!(maxPipelinedRequests >= 1))
-    throw new RangeError(`maxPipelinedRequests is ${maxPipelinedRequests}: give a number from 1 up`)
-  return { writeTimeoutMs, maxPipelinedRequests }
 }
 
 function rejectWhileStopping(response: ServerResponse): void {
