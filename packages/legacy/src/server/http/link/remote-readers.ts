@@ -32,6 +32,7 @@ interface RemoteReader {
 
 const lookTimeoutMs = 500
 const maxLooks = 4
+const maxTries = 10
 /** Pause between two looks for the instance of a call that runs, in milliseconds. */
 const lookIntervalMs = 2000
 
@@ -56,10 +57,16 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   async resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
-    // An instance that is only slow gets a second time to say that it has the call.
-    return (
-      (await this.#serve(eventId, peer)) || (await this.#serve(eventId, peer)) || rejectLostCall(eventId, peer.view)
-    )
+    // An instance that is only slow gets a second time to say that it has the call; one that has it, and is about to
+    // continue it, some time to do so.
+    let silenceCount = 0
+    for (let tryCount = 0; tryCount < maxTries && silenceCount < 2; tryCount += 1) {
+      const outcome = await this.#serve(eventId, peer)
+      if (outcome === 'served') return true
+      if (outcome === 'silent') silenceCount += 1
+      else await this.#context.deps.sleep(lookTimeoutMs, new AbortController().signal)
+    }
+    return rejectLostCall(eventId, peer.view)
   }
 
   async onLooking(streamId: string, sessionKey: string): Promise<void> {
@@ -96,15 +103,17 @@ class ReadersOfOtherInstances implements RemoteReaders {
     for (const streamId of Array.from(this.#readers.keys())) await this.onFinished(streamId)
   }
 
-  async #serve(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
-    if (await this.#sendResponse(eventId, peer)) return true
-    if ((await this.#findInstance(eventId.streamId, peer.session.key)) === 'running') {
+  async #serve(eventId: ParsedEventId, peer: SessionPeer): Promise<'served' | 'silent' | 'changing'> {
+    if (await this.#sendResponse(eventId, peer)) return 'served'
+    const kind = await this.#findInstance(eventId.streamId, peer.session.key)
+    if (kind === 'running') {
       this.#waitForCall(eventId, peer)
       // The call may have ended before its reader was there.
       await this.onFinished(eventId.streamId)
-      return true
+      return 'served'
     }
-    return (await this.#sendResponse(eventId, peer)) || this.#adoptRound(eventId, peer)
+    if ((await this.#sendResponse(eventId, peer)) || (await this.#adoptRound(eventId, peer))) return 'served'
+    return kind === undefined ? 'silent' : 'changing'
   }
 
   /** Looks for the instance that has a stream. */
