@@ -33,6 +33,23 @@ function listen(instance: Instance, notifications: JsonObject, options: AskOptio
 }
 
 describe('subscriptions/listen with tasks', () => {
+  test('follows 10,000 tasks of one caller, known or not, and those of another caller beside them [LDG-001 LDG-003]', async () => {
+    const instance = createFleet().add(tools)
+    const idsOf = (stream: number): string[] => Array.from({ length: 1000 }, (_, index) => `task-${stream}-${index}`)
+    const eve = { principal: { subject: 'eve' } }
+    const streams = Array.from({ length: 10 }, (_, stream) => listen(instance, { taskIds: idsOf(stream) }, eve))
+    const refused = await listen(instance, { taskIds: ['one-more'] }, eve).ended
+    expect(refused).toMatchObject({ error: { data: { reason: 'quota', limit: 'topics', max: 10_000 } } })
+    const other = listen(instance, { taskIds: idsOf(0) }, { principal: { subject: 'ada' } })
+    await other.until(() => other.heard.length > 0)
+    for (const { stop } of [...streams, other]) stop()
+    for (const { ended } of [...streams, other]) expect(await ended).toHaveProperty('result')
+    const again = listen(instance, { taskIds: ['one-more'] }, eve)
+    await again.until(() => again.heard.length > 0)
+    again.stop()
+    await again.ended
+  })
+
   test('acknowledges those of the caller, and sends each as tasks/get has it, at first and at every change [TSK-045 TSK-046]', async () => {
     const fleet = createFleet()
     const [instance, other] = [fleet.add(tools), fleet.add(tools)]

@@ -1,12 +1,14 @@
-import { abortReasonOf, isCancelled } from '@x/core'
+import { abortReasonOf, isCancelled, isLimitError } from '@x/core'
 import {
   type Call,
+  callerKeyOf,
   errorCodes,
   errorResponse,
   type Exchange,
   isJsonObject,
   isMcpError,
   type JsonObject,
+  limitErrorToMcp,
   McpError,
   requestMetaOf,
   type RpcNotification,
@@ -42,12 +44,15 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = parseTaskIds(requestedIds, request)
+    // A stream of tasks that are not the caller's keeps as much.
+    unfollowCallbacks.push(settings.ledger.take('topics', callerKeyOf(call), ids.length))
     // A change between the first read and the opened stream must not be missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, notifyWithTaskIds({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {
     if (isCancelled(call)) throw abortReasonOf(call)
+    if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
     if (!isMcpError(error)) settings.onError(error)
     return errorResponse(request.id, error)
   } finally {

@@ -5,6 +5,7 @@ import {
   type Clock,
   errorListener,
   type ErrorListener,
+  type Ledger,
   memoryBus,
 } from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/schema'
@@ -116,6 +117,8 @@ export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | '
   readonly engine: TaskEngine
   /** Kept tasks of every status that one caller may have: the bound `tasks` of the server's ledger. */
   readonly callerLimit: number
+  /** Counts the tasks that streams follow. */
+  readonly ledger: Ledger
   readonly bus: ChangeBus
   readonly onError: (error: unknown) => void
   readonly clock: Clock
@@ -181,8 +184,9 @@ export function resolveTaskSettings(
   const runInOrigin = captureAsyncContext()
   const engine = options.engine ?? openEngine((error) => runInOrigin(() => onError(error)))
   const bus = options.bus ?? engine.notifications ?? memoryBus()
-  const { perCaller: callerLimit } = host.ledger.boundOf('tasks')
-  return { ...options, engine, callerLimit, bus, onError, clock: runtime ?? host.runtime }
+  const { ledger } = host
+  const { perCaller: callerLimit } = ledger.boundOf('tasks')
+  return { ...options, engine, callerLimit, ledger, bus, onError, clock: runtime ?? host.runtime }
 }
 
 /** A little less than a message of the transports may have, which has an envelope as well. */
