@@ -13,6 +13,8 @@ export interface Endpoints {
   readonly quotas: string
   /** It runs {@link quota} calls at once. */
   readonly busy: string
+  /** One caller may have {@link quota} tasks there, and all callers twice as many. */
+  readonly working: string
   /** It asks for access tokens. */
   readonly guarded: string
   /** It serves clients of older revisions. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
 import type { Attack } from '../attack.ts'
 import { callOf, type Message, request } from '../requests.ts'
-import type { Attacker, Reply } from './attacker.ts'
+import { type Attacker, type Reply, until } from './attacker.ts'
 import { begin, by, newCaller, quotaReached, taken } from './callers.ts'
 import { quota, storeSize } from './endpoints.ts'
 
@@ -67,6 +67,23 @@ const quotas: readonly Quota[] = [
 /** Attacks by one caller who takes all that there is, beside others who want some of it. */
 export const quotaAttacks: readonly Attack<Attacker>[] = [
   ...quotas.map(({ name, ...rest }): Attack<Attacker> => ({ name, run: (peer) => exhaust(peer, { name, ...rest }) })),
+  {
+    // Tasks that have ended give way, first those of the caller itself and then those of the caller with the most.
+    name: 'quick-tasks',
+    run: async (peer, scale) => {
+      const work = async (caller: string): Promise<void> => {
+        const message = by(caller, callOf('work', {}, withTasks))
+        await until('room for a task', async () => (await begin(peer, message, peer.urls.working)).status === 200)
+      }
+      const [eve, mallory, ada] = [newCaller(), newCaller(), newCaller()]
+      for (let count = 0; count < 5 * quota * scale; count += 1) {
+        await work(eve)
+        await work(mallory)
+      }
+      for (let count = 0; count < quota; count += 1) await work(ada)
+      await peer.target.ask('skip', { ms: twoDays })
+    },
+  },
   {
     name: 'one-state-ten-times',
     run: async (peer) => {

@@ -39,11 +39,14 @@ const echo = tool('echo', {
 })
 const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path }) => path })
 
-/** Makes a server of which one caller may have `quota` of everything, and one that runs four calls at once. */
+/**
+ * Makes a server of which one caller may have `quota` of everything, one that runs four calls at once, and one that works
+ * on its tasks.
+ */
 export function createQuotaServers(
   about: Pick<ServerDefinition, 'onError' | 'onWarning'>,
   clock: AttackedTime,
-): { readonly quotas: ReturnType<typeof createServer>; readonly busy: ReturnType<typeof createServer> } {
+): Readonly<Record<'quotas' | 'busy' | 'working', ReturnType<typeof createServer>>> {
   const storeOf = (): ReturnType<typeof memoryStore> => memoryStore({ maxEntriesPerOwner: quota, runtime: clock })
   const runtime = { now: clock.now }
   const common = { ...about, version: '1.0.0', runtime }
@@ -61,6 +64,13 @@ export function createQuotaServers(
         // Nobody works on the tasks: they stay open until they expire.
         tasks({ engine, runWorker: false, onError: () => {} }),
       ],
+    }),
+    working: createServer({
+      ...common,
+      name: 'working',
+      tools: [work],
+      limits: { tasks: quota },
+      extensions: [tasks({ engine: memoryEngine({ wallClock: clock.now, maxTasks: 2 * quota }), onError: () => {} })],
     }),
     busy: createServer({
       ...common,
