@@ -70,10 +70,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   async onLooking(streamId: string, sessionKey: string): Promise<void> {
-    // An id leads to the entry that `serveRequests` registered.
-    const stream = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })?.streams.get(streamId) as
-      | CallStream
-      | undefined
+    const stream = this.#findStream(sessionKey, streamId)
     if (stream === undefined) return
     stream.extendWindow({ hasRemoteReader: true })
     if (stream.lastResponse !== undefined) return this.#rounds.finish(streamId, sessionKey, stream.lastResponse)
@@ -104,7 +101,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   async #serve(eventId: ParsedEventId, peer: SessionPeer): Promise<'served' | 'silent' | 'changing'> {
-    if (await this.#sendResponse(eventId, peer)) return 'served'
+    if (this.#resumeHere(eventId, peer) || (await this.#sendResponse(eventId, peer))) return 'served'
     const kind = await this.#findInstance(eventId.streamId, peer.session.key)
     if (kind === 'running') {
       this.#waitForCall(eventId, peer)
@@ -113,7 +110,22 @@ class ReadersOfOtherInstances implements RemoteReaders {
       return 'served'
     }
     if ((await this.#sendResponse(eventId, peer)) || (await this.#adoptRound(eventId, peer))) return 'served'
+    // An answer may have brought the call here while its instance was looked for.
+    if (this.#resumeHere(eventId, peer)) return 'served'
     return kind === undefined ? 'silent' : 'changing'
+  }
+
+  #resumeHere({ streamId, eventNumber }: ParsedEventId, { session, view }: SessionPeer): boolean {
+    const stream = this.#findStream(session.key, streamId)
+    stream?.resume(view.reply, eventNumber)
+    return stream !== undefined
+  }
+
+  #findStream(sessionKey: string, streamId: string): CallStream | undefined {
+    // An id leads to the entry that `serveRequests` registered.
+    return this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })?.streams.get(streamId) as
+      | CallStream
+      | undefined
   }
 
   /** Looks for the instance that has a stream. */
