@@ -283,7 +283,12 @@ export const endlessAnswers: readonly HostileAnswer[] = [
       inputRequests: { a: question },
     })),
   },
-  { name: 'rounds-without-questions', answer: result(() => ({ resultType: 'input_required', requestState: 'x' })) },
+  // A call may be handed off a hundred times, with pauses of seconds: its caller ends it before.
+  {
+    name: 'rounds-without-questions',
+    operation: 'abortedCall',
+    answer: result(() => ({ resultType: 'input_required', requestState: 'x' })),
+  },
   { name: 'same-cursor', operation: 'listTools', answer: result(() => listed([], { nextCursor: 'again' })) },
   {
     name: 'new-cursors',

@@ -1,5 +1,6 @@
 /** The operations that the client under attack knows. */
 export type Operation =
+  | 'abortedCall'
   | 'alteredList'
   | 'callTool'
   | 'checkedCall'

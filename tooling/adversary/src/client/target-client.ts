@@ -8,6 +8,7 @@ import { limits, type Operation, callCount, type Use, type Used } from './operat
 import { callback } from './step-up-server.ts'
 
 const operations: Readonly<Record<Operation, (client: Client) => Promise<unknown>>> = {
+  abortedCall: (client) => client.callTool('hostile', {}, { signal: AbortSignal.timeout(limits.timeoutMs) }),
   alteredList: alterList,
   callTool: (client) => client.callTool('hostile'),
   // The tool's schemas are looked up first, and its result is checked against them.
