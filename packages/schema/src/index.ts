@@ -20,6 +20,7 @@ export {
   headerParamsKey,
   journalKey,
   type RecordedPart,
+  extendsResultKey,
   recordedPartsKey,
   restoredPartsKey,
   transportKey,

@@ -83,6 +83,12 @@ export interface RecordedPart {
 /** The parts of a call by name, each as a function, because they may change until the task is created. */
 export const recordedPartsKey = contextKey<Readonly<Record<string, () => RecordedPart>>>('x/recorded-parts')
 
+/**
+ * Returns true when an extension adds to the result of the call, such as the new state of a session: the stored result
+ * alone would be no answer to the same call.
+ */
+export const extendsResultKey = contextKey<() => boolean>('x/extends-result')
+
 /** The recorded parts in a run of a task, with what was sealed. */
 export const restoredPartsKey = contextKey<Readonly<Record<string, JsonObject>>>('x/restored-parts')
 

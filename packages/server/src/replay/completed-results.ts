@@ -1,5 +1,5 @@
 import { parseJsonObject } from '@x/core'
-import type { JsonObject } from '@x/schema'
+import { extendsResultKey, type JsonObject } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
@@ -58,7 +58,7 @@ async function answerFromStore(
   const storedResult = await readStoredResult()
   if (storedResult !== undefined) return storedResult
   const result = await keyedRun.run()
-  if (result['resultType'] !== undefined && result['resultType'] !== 'complete') return result
+  if (!isWholeAnswer(result, request)) return result
   const text = JSON.stringify(result)
   if (text.length > maxCharacters) return result
   const wasAdded = await tryStoreOperation(
@@ -67,6 +67,12 @@ async function answerFromStore(
     keyedRun,
   )
   return wasAdded === false ? ((await readStoredResult()) ?? result) : result
+}
+
+/** Returns false for a result that asks, and for one that an extension has to add to whenever it is answered. */
+function isWholeAnswer({ resultType }: JsonObject, { call }: RequestState): boolean {
+  const isComplete = resultType === undefined || resultType === 'complete'
+  return isComplete && call.context.get(extendsResultKey)?.() !== true
 }
 
 /** No caller's results take the place of another's. */

@@ -147,13 +147,17 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   }
 }
 
+/** Milliseconds after which a state from the future is sent again: another instance may have the right clock. */
+const clockRetryAfterMs = 100
+
 /**
  * A store that cannot be reached, a quota and clocks that differ say nothing against the state: the client may send it
  * again. No handler has run.
  */
 function toOpenStateError(error: unknown): McpError {
-  const isTransient = isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
-  if (isTransient) return unavailableError({ begun: false, cause: error })
+  if (isStateError(error) && error.code === 'not_yet')
+    return unavailableError({ begun: false, retryAfterMs: clockRetryAfterMs, cause: error })
+  if (isUnavailable(error)) return unavailableError({ begun: false, cause: error })
   return storeQuotaErrorOf(error) ?? invalidStateError()
 }
 

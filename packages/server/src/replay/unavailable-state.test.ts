@@ -39,7 +39,7 @@ describe.each(replayModes)('requestState with strictReplay $strictReplay', (mode
     const { state } = await send(serve(run, { ...mode, state: sealedAhead }))
     const other = serve(run, { ...mode, state: sealedState({ keys, runtime: { now: () => now } }) })
     const early = await send(other, { state, responses: { a: answer } })
-    expect(early.error?.data).toEqual({ reason: 'unavailable', retryAfterMs: 1000, begun: false })
+    expect(early.error?.data).toEqual({ reason: 'unavailable', retryAfterMs: 100, begun: false })
     now += 7_200_000
     expect(Object.keys((await send(other, { state, responses: { a: answer } })).requests)).toEqual(['b'])
   })

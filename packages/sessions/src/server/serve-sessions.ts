@@ -7,6 +7,7 @@ import {
   errorCodes,
   errorResponse,
   type Exchange,
+  extendsResultKey,
   type ExtensionHost,
   type ExtensionInstance,
   type ExtensionMethod,
@@ -24,6 +25,7 @@ import { abandonSession, finishSessionRequest } from './end-session.ts'
 import {
   type OpenedSession,
   createOpenedSessionKey,
+  findLastDraft,
   openSession,
   recordedPartNameOf,
   recordSession,
@@ -153,7 +155,10 @@ function toSessionCall(call: Call, session: OpenedSession, { key, names }: Sessi
     ...call.context.get(recordedPartsKey),
     [recordedPartNameOf(names.name)]: () => recordSession(session),
   }
-  return withContext(withContext(call, key, session), recordedPartsKey, recordedParts)
+  const extendsResult = call.context.get(extendsResultKey)
+  const hasNewState = (): boolean => extendsResult?.() === true || findLastDraft(session) !== undefined
+  const sessionCall = withContext(withContext(call, key, session), recordedPartsKey, recordedParts)
+  return withContext(sessionCall, extendsResultKey, hasNewState)
 }
 
 function rejectCancelledCall(call: Call): void {

@@ -26,6 +26,9 @@ export interface FailedRequest {
   readonly hasBegun?: boolean | undefined
 }
 
+/** Milliseconds after which a token from the future is sent again: another instance may have the right clock. */
+const clockRetryAfterMs = 100
+
 /** Returns the error that the peer sees, and reports to the author the cause that it does not show. */
 export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
   if (isMcpError(error)) return error
@@ -35,7 +38,12 @@ export function toPeerError(error: unknown, { report, hasBegun = false }: Failed
   }
   if (isLimitError(error)) return limitErrorToMcp(error)
   report(error)
-  if (isTransient(error)) return unavailableError({ begun: hasBegun, cause: error })
+  if (isTransient(error))
+    return unavailableError({
+      begun: hasBegun,
+      ...(!isUnavailable(error) && { retryAfterMs: clockRetryAfterMs }),
+      cause: error,
+    })
   return toQuotaError(error) ?? new McpError(errorCodes.internal, 'Internal error')
 }
 

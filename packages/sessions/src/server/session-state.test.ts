@@ -1,4 +1,5 @@
 import { platformRuntime } from '@x/core'
+import { projectMetaKeys } from '@x/schema'
 import { type Context, tool } from '@x/server'
 import { memoryStore, storedState } from '@x/state-codec'
 import { describe, expect, expectTypeOf, test } from 'vitest'
@@ -12,6 +13,8 @@ import {
   createNoteTool,
   createNotesSessions,
   resultOf,
+  sessionOfResult,
+  textOf,
   createTestServer,
 } from '../testing/asking.ts'
 import { sessions as createSessions } from './sessions.ts'
@@ -158,4 +161,32 @@ describe('States that stay in a store', () => {
     expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(-32043)
     await resultOf(server, 'tools/list', {}, { session: second })
   })
+})
+
+test('a keyed call that is sent again answers with the state that its lost answer had', async () => {
+  const now = createManualClock()
+  const { sessions } = createNotesSessions({ codec: createCodec(now), runtime: now })
+  let runCount = 0
+  const add = tool('add', {
+    description: 'Adds a note',
+    keyedEffects: true,
+    run: (_, ctx: Context) => {
+      runCount += 1
+      const session = sessions.of(ctx)
+      session.setState({ notes: [...session.state.notes, 'x'] })
+      return session.state.notes.join(' ')
+    },
+  })
+  const idempotency = { store: memoryStore() }
+  const server = createTestServer({ tools: [add], extensions: [sessions], strictReplay: false, idempotency })
+  const principal = { subject: 'ada' }
+  const created = await resultOf(server, 'sessions/create', {}, { principal })
+  const call = async (session: unknown, key: string) => {
+    const meta = { [projectMetaKeys.idempotencyKey]: key }
+    return sessionOfResult(await resultOf(server, 'tools/call', { name: 'add' }, { session, principal, meta }))
+  }
+  await call(created['session'], 'A'.repeat(22))
+  const sentAgain = await call(created['session'], 'A'.repeat(22))
+  const next = await resultOf(server, 'tools/call', { name: 'add' }, { session: sentAgain, principal })
+  expect([textOf(next), runCount]).toEqual(['x x', 3])
 })
