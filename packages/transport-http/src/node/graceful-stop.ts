@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { errorCodes, McpError } from '@x/schema'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
@@ -18,6 +19,13 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
+ * Milliseconds for which idle connections stay open after the last answer of a stop. A call that was handed off is sent
+ * again within 50 ms, and a balancer may choose a connection that it has open: the call is answered 503 there. When the
+ * connection closed at that moment, its client would not know whether the call had begun.
+ */
+const lingerMs = 250
+
+/**
  * Ends a server without losing an answer: stops listening, cancels streams, waits for the other calls, answers for the
  * rest after `graceMs`, and closes every connection.
  *
@@ -25,6 +33,7 @@ const flushTimeoutMs = 1_000
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps
+  const hadCalls = activeCalls.length > 0
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
   // Server.close of node:http would also cut connections whose answer is written and not yet flushed. The one of net
   // only stops to listen.
@@ -32,12 +41,15 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   const responsesDrainPromise = closeWhenDrained(deps)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
+  let isGraceOver = false
   const cancelGraceTimer = schedule(() => {
+    isGraceOver = true
     finishAllCalls(activeCalls)
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
   await responsesDrainPromise
+  if (hadCalls && !isGraceOver) await setTimeout(lingerMs)
   cancelGraceTimer()
   server.close(() => {})
   await serverClosePromise

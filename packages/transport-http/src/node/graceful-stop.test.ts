@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { pendingCalls, testServer } from '../testing/exchanges.ts'
+import { connectRaw, requestOf } from '../testing/raw.ts'
+import { serveHttp } from './serve-http.ts'
+
+test('a call that is sent again over an open connection after the last answer of a stop is rejected, not cut off [UNA-005]', async () => {
+  const { exchange, next } = pendingCalls()
+  const http = await serveHttp(testServer(exchange))
+  const idle = connectRaw(http.port)
+  idle.send(requestOf('tools/list', 1))
+  const first = await next()
+  first.answer()
+  await idle.readUntil('"id":1')
+  const busy = connectRaw(http.port)
+  busy.send(requestOf('tools/list', 2))
+  const last = await next()
+  const closing = http.close()
+  last.answer()
+  await busy.waitForClose()
+  idle.send(requestOf('tools/list', 3))
+  expect(await idle.waitForClose()).toContain('"reason":"stopping","retryAfterMs":0')
+  await closing
+})
