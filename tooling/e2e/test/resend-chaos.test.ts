@@ -9,8 +9,8 @@ import { colorFor, type Job, type ResendRun, runClient } from './resending-clien
 
 // docs/maintaining.md has the command that makes 500 tasks and 2,000 calls.
 const seed = Number(process.env['RESEND_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-const taskCount = Number(process.env['RESEND_CHAOS_TASKS'] ?? 30)
-const callCount = Number(process.env['RESEND_CHAOS_CALLS'] ?? 120)
+const taskCount = Number(process.env['RESEND_CHAOS_TASKS'] ?? 20)
+const callCount = Number(process.env['RESEND_CHAOS_CALLS'] ?? 80)
 
 const clientCount = 8
 

@@ -6,7 +6,7 @@ import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble, s
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 
 // `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.test.ts` does the same again, as far as the
-// machine lets it: what is chosen is the same, and when it happens to whom is as near as clocks are. CI makes 500 tasks.
+// machine lets it: what is chosen is the same, and when it happens to whom is as near as clocks are.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 200)
 

@@ -11,7 +11,8 @@ export interface RealRedis {
   /** The address for clients. */
   readonly url: string
   kill(): Promise<void>
-  restart(): Promise<void>
+  /** Starts it again with its values, or without them, as one that keeps nothing on a disk. */
+  restart(options?: { readonly isEmpty?: boolean }): Promise<void>
   /** Makes it silent, with its connections open, as a machine is that has lost its network. */
   freeze(): void
   thaw(): void
@@ -31,7 +32,8 @@ export async function startRedis(program: string): Promise<RealRedis> {
     path,
     url: `unix://${path}`,
     kill,
-    async restart() {
+    async restart({ isEmpty = false } = {}) {
+      if (isEmpty) await rm(join(folder, 'appendonlydir'), { recursive: true, force: true })
       server = await launch(program, folder, path)
     },
     freeze: () => void server.kill('SIGSTOP'),

@@ -1,0 +1,97 @@
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '@x/client'
+import { sessions } from '@x/sessions/client'
+import { connectHttp } from '@x/transport-http/client'
+import { textOf } from './asking.ts'
+
+/** The load of a run: clients, each with calls that ask twice, and a session with changes. */
+export interface OutageLoad {
+  readonly url: string
+  readonly headers: (caller: string) => Record<string, string> | Promise<Record<string, string>>
+  /** The numbers of calls and of changes that each client makes at least. */
+  readonly calls: number
+  readonly changes: number
+  /** True when clients repeat by hand what no instance has begun, as a person would. */
+  readonly repeatsByHand?: boolean | undefined
+  /** False as long as something happens: clients continue until then. */
+  readonly isOver: () => boolean
+}
+
+/** The outcomes of one client. */
+export interface ClientOutcome {
+  /** The name of each call, and the text of its result or of its error. */
+  readonly calls: readonly (readonly [name: string, text: string])[]
+  /** The text of each change in its order. */
+  readonly changes: readonly string[]
+  /** The number of repetitions by hand. */
+  readonly repetitions: number
+}
+
+/** Opens the clients of a run before anything happens; the function that it returns runs them. */
+export async function openOutageClients(
+  load: OutageLoad,
+  count: number,
+): Promise<{ run: () => Promise<readonly ClientOutcome[]> } & AsyncDisposable> {
+  const clients = await Promise.all(Array.from({ length: count }, (_, index) => openClient(load, `caller-${index}`)))
+  return {
+    run: () => Promise.all(clients.map(({ run }) => run())),
+    async [Symbol.asyncDispose]() {
+      for (const { close } of clients) await close()
+    },
+  }
+}
+
+async function openClient(load: OutageLoad, caller: string) {
+  const connection = connectHttp(load.url, { headers: () => load.headers(caller) })
+  const client = createClient(connection, {
+    name: caller,
+    version: '1.0.0',
+    elicit: ({ message }) => ({ action: 'accept', content: { color: answerTo(message) } }),
+    extensions: [sessions({ user: caller })],
+  })
+  const session = await client.sessions.create()
+  const [calls, changes]: [[string, string][], string[]] = [[], []]
+  let repetitions = 0
+  const textOrFailure = async (call: () => ReturnType<typeof client.callTool>): Promise<string> => {
+    const text = await call().then(textOf, (error: unknown) => `failed: ${String(error)}`)
+    if (load.repeatsByHand !== true || !text.includes('it has not begun this request')) return text
+    repetitions += 1
+    return textOrFailure(call)
+  }
+  const makeCalls = async (): Promise<void> => {
+    for (let index = 0; index < load.calls || !load.isOver(); index += 1) {
+      const name = `${caller}.${index}`
+      calls.push([name, await textOrFailure(() => client.callTool('pair', { name }))])
+    }
+  }
+  const makeChanges = async (): Promise<void> => {
+    while (changes.length < load.changes || !load.isOver())
+      changes.push(await textOrFailure(() => session.callTool('count')))
+  }
+  return {
+    run: async (): Promise<ClientOutcome> => {
+      await Promise.all([makeCalls(), makeChanges()])
+      return { calls, changes, repetitions }
+    },
+    close: () => connection.close(),
+  }
+}
+
+/** The answer of every client to a question. */
+export function answerTo(message: string): string {
+  return `<${message}>`
+}
+
+const outageMs = 1500
+const pauseMs = 2000
+
+/** Takes something away for 1.5 s, so many times. */
+export async function repeatOutage(count: number, begin: () => Promise<void>, end: () => Promise<void>): Promise<void> {
+  for (let outage = 0; outage < count; outage += 1) {
+    await setTimeout(pauseMs)
+    await begin()
+    await setTimeout(outageMs)
+    await end()
+  }
+  await setTimeout(pauseMs)
+}

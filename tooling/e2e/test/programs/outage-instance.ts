@@ -1,0 +1,95 @@
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { protect } from '@x/auth/server'
+import { createServer, sealedState, type StateCodec, tool } from '@x/server'
+import { sessions } from '@x/sessions/server'
+import { storedState } from '@x/state-codec'
+import { serveHttp } from '@x/transport-http/node'
+import * as z from 'zod'
+import { openParts } from './outage-parts.ts'
+
+const { STATE_KEY, EFFECTS = '', KEEPS_STATES, ISSUER, STATE_TTL_MS } = process.env
+
+/** Has the effect of a key once, however often it is asked for: each further time returns what the first one made. */
+function haveEffect(key: string): string {
+  const file = join(EFFECTS, Buffer.from(key).toString('base64url'))
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, randomUUID())
+  try {
+    linkSync(draft, file)
+  } catch {
+    // Another run had the effect.
+  }
+  rmSync(draft)
+  return readFileSync(file, 'utf8')
+}
+
+const color = z.object({ color: z.string() })
+
+const pair = tool('pair', {
+  description: 'Asks twice, and has an effect before, between and after',
+  input: z.object({ name: z.string() }),
+  keyedEffects: true,
+  run: async ({ name }, ctx) => {
+    const effect = (step: string) =>
+      ctx.step(step, async () => {
+        await setTimeout(20)
+        return haveEffect(`${name}/${step}`)
+      })
+    const one = await effect('one')
+    const first = await ctx.elicit('first', { message: `${name}.1`, schema: color })
+    const two = await effect('two')
+    const second = await ctx.elicit('second', { message: `${name}.2`, schema: color })
+    return [one, first.color, two, second.color, await effect('three')].join(' ')
+  },
+})
+
+async function start(): Promise<void> {
+  const sealed = sealedState({
+    keys: [STATE_KEY],
+    ...(STATE_TTL_MS !== undefined && { ttlMs: Number(STATE_TTL_MS), maxAgeMs: Number(STATE_TTL_MS) }),
+  })
+  const { store, bus, close } = await openParts()
+  const state: StateCodec = KEEPS_STATES === undefined ? sealed : storedState({ store })
+  const counting = sessions({
+    codec: sealed,
+    stateCodec: state,
+    state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
+    ...(KEEPS_STATES !== undefined && { store }),
+    onError: false,
+  })
+  const count = tool('count', {
+    description: 'Adds one to the count of the session',
+    keyedEffects: true,
+    run: (_, ctx) => {
+      const session = counting.of(ctx)
+      session.setState({ count: session.state.count + 1 })
+      return String(session.state.count)
+    },
+  })
+  const server = createServer({
+    name: 'outages',
+    version: '1.0.0',
+    state,
+    idempotency: { store },
+    ...(bus !== undefined && { subscriptions: { bus } }),
+    tools: [pair, count],
+    extensions: [counting],
+    onError: false,
+    close: async () => void (await close()),
+  })
+  const auth =
+    ISSUER === undefined
+      ? {
+          authenticate: (request: { header(name: string): string | undefined }) => ({
+            subject: request.header('x-caller') ?? '',
+          }),
+        }
+      : protect({ resource: 'http://127.0.0.1/mcp', issuers: [ISSUER], onError: false })
+  const { port } = await serveHttp(server, { ...auth, stopOnSignals: true })
+  process.stdout.write(`${port}\n`)
+}
+
+void start()
