@@ -1,5 +1,5 @@
-/** The code that error classes of these packages have for a store, bus, issuer or engine that cannot be reached. */
-const unavailableCode = 'unavailable'
+/** The codes that error classes of these packages have for a store, bus, issuer or engine that cannot be reached. */
+const unavailableCodes: ReadonlySet<unknown> = new Set(['unavailable', 'issuer_unavailable'])
 
 /** Those classes, by name, since a program may hold two copies of a package. An author's own error is none of them. */
 const errorNames: ReadonlySet<string> = new Set(['BusError', 'EngineError', 'StateError', 'TokenError'])
@@ -9,12 +9,12 @@ const maxCauses = 8
 
 /**
  * Returns true when an error says that a store, bus, issuer or engine cannot be reached. It is an error of these
- * packages whose `code` is `unavailable`, or an error with such a cause.
+ * packages whose `code` says so, or an error with such a cause.
  */
 export function isUnavailable(error: unknown): boolean {
   let candidate = error
   for (let depth = 0; depth < maxCauses && candidate instanceof Error; depth++) {
-    if (errorNames.has(candidate.name) && 'code' in candidate && candidate.code === unavailableCode) return true
+    if (errorNames.has(candidate.name) && 'code' in candidate && unavailableCodes.has(candidate.code)) return true
     candidate = candidate.cause
   }
   return false
