@@ -1,6 +1,4 @@
 import { type PageHandler, servePage } from '@apps/front/serve-page'
-import { isTokenError } from '@x/auth/server'
-import { isStateError } from '@x/state-codec'
 import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import {
@@ -15,6 +13,7 @@ import { signProgress, signResults } from './fleet/instance-meta.ts'
 import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer, type OnError, type WorkItemsServer } from './server/create-work-items-server.ts'
 import { loginDocument, openProofs, protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
+import { logError } from './log-error.ts'
 import { taskOptions } from './tasks/task-options.ts'
 
 /** Twice this, for calls and then for tasks, is less than the parent gives. */
@@ -46,7 +45,7 @@ async function serve(): Promise<void> {
 function createInstance(configuration: Configuration): WorkItemsServer {
   const { azureDevOps, state, tasksDatabase, takeoverMs, authorization, instance } = configuration
   if (azureDevOps === undefined || tasksDatabase === undefined) throw new ConfigurationError('An instance needs more.')
-  const onError: OnError = (error, { method, name }) => log(`${method} ${name ?? ''}`, error)
+  const onError: OnError = (error, { method, name }) => logError(`${method} ${name ?? ''}`, error)
   const signature = instance === undefined ? undefined : { id: instance, pid: process.pid }
   return createWorkItemsServer(createAzureDevOps(azureDevOps), {
     state,
@@ -54,7 +53,7 @@ function createInstance(configuration: Configuration): WorkItemsServer {
     // A call with its questions takes less: a busy laptop would hand it over between two rounds of the walk-through.
     shedding: { minWorkMs: 10_000 },
     conversations: state && defineConversations(state, onError),
-    tasks: taskOptions(tasksDatabase, takeoverMs, (error) => log('tasks', error)),
+    tasks: taskOptions(tasksDatabase, takeoverMs, (error) => logError('tasks', error)),
     use: signature && [signResults(signature)],
     extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],
   })
@@ -65,7 +64,7 @@ async function protection(configuration: Configuration): Promise<Pick<ServeHttpO
   const { authorization, state, tasksDatabase } = configuration
   const login = loginDocument(authorization)
   if (authorization === undefined || state === undefined || tasksDatabase === undefined) return { documents: login }
-  const onError = (error: unknown): void => log('authorization', error)
+  const onError = (error: unknown): void => logError('authorization', error)
   const proofs = await openProofs(tasksDatabase, onError)
   const tokens = protectWorkItems(authorization, { state, proofs, onError })
   return { ...tokens, documents: { ...tokens.documents, ...login } }
@@ -74,13 +73,6 @@ async function protection(configuration: Configuration): Promise<Pick<ServeHttpO
 function pageHandler(authorization: Authorization | undefined): PageHandler | undefined {
   const folder = findPage()
   return folder === undefined ? undefined : servePage(folder, authorization?.issuers)
-}
-
-/** Writes an error down: in one line when it is a client's, such as a token or a session that is not its own. */
-function log(topic: string, error: unknown): void {
-  const refusal = isTokenError(error) ? error.message : isStateError(error) ? error.detail : undefined
-  if (refusal === undefined) console.error(`${topic}:`, error)
-  else console.error(`${topic}: ${refusal}`)
 }
 
 /** Reports the port to the process that started this one, and stops when that process is gone. */

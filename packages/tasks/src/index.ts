@@ -32,6 +32,8 @@ export type {
   TaskAnswerOutcome,
   CancelOutcome,
   ClaimedTask,
+  ClaimRequest,
+  Claims,
   EngineListener,
   Lease,
   LeaseState,

@@ -181,7 +181,7 @@ export const limitRows = [
       'memoryEngine: maxTasks',
       'count',
       'tasks of all callers, ended ones included',
-      '`-32603`',
+      'the oldest ended task of the caller with the most is dropped, else 503',
       { file: 'memory-engine' },
     ],
     ['ttlMs', 'ms', 'a task after its last change', 'deleted', { file: 'server/options' }],
