@@ -81,12 +81,15 @@ export class ClientError extends Error {
   }
 }
 
+/** Captures a stack, where the engine has the function; the types of browsers do not name it. */
+const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
+
 /**
  * Takes the stack of a failure anew, where async callers are in it. The failure itself was made in a callback of the
  * transport or of a timer, whose stack has none of them. Returns the failure.
  */
 export function withCallerStack(error: unknown): unknown {
-  if (error instanceof ClientError) Error.captureStackTrace?.(error, withCallerStack)
+  if (error instanceof ClientError && typeof captureStackTrace === 'function') captureStackTrace(error, withCallerStack)
   return error
 }
 
