@@ -83,10 +83,17 @@ export function answerTo(message: string): string {
 }
 
 const outageMs = 1500
-const pauseMs = 2000
+
+/** Outages that repeat: what begins and ends each, and the milliseconds between them. */
+export interface RepeatedOutage {
+  readonly count: number
+  readonly pauseMs: number
+  readonly begin: () => Promise<void>
+  readonly end: () => Promise<void>
+}
 
 /** Takes something away for 1.5 s, so many times. */
-export async function repeatOutage(count: number, begin: () => Promise<void>, end: () => Promise<void>): Promise<void> {
+export async function repeatOutage({ count, pauseMs, begin, end }: RepeatedOutage): Promise<void> {
   for (let outage = 0; outage < count; outage += 1) {
     await setTimeout(pauseMs)
     await begin()
