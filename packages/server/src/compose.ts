@@ -39,7 +39,7 @@ export interface CompositionOptions {
   readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
-  readonly host: Pick<ExtensionHost, 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'report'>
+  readonly host: Pick<ExtensionHost, 'beginWork' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'report'>
 }
 
 interface StartedExtension {

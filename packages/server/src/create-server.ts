@@ -6,7 +6,7 @@ import { randomKeyReason, type ServerSettings, compileServerSettings } from './c
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import { beginDrain } from './shedding/drain.ts'
-import { readServerLoad } from './shedding/load-monitor.ts'
+import { beginMonitoredCall, endMonitoredCall, readServerLoad } from './shedding/load-monitor.ts'
 import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { publishTopic } from './replay/open-context.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
@@ -38,6 +38,7 @@ export function createServer<
       runtime: settings.runtime,
       state: settings.sharedStateCodec,
       runsOnlyTasks: () => runsOnlyTasks(state),
+      beginWork: () => beginExtensionWork(settings),
       report: (error) => reportServerError(error, { method: 'extension' }, settings),
     },
   })
@@ -48,6 +49,15 @@ export function createServer<
   }))
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
+}
+
+function beginExtensionWork({ loadMonitor }: ServerSettings): () => void {
+  let isRunning = true
+  beginMonitoredCall(loadMonitor)
+  return () => {
+    if (isRunning) endMonitoredCall(loadMonitor)
+    isRunning = false
+  }
 }
 
 function runsOnlyTasks({ catalog }: ServerState): boolean {

@@ -11,6 +11,8 @@ export interface Deps {
   readonly serverInfo: Implementation
   readonly settings: LegacySettings
   readonly ledger: Ledger
+  /** Counts work between two runs of a handler for the load of the server, until the returned function is called. */
+  readonly beginWork: () => () => void
   /** The questions that wait at this instance. */
   readonly questions: OpenQuestions
   /** Keeps the rounds that wait: where instances are linked, the link puts its own store in this place. */
@@ -42,7 +44,7 @@ const retryPauseMs = 250
 
 /** Joins what a server gives with the settings of the extension. */
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
-  const { exchange, info, runtime, ledger, report } = host
+  const { exchange, info, runtime, ledger, beginWork, report } = host
   const schedule: Deps['schedule'] = (run, ms) => {
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
@@ -65,6 +67,7 @@ export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps 
     serverInfo: info,
     settings,
     ledger,
+    beginWork,
     questions: createOpenQuestions(ledger),
     rounds: stateRounds ?? createMemoryRounds(),
     stateRounds,

@@ -70,6 +70,11 @@ export interface ExtensionHost {
   readonly state: HostStateCodec | undefined
   /** Returns true while the server has tools and each of them has `task: 'required'`. */
   runsOnlyTasks(): boolean
+  /**
+   * Counts work of the extension as running, for the load of the server, until the returned function is called. For
+   * work between two runs of a handler, such as a poll: a run is counted by the server.
+   */
+  beginWork(): () => void
   /** Reports a failure that the caller does not see whole, to the server's `onError`. */
   report(error: unknown): void
 }

@@ -38,6 +38,8 @@ export interface ServerSettings extends ErrorReporter {
   readonly randomUuid: () => string
   readonly runtime: Runtime
   readonly subscriptions: Subscriptions
+  /** True where the author gave a state that instances can share, and no bus. */
+  readonly isBusAssumedLocal: boolean
   /** Counts everything that is kept for a caller. */
   readonly ledger: Ledger
   /** The codec that the author gave: other instances have it too. Undefined for a random key, and without states. */
@@ -85,12 +87,18 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     ...runtimeSettings,
     idempotency: definition.idempotency,
     loadMonitor,
+    isBusAssumedLocal: isBusAssumedLocal(definition),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: runtimeSettings.wallClock,
       ledger,
     }),
   }
+}
+
+function isBusAssumedLocal({ state, subscriptions }: ServerDefinition): boolean {
+  const hasBus = subscriptions === false || subscriptions?.bus !== undefined
+  return state !== undefined && state !== false && !hasBus
 }
 
 function pingBus(subscriptions: ServerDefinition['subscriptions']): Promise<void> | undefined {

@@ -1,4 +1,5 @@
 import {
+  clientAddressKey,
   type JsonObject,
   type SubscriptionsListenRequestParams,
   errorCodes,
@@ -20,7 +21,22 @@ export function listen(
 ): Promise<JsonObject> {
   const { id, call, callerKey, catalog, settings } = request
   const filter = restrictFilter(notifications, { catalog, caller: call })
+  if (settings.isBusAssumedLocal && isOtherMachine(call.context.get(clientAddressKey)))
+    settings.warn({ code: 'local_bus', message: localBusMessage })
   return settings.subscriptions.streamChanges({ id, call, callerKey, filter, resultMeta: catalog.resultMeta })
+}
+
+const localBusMessage =
+  'The server has a state that other instances may share, and clients of other machines listen for changes; a change at ' +
+  'one instance does not reach the streams of another: give subscriptions: { bus }, or { bus: memoryBus() } where there ' +
+  'is one instance'
+
+const ipAddress = /^\d+\.|:/
+const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/i
+
+/** Transports without addresses give a word in their place. */
+function isOtherMachine(address: string | undefined): boolean {
+  return address !== undefined && ipAddress.test(address) && !loopbackAddress.test(address)
 }
 
 /** The parameters that decide on a filter. */

@@ -36,6 +36,8 @@ export type WarningCode =
   | 'rebuilt_form'
   /** `requestState` is sealed with a random key, which no other instance has. */
   | 'random_key'
+  /** Clients of other machines listen, and changes at other instances do not reach them. */
+  | 'local_bus'
   /** A tool's name has a form that some hosts reject. */
   | 'name'
   /** The measurement of `shedding.load` failed. */

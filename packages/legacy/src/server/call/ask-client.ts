@@ -196,14 +196,16 @@ function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObjec
 async function waitForPages(
   repeatedPages: readonly RepeatedPage[],
   { channel }: InteractiveCall,
-  { ledger }: Deps,
+  { ledger, beginWork }: Deps,
 ): Promise<RoundOutcome> {
   const release = ledger.take('calls', callerKeyOf(channel.caller))
+  const endWork = beginWork()
   try {
     const answers: Record<string, JsonObject> = {}
     for (const [key, answer] of repeatedPages) answers[key] = { action: await answer }
     return { answers, isClientInvolved: false }
   } finally {
     release()
+    endWork()
   }
 }

@@ -44,6 +44,7 @@ function createDepsOf(options: LegacyOptions): Deps {
     runtime: { ...platformRuntime, randomUuid: () => crypto.randomUUID() },
     ledger: createLedger(),
     state: undefined,
+    beginWork: () => () => {},
     report: () => {},
   }
   const deps = createDeps(

@@ -120,6 +120,8 @@ describe('a call that waits for an answer', () => {
       await client.post(answerOf((await readServerRequest(events)).id, { action: 'accept' }))
     }
     await expect.poll(() => server.ledger.usedBy('calls', callerKey(greedy))).toBe(2)
+    // For load shedding as well: between two runs no handler runs.
+    await expect.poll(() => server.load.running).toBe(2)
   })
 })
 
