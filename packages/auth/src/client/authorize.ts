@@ -35,7 +35,7 @@ function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: Sco
   throw new AuthError('too_many_scopes', message, { issuer: server.issuer })
 }
 
-/** Settings of the user for one authorization server. */
+/** The settings that `oauth` was given for one authorization server. */
 export interface AuthServerSettings {
   /** `omit`: no `resource` parameter, for servers that refuse it. */
   readonly resource?: 'omit' | undefined

@@ -31,7 +31,7 @@ export async function readJsonObject(response: Response): Promise<JsonObject | u
   return parseJsonObject(await response.text())
 }
 
-/** Returns the strings of an array, or `undefined` for a value that is none. */
+/** Returns the strings of an array; undefined for a value that is not an array. */
 export function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined
 }

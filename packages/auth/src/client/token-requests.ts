@@ -166,7 +166,7 @@ async function runGrantRequest(
   }
 }
 
-/** Runs a request once more when the server gave the nonce that its proof has to have (RFC 9449, section 8). */
+/** Runs a request, and runs it a second time with the nonce that the server wants in the proof (RFC 9449, section 8). */
 async function retryWithNonce<T>({ server, dpop }: AuthServerContext, run: () => Promise<T>): Promise<T> {
   const { token_endpoint: endpoint } = server
   if (dpop === undefined || endpoint === undefined) return run()

@@ -255,8 +255,7 @@ export interface ExtensionCallOptions extends CallOptions {
    */
   readonly targetParam?: string | undefined
   /**
-   * True when nothing is done twice although the server has the request twice: it is then sent again when its answer
-   * was lost.
+   * True when the request is safe to repeat. It is then sent again when its answer was lost.
    */
   readonly repeatable?: boolean | undefined
   /**

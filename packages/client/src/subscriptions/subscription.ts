@@ -1,7 +1,7 @@
 import type { AsyncResource, JsonObject, SubscriptionFilter } from '@x/schema'
 import type { ClientError } from '../request/client-error.ts'
 
-/** A list of the server that may change. The name of its member in a filter (basic/patterns/subscriptions). */
+/** The name of a list of the server, as a filter of a subscription has it (basic/patterns/subscriptions). */
 export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'
 
 /** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */

@@ -17,7 +17,7 @@ export interface ToolIndex {
 const maxKnownTools = 10_000
 
 /**
- * Creates the index of the definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left
+ * Creates the index of the tool definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left
  * out with a warning, over every transport: the list of tools does not depend on the transport
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */

@@ -51,9 +51,11 @@ export interface DualWarning {
 
 /** The options of every connection to servers of both kinds. */
 export interface DualOptions {
-  /** `'probe'` finds out with `server/discover` (basic/versioning). Default. The others say what the server speaks. */
+  /**
+   * The revisions that the server speaks. `'probe'`, the default, detects them with `server/discover` (basic/versioning).
+   */
   readonly era?: 'probe' | 'modern' | 'legacy' | undefined
-  /** Keeps what was found out. Default: for as long as the connection lives. */
+  /** Stores the detected revisions. Default: for as long as the connection lives. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**
    * Time that this side has to answer a question of the server, in milliseconds. Then the question is refused. Default

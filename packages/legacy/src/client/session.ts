@@ -154,7 +154,7 @@ export function createLegacySession({
   }
 }
 
-// Of several calls none is guessed, because they may be of different clients.
+// Undefined when several calls run, because they may belong to different clients.
 function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined

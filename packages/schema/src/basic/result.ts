@@ -41,7 +41,7 @@ export type EmptyResult = Result
 /** The shape of {@link EmptyResult}. */
 export const emptyResult: Shape<EmptyResult> = result
 
-// It has a resultType, which is absent in results of earlier revisions.
+// A result of this revision has a resultType. Results of earlier revisions have none.
 const resultOfThisRevision: Description = result
 
 /** The shape of {@link RpcResult}. */

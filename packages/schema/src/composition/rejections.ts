@@ -2,7 +2,7 @@ import type { LimitError } from '@x/core'
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import { quotaError } from './quota.ts'
 
-/** The `data.reason` of an error about a bound for all callers together. HTTP answers it with 503. */
+/** The `data.reason` of the error when a limit that all callers share is reached. HTTP answers it with 503. */
 const overloadedReason = 'overloaded'
 
 /** Returns the error that the peer sees for a bound of the ledger: that of its own share, or that of all callers. */

@@ -19,7 +19,10 @@ export interface Automaton {
   readonly lookarounds: readonly (PatternNode & { readonly kind: 'look' })[]
 }
 
-/** A part of the expression: the ways through it that take nothing, 2 for several, and where it begins and ends. */
+/**
+ * A part of the expression, with the positions at which it can begin and end. `emptyMatchCount` is the number of ways in
+ * which it matches the empty string: 0, 1, or 2 for several.
+ */
 interface AutomatonPart {
   readonly emptyMatchCount: number
   readonly startPositions: readonly number[]

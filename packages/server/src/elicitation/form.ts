@@ -15,7 +15,7 @@ import { requestedSchemaOf } from './requested-schema.ts'
 
 declare const answerType: unique symbol
 
-/** A question's form, ready to be sent, and what checks the answer. Made by {@link form}. */
+/** A question's form, ready to be sent, with the validator of its answer. Made by {@link form}. */
 export interface Form<T> {
   /**
    * The schema that the client receives: frozen, and within the protocol's restricted subset of JSON Schema

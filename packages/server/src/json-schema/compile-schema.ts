@@ -384,7 +384,7 @@ export interface RejectedValue {
   /** At most 20. */
   readonly issues: readonly SchemaIssue[]
   /**
-   * The number of faults that were found, where it is greater. `Infinity` where the search ended before all were found.
+   * The number of all faults; absent where {@link issues} has all of them. `Infinity` where the search ended early.
    */
   readonly total?: number | undefined
 }

@@ -209,7 +209,10 @@ function removeListener({ streamsByTopic }: SubscriptionHub, key: string, stream
   streamsByTopic.delete(key)
 }
 
-/** Ends a stream with what proves its caller. Timers are short, and clocks are set, so that it looks again. */
+/**
+ * Ends a stream when the token of its caller expires. A timer cannot be as long as a token lives, and the clock of the
+ * machine may be set, so the remaining time is computed again when the timer fires.
+ */
 function scheduleExpiry(hub: SubscriptionHub, stream: SubscriptionStream): void {
   const expiresAt = stream.call.principal?.expiresAt
   if (expiresAt === undefined) return

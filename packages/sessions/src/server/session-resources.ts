@@ -29,7 +29,10 @@ const callerShare = 1 / 10
 export interface SessionResourcesOptions<Resource> {
   /** Opens the resource, when a handler first asks for it at this instance. */
   readonly open: (session: { readonly id: string; readonly expiresAt: number }) => Awaitable<Resource>
-  /** Closes it: the session was deleted here, or has expired, or the process ends. Its errors go to `onError`. */
+  /**
+   * Closes a resource when its session was deleted here or has expired, or when the process ends. An error of this
+   * function goes to `onError`.
+   */
   readonly close: (resource: Resource) => Awaitable<void>
   /**
    * The number of open resources at a time, 1000 when absent. One caller may have a tenth of them. One more rejects
@@ -52,7 +55,7 @@ export interface SessionResources<Resource> extends AsyncResource {
   end(id: string): Promise<void>
   /** The number of open resources. */
   readonly size: number
-  /** Closes them all. */
+  /** Closes all resources. */
   close(): Promise<void>
 }
 

@@ -120,7 +120,7 @@ export function notifyWork({ listeners }: MemoryStore): void {
   for (const listener of listeners) listener.onWork()
 }
 
-/** Finds a task whose lifetime is not over, of an owner if one is given. */
+/** Finds a task that has not expired. With an owner, only a task of that owner. */
 export function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
   const task = tasks.get(id)
   if (task === undefined || isExpired(task, now())) return undefined

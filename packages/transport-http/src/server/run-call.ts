@@ -38,7 +38,7 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
   readonly isStreaming: boolean
   /** Milliseconds for which the call has been running, as far as the timers have counted. */
   elapsedMs: number
-  /** Cancels the next timer, where the call has one of its own. */
+  /** Cancels the timer of the call; undefined while the call has none. */
   cancelTimer: (() => void) | undefined
   /** The tick of the shared timer at which the call is due. 0 for none. */
   dueTick: number

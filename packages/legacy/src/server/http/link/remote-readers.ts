@@ -23,7 +23,7 @@ export interface RemoteReaders {
   catchUp(): Promise<void>
 }
 
-/** A reader that waits here for a call of another instance. */
+/** A client connected to this instance that reads the stream of a call which waits at another instance. */
 interface RemoteReader {
   readonly eventId: ParsedEventId
   readonly peer: SessionPeer
