@@ -37,9 +37,9 @@ const kilobyte = 1000
 
 /** The smallest programs that do something. */
 export const bundles: readonly BundleRow[] = [
-  { name: 'server, a tool with zod', source: server(zodTool), ceiling: 107.9 * kilobyte },
-  { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 83.2 * kilobyte },
-  { name: 'client, in a browser', source: client, ceiling: 35.3 * kilobyte },
+  { name: 'server, a tool with zod', source: server(zodTool), ceiling: 113.2 * kilobyte },
+  { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 88.5 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 37.4 * kilobyte },
 ]
 
 /** What a bundle weighs in bytes, and the packages in it with their share before gzip. */
