@@ -20,7 +20,7 @@ test('three processes of the demo agree with the simulation within 30 % of times
   expect([demo.completed, simulation.completed]).toEqual([calls, calls])
   for (const figure of ['movesPerCall', 'meanMs', 'p99Ms'] as const) {
     const ratio = simulation[figure] / demo[figure]
-    // The simulation has no pauses of clients between hand-offs, and has 0.61 of the moves of the demo.
+    // Measured: 0.61. Why the demo moves more since a stopping instance keeps calls longer is not known yet.
     expect(ratio, figure).toBeGreaterThanOrEqual(figure === 'movesPerCall' ? 0.45 : 0.7)
     expect(ratio, figure).toBeLessThanOrEqual(1.3)
   }
