@@ -86,7 +86,7 @@ export class LimitError extends Error {
   override readonly name = 'LimitError'
   readonly kind: LedgerKind
   readonly max: number
-  /** Whose bound it is: that of one caller, or that of all callers together. */
+  /** `caller` for the bound of one caller, `all` for the bound that all callers share. */
   readonly scope: 'caller' | 'all'
   readonly retryAfterMs = retryAfterMs
   readonly advice: string | undefined

@@ -19,7 +19,7 @@ const listFile = 'tooling/checks/collections.tsv'
 const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const collections = new Set(['Map', 'Set'])
 
-/** What bounds a collection, as the second column of the list names it. */
+/** The kinds of bounds, as the column `bound` of the list names them. */
 const bounds = new Set(['author', 'call', 'constant', 'ledger', 'own'])
 
 /**

@@ -162,7 +162,7 @@ function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRu
 
 /**
  * Returns the call that a request without one belongs to: the latest that may be asked, if the calls that may be asked
- * are of one client. Those of several have different users, of whom none may see a question of another.
+ * are of one client. Those of several clients may have different users, and no user may see a question of another.
  */
 function findAskedCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const [firstCall, ...otherCalls] = [...runningCalls].filter(({ canBeAsked }) => canBeAsked)

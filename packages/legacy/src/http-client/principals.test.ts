@@ -17,7 +17,7 @@ test('users who share a connection have a session each, and no answer leaves wit
     return createReply(one, result, { 'mcp-session-id': `session of ${token}` })
   }
   const server = createScriptedServer({ handle })
-  const headers = () => ({ authorization: `Bearer ${user.getStore() ?? 'nobody'}` })
+  const headers = () => ({ authorization: `Bearer ${user.getStore() ?? 'anonymous'}` })
   await using connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', headers, fetch: server.fetch })
   const client = createClient(connection, hostInfo)
   await Promise.all(['ada', 'grace'].map((name) => user.run(name, () => client.callTool('greet'))))

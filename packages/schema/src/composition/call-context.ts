@@ -70,7 +70,7 @@ class ContextValue implements CallContext {
 /** Stores the journal of the call, which would otherwise travel with its client. Set for calls that run as tasks. */
 export const journalKey = contextKey<JournalStore>('x/journal')
 
-/** Continues the call when its handler goes on without the caller waiting. Set where calls may become tasks. */
+/** Continues the call in the background, without a caller that waits. Set where calls may become tasks. */
 export const backgroundKey = contextKey<BackgroundRunner>('x/background')
 
 /** A part of a call that its task needs: recorded when the task is created, and there again in each of its runs. */

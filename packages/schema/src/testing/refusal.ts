@@ -6,7 +6,7 @@ import type { RequestId } from '../basic/rpc.ts'
 /** The text of a request with the id 7 and further members. */
 export const createCallText = (members: string): string => `{"jsonrpc":"2.0","id":7,"method":"tools/call"${members}}`
 
-/** What `parseMessage` throws for a text. Fails when it throws nothing. */
+/** Returns the error that `parseMessage` throws for a text. Fails when it throws nothing. */
 export function errorOf(text: string, bounds = defaultBounds): unknown {
   try {
     parseMessage(text, bounds)
@@ -16,7 +16,7 @@ export function errorOf(text: string, bounds = defaultBounds): unknown {
   throw new Error(`was not refused: ${text.slice(0, 200)}`)
 }
 
-/** How `parseMessage` refuses a text. Fails when it does not, or with anything but an `McpError`. */
+/** Returns the `McpError` with which `parseMessage` rejects a text. Fails for another error, and for none. */
 export function refusalOf(
   text: string,
   bounds = defaultBounds,

@@ -66,8 +66,8 @@ export interface ServerDefinition<
   /** Entries in a page of a list. Default: 1000. */
   readonly pageSize?: number | undefined
   /**
-   * For how long and by whom the lists and the discovery may be kept: 5 minutes, and by every cache, when absent. A
-   * list with a `visibleTo` in it is always private.
+   * The lifetime of the lists and the discovery in caches, and the caches that may store them. Default: 5 minutes, every
+   * cache. A list with a `visibleTo` in it is always private.
    */
   readonly cache?: CacheHints | undefined
   /** Compiles schemas that are given as JSON Schema. Default: `compileJsonSchema` of `@x/schema/json-schema`. */

@@ -10,7 +10,7 @@ const fixed = ['a', 'b', 'c'].map((name) => resource(`fixed://${name}`, { name, 
 const note = (list: ResourceLister) =>
   resourceTemplate('note://{owner}/{id}', { name: 'Note', mimeType: 'text/plain', list, read })
 const entry = (owner: string, id: string | number) => ({ uri: `note://${owner}/${id}`, name: `Note ${id}` })
-const own: ResourceLister = (ctx) => [1, 2].map((id) => entry(ctx.principal?.subject ?? 'nobody', id))
+const own: ResourceLister = (ctx) => [1, 2].map((id) => entry(ctx.principal?.subject ?? 'anonymous', id))
 const uris = (pages: readonly object[]) =>
   pages.map((page) =>
     'resources' in page && Array.isArray(page.resources) ? page.resources.map(({ uri }) => uri) : [],
@@ -46,7 +46,7 @@ describe('the resources of templates are listed', () => {
     })
     const offers = { resources: fixed.slice(0, 1), resourceTemplates: [note(own), other] }
     const page = await resultOf(createServer({ ...about, pageSize: 4, ...offers }), 'resources/list')
-    expect(uris([page])).toEqual([['fixed://a', 'note://nobody/1', 'note://nobody/2', 'other://1']])
+    expect(uris([page])).toEqual([['fixed://a', 'note://anonymous/1', 'note://anonymous/2', 'other://1']])
     expect(page).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
     expect(page).not.toHaveProperty('nextCursor')
   })

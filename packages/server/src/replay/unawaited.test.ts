@@ -46,7 +46,7 @@ describe('a step that the handler did not wait for', () => {
     test.each(runs)('and that %s fails the call when it fails, and its author reads where', async (_, start) => {
       const unhandled: unknown[] = []
       const run: RunHandler = async (ctx) => {
-        // What nothing waits for rejects behind the handler as well, as every promise of the author's does.
+        // A promise of the author that no code awaits rejects after the handler as well.
         process.once('unhandledRejection', (error) => unhandled.push(error))
         await start(ctx, fails)
         return 'ordered'

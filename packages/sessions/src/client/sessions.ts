@@ -21,8 +21,8 @@ export interface ClientSessionsOptions<Name extends string = string> {
   /** The server, as serialized sessions name it. Default: the connection's `url`. */
   readonly target?: string | undefined
   /**
-   * The user, as serialized sessions name it: the one whom the server authenticates, or null where it does not
-   * authenticate.
+   * The user, as serialized sessions name it: the subject that the server authenticates, or null where it authenticates
+   * none.
    */
   readonly user?: string | null | undefined
   /**

@@ -17,7 +17,7 @@ export interface PollingOptions {
 export interface TasksClientOptions {
   /** The identity of the server, for tasks that are serialized. Default: the connection's `url`. */
   readonly target?: string | undefined
-  /** The owner of serialized tasks: the user whom the server authenticates, or null where it does not. */
+  /** The owner of serialized tasks: the user that the server authenticates, or null where it authenticates none. */
   readonly user?: string | null | undefined
   /**
    * `poll`: request the state, as often as the server suggests. `listen`: have the server stream changes, over one more

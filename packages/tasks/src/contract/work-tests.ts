@@ -93,7 +93,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
       }
       deepEqual(await claimTasks(there, 1), [])
       await advanceTime(here.leaseMs + 1)
-      deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1, token: 'none' }, task]), ['lost', 'owned'])
+      deepEqual(await here.heartbeat([{ id: 'unknown', attempt: 1, token: 'none' }, task]), ['lost', 'owned'])
       deepEqual(await claimTasks(there, 1), [])
     },
   ],

@@ -17,7 +17,7 @@ export interface ReceivedRequest {
   readonly at: number
 }
 
-/** What a script answers: a result, an error of the protocol, or the outcome of a promise. */
+/** The answer of a script: a result, an error of the protocol, or the outcome of a promise. */
 export type Answer = JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
 /** Answers the requests of one method: each in turn, and the last of them ever after. */

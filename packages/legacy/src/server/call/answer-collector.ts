@@ -6,7 +6,7 @@ import type { OpenQuestion } from './open-questions.ts'
 import type { KeptRound } from './round-store.ts'
 import type { RoundQuestion, WaitingRound } from './waiting-round.ts'
 
-/** Why a call cannot continue. */
+/** The reason that keeps a call from continuing. */
 export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
 
 /** The answer to one question, or why its call cannot continue. */

@@ -206,7 +206,7 @@ test('a URI that no resource has is refused, and kept nowhere [LEG-062]', async 
   expect(server.ledger.usedInAll('uris')).toBe(0)
 })
 
-test('one caller subscribes to a share of the resources, whatever its sessions [LDG-001 LDG-003]', async () => {
+test('one caller subscribes to a share of the resources, over all of its sessions [LDG-001 LDG-003]', async () => {
   const { server, client: connect } = serve([talking().talk])
   const subscribe = async (caller: string): Promise<unknown> => {
     const client = connect(undefined, { 'x-caller': caller })
