@@ -76,10 +76,20 @@ export function startUse<T>(
 
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
+/** The member of the context, and the function that tracks its promise. */
+const contextFrameCount = 2
+
+/** Frames of the author that a failure shows. Each frame costs a use about a microsecond. */
+const authorFrameCount = 2
+
 /** Captures the stack without its text, which is written when it is read. */
 function captureCallSite(): { readonly stack?: string } {
   const callSite: { readonly stack?: string } = {}
-  if (typeof captureStackTrace === 'function') captureStackTrace(callSite, startUse)
+  if (typeof captureStackTrace !== 'function') return callSite
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = Math.min(stackTraceLimit, contextFrameCount + authorFrameCount)
+  captureStackTrace(callSite, startUse)
+  Error.stackTraceLimit = stackTraceLimit
   return callSite
 }
 
@@ -90,6 +100,3 @@ export function authorFramesOf({ callSite }: StartedUse): string | undefined {
     ? undefined
     : frames.slice(contextFrameCount).join('\n')
 }
-
-/** The member of the context, and the function that tracks its promise. */
-const contextFrameCount = 2
