@@ -28,38 +28,39 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   if ('failure' in preparedRound) return preparedRound
   const { round, repeatedPages } = preparedRound
   if (round.questions.length === 0) return waitForPages(repeatedPages, call, deps)
-  const release = countWaitingRound(round, call, deps)
-  try {
-    const collector = collectAnswers(round, call, deps)
-    try {
-      const kept = await deps.rounds.keep(round, call.client)
-      call.channel.signal.throwIfAborted()
-      sendQuestions(round, { kept, collector }, call)
-      return await finishRound(round, { kept, collector, repeatedPages }, { call, deps })
-    } catch (error) {
-      collector.stop()
-      throw error
-    }
-  } finally {
-    deps.rounds.release(round)
-    release()
-  }
+  return holdRound(round, { call, deps }, async (collector) => {
+    const kept = await deps.rounds.keep(round, call.client)
+    call.channel.signal.throwIfAborted()
+    sendQuestions(round, { kept, collector }, call)
+    return finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+  })
 }
 
 /** Continues a round that another instance has asked, or this one before it was started again. */
 export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
+  return holdRound(round, { call, deps }, async (collector) => {
+    // An answer to a question that was sent with a state has to bring it.
+    const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
+    const kept: KeptRound = { states: new Map(sentStates), isShared: true }
+    collector.noteKept(kept)
+    call.channel.onQuestionsSent(round, kept)
+    for (const answer of await deps.rounds.listAnswers(round)) collector.accept(answer)
+    const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
+    return finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+  })
+}
+
+/** Counts a round and collects its answers while it waits, and lets go of both in the end. */
+async function holdRound(
+  round: WaitingRound,
+  { call, deps }: { readonly call: InteractiveCall; readonly deps: Deps },
+  wait: (collector: AnswerCollector) => Promise<RoundOutcome>,
+): Promise<RoundOutcome> {
   const release = countWaitingRound(round, call, deps)
   try {
     const collector = collectAnswers(round, call, deps)
     try {
-      // An answer to a question that was sent with a state has to bring it.
-      const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
-      const kept: KeptRound = { states: new Map(sentStates), isShared: true }
-      collector.noteKept(kept)
-      call.channel.onQuestionsSent(round, kept)
-      for (const answer of await deps.rounds.listAnswers(round)) collector.accept(answer)
-      const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
-      return await finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+      return await wait(collector)
     } catch (error) {
       collector.stop()
       throw error
