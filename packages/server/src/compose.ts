@@ -11,6 +11,7 @@ import type {
   ServerExtension,
   Undrain,
 } from '@x/schema'
+import { createPartReadiness, type PartReadiness, type ServerPart } from './compile/part-readiness.ts'
 import { checkExtensionIdentifier } from './compile/compile-entry.ts'
 import { DefinitionError } from './request/definition-error.ts'
 
@@ -25,10 +26,8 @@ export interface Composition {
   /** The reason of the first extension that may be reached from this machine only. */
   readonly localOnly: string | undefined
   readonly needsPrincipal: boolean
-  /** Resolves with whether the extensions that are required can be reached. Never rejects. */
-  ready(): Promise<boolean>
-  /** Names of the extensions that could not be reached when {@link ready} was last called. */
-  unavailableNames(): readonly string[]
+  /** The readiness of the extensions and of the server's other parts. */
+  readonly readiness: PartReadiness
   receive(notification: RpcNotification, call: Call): void
   drain(): Undrain
   close(options: CloseOptions): Promise<void>
@@ -39,6 +38,8 @@ export interface CompositionOptions {
   readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
+  /** The parts that readiness asks beside the extensions. */
+  readonly parts: readonly ServerPart[]
   readonly host: Pick<ExtensionHost, 'beginWork' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'report'>
 }
 
@@ -62,7 +63,7 @@ const reservedMemberNames = new Set(
  * need a principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list
  * that cannot be composed.
  */
-export function composeServer({ coreExchange, use, extensions, host }: CompositionOptions): Composition {
+export function composeServer({ coreExchange, use, extensions, parts, host }: CompositionOptions): Composition {
   checkExtensions(extensions)
   const exchangeByExtension = new Map<ServerExtension, Exchange>()
   let outermostExchange = coreExchange
@@ -96,6 +97,7 @@ export function composeServer({ coreExchange, use, extensions, host }: Compositi
       .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
       .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
+    readiness: createPartReadiness([...startedExtensions.map((started) => partOf(started, host)), ...parts]),
     ...createLifecycleMethods(startedExtensions, host),
   }
 }
@@ -104,18 +106,6 @@ function createLifecycleMethods(
   startedExtensions: readonly StartedExtension[],
   { report }: CompositionOptions['host'],
 ) {
-  let unavailableNames: readonly string[] = []
-  const checkReadiness = async (): Promise<boolean> => {
-    const unavailable = (await Promise.all(startedExtensions.map(findUnavailability))).filter(
-      (each) => each !== undefined,
-    )
-    for (const { started, cause } of unavailable) {
-      // A probe comes every few seconds: only a change is reported.
-      if (!unavailableNames.includes(started.extension.name)) report(createUnavailableReport(started, cause))
-    }
-    unavailableNames = unavailable.map(({ started }) => started.extension.name)
-    return unavailable.every(({ started }) => started.instance.required !== true)
-  }
   const closeExtension = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
     try {
       await instance.close?.({ graceMs })
@@ -125,8 +115,6 @@ function createLifecycleMethods(
     }
   }
   return {
-    ready: checkReadiness,
-    unavailableNames: () => unavailableNames,
     receive: (notification: RpcNotification, call: Call) => {
       for (const { extension, instance } of startedExtensions) {
         if (extension.notifications?.includes(notification.method)) instance.receive?.(notification, call)
@@ -144,24 +132,15 @@ function createLifecycleMethods(
   }
 }
 
-/** An extension that cannot reach what it depends on. */
-interface UnavailableExtension {
-  readonly started: StartedExtension
-  /** The error of its check, if it has one. */
-  readonly cause: unknown
-}
-
-async function findUnavailability(started: StartedExtension): Promise<UnavailableExtension | undefined> {
-  try {
-    return ((await started.instance.ready?.()) ?? true) ? undefined : { started, cause: undefined }
-  } catch (error) {
-    return { started, cause: error }
+function partOf({ extension, instance }: StartedExtension, { report }: CompositionOptions['host']): ServerPart {
+  return {
+    name: extension.name,
+    problem: `The extension "${extension.name}" cannot reach what it depends on`,
+    consequence: 'calls that need it fail meanwhile',
+    isRequired: () => instance.required === true,
+    check: () => instance.ready?.(),
+    report,
   }
-}
-
-function createUnavailableReport({ extension, instance }: StartedExtension, cause: unknown): Error {
-  const consequence = instance.required === true ? 'the server is not ready' : 'calls that need it fail meanwhile'
-  return new Error(`The extension "${extension.name}" cannot reach what it depends on: ${consequence}`, { cause })
 }
 
 function applyMiddleware(coreExchange: Exchange, middleware: readonly Middleware[]): Exchange {

@@ -32,6 +32,7 @@ export function createServer<
     coreExchange: createCoreExchange(state),
     use: definition.use ?? [],
     extensions: definition.extensions ?? [],
+    parts: settings.parts,
     host: {
       info,
       ledger: settings.ledger,
@@ -45,7 +46,7 @@ export function createServer<
   state.methods = composition.methods
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...readServerLoad(settings.loadMonitor),
-    unavailable: [...composition.unavailableNames(), ...settings.partReadiness.unavailableNames()],
+    unavailable: composition.readiness.unavailableNames(),
   }))
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
@@ -73,7 +74,7 @@ function createServerMembers(
   composition: Composition,
 ): ServerMembers {
   const { settings } = state
-  const { subscriptions, loadMonitor, partReadiness } = settings
+  const { subscriptions, loadMonitor } = settings
   let currentDefinition = definition
 
   function updateOffers(offers: ServerOffers): void {
@@ -90,7 +91,7 @@ function createServerMembers(
   }
 
   let closePromise: Promise<void> | undefined
-  const { exchange, adapters, localOnly, needsPrincipal, receive } = composition
+  const { exchange, adapters, localOnly, needsPrincipal, receive, readiness } = composition
   return {
     exchange,
     ledger: settings.ledger,
@@ -101,8 +102,7 @@ function createServerMembers(
     update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
-    ready: async () =>
-      (await Promise.all([composition.ready(), partReadiness.ready(), isReady(definition, settings)])).every(Boolean),
+    ready: async () => (await Promise.all([readiness.ready(), isReady(definition, settings)])).every(Boolean),
     drain: (options) => {
       const undrainFunctions = [beginDrain(loadMonitor, options), composition.drain()]
       return () => {

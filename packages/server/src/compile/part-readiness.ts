@@ -1,4 +1,4 @@
-/** The readiness of the parts that one definition gives a server: its codec of `requestState`, and its bus. */
+/** The readiness of the parts of a server: its extensions, its codec of `requestState`, and its bus. */
 export interface PartReadiness {
   /** Resolves with whether every required part can be reached. Never rejects. */
   ready(): Promise<boolean>
@@ -6,33 +6,47 @@ export interface PartReadiness {
   unavailableNames(): readonly string[]
 }
 
-/** A part of a server that may have a store or a message broker of its own. */
+/** A part of a server that may depend on a store or a message broker. */
 export interface ServerPart {
-  /** The name of its option, in the log and in `load.unavailable`. */
+  /** Its name in `load.unavailable`. */
   readonly name: string
-  /** True when the server can serve no call without it. */
-  readonly isRequired: boolean
-  /** Makes a round trip to it; undefined of a part that is always reachable. */
-  readonly ping: () => Promise<unknown> | undefined
+  /** The beginning of the report about it, such as `The bus cannot be reached`. */
+  readonly problem: string
+  /** The consequence while it cannot be reached and is not required, for the report. */
+  readonly consequence: string
+  /** Returns true when the server can serve no call without it. */
+  readonly isRequired: () => boolean
+  /** Returns false when it cannot be reached; undefined of a part that always is. A rejection counts as false. */
+  readonly check: () => boolean | undefined | Promise<boolean | undefined>
+  readonly report: (error: unknown) => void
 }
 
 /** Checks parts together. Only a change is reported, because a probe comes every few seconds. */
-export function createPartReadiness(parts: readonly ServerPart[], report: (error: unknown) => void): PartReadiness {
+export function createPartReadiness(parts: readonly ServerPart[]): PartReadiness {
   const unavailableNames = new Set<string>()
-  const checkPart = async ({ name, isRequired, ping }: ServerPart): Promise<boolean> => {
-    try {
-      await ping()
+  const checkPart = async (part: ServerPart): Promise<boolean> => {
+    const { isReachable, cause } = await checkReachable(part)
+    const { name } = part
+    if (isReachable) {
       unavailableNames.delete(name)
       return true
-    } catch (cause) {
-      const consequence = isRequired ? 'the server is not ready' : 'changes of other instances are missed meanwhile'
-      if (!unavailableNames.has(name)) report(new Error(`\`${name}\` cannot be reached: ${consequence}`, { cause }))
-      unavailableNames.add(name)
-      return !isRequired
     }
+    const isRequired = part.isRequired()
+    const consequence = isRequired ? 'the server is not ready' : part.consequence
+    if (!unavailableNames.has(name)) part.report(new Error(`${part.problem}: ${consequence}`, { cause }))
+    unavailableNames.add(name)
+    return !isRequired
   }
   return {
     ready: async () => (await Promise.all(parts.map(checkPart))).every(Boolean),
-    unavailableNames: () => [...unavailableNames],
+    unavailableNames: () => parts.map(({ name }) => name).filter((name) => unavailableNames.has(name)),
+  }
+}
+
+async function checkReachable({ check }: ServerPart): Promise<{ isReachable: boolean; cause?: unknown }> {
+  try {
+    return { isReachable: (await check()) ?? true }
+  } catch (cause) {
+    return { isReachable: false, cause }
   }
 }

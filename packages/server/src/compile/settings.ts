@@ -3,7 +3,7 @@ import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
-import { createPartReadiness, type PartReadiness } from './part-readiness.ts'
+import type { ServerPart } from './part-readiness.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import {
   type ErrorContext,
@@ -24,8 +24,8 @@ export interface ServerSettings extends ErrorReporter {
   readonly now: () => number
   /** The codec of `requestState`, undefined where no handler may ask. */
   readonly stateCodec: StateCodec | undefined
-  /** The readiness of the store of that codec, and of the bus of subscriptions. */
-  readonly partReadiness: PartReadiness
+  /** The store of that codec and the bus of subscriptions, as readiness asks them. */
+  readonly parts: readonly ServerPart[]
   /** The service that `requestState` is bound to. */
   readonly stateAudience: string
   /** True where answers are believed that came before anything was asked. */
@@ -72,14 +72,8 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     maxNotificationsPerSecond,
     ledger,
     stateCodec,
-    partReadiness: createPartReadiness(
-      [
-        { name: 'state', isRequired: true, ping: () => stateCodec?.ping?.() },
-        { name: 'subscriptions', isRequired: false, ping: () => pingBus(definition.subscriptions) },
-      ],
-      (error) => reportServerError(error, { method: 'ready' }, { onError }),
-    ),
-    sharedStateCodec: definition.state === false ? undefined : definition.state,
+    parts: partsOf(definition, stateCodec, (error) => reportServerError(error, { method: 'ready' }, { onError })),
+    sharedStateCodec: sharedStateCodecOf(definition),
     stateAudience: resolveStateAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
@@ -96,13 +90,34 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
   }
 }
 
-function isBusAssumedLocal({ state, subscriptions }: ServerDefinition): boolean {
-  const hasBus = subscriptions === false || subscriptions?.bus !== undefined
-  return state !== undefined && state !== false && !hasBus
+function sharedStateCodecOf({ state }: ServerDefinition): StateCodec | undefined {
+  return state === false ? undefined : state
 }
 
-function pingBus(subscriptions: ServerDefinition['subscriptions']): Promise<void> | undefined {
-  return subscriptions === false ? undefined : subscriptions?.bus?.ping?.()
+function isBusAssumedLocal(definition: ServerDefinition): boolean {
+  const { subscriptions } = definition
+  const hasBus = subscriptions === false || subscriptions?.bus !== undefined
+  return sharedStateCodecOf(definition) !== undefined && !hasBus
+}
+
+function partsOf(
+  { subscriptions }: ServerDefinition,
+  stateCodec: StateCodec | undefined,
+  report: ServerPart['report'],
+): readonly ServerPart[] {
+  const bus = subscriptions === false ? undefined : subscriptions?.bus
+  const partOf = (name: string, isRequired: boolean, ping: () => Promise<unknown> | undefined): ServerPart => ({
+    name,
+    problem: `\`${name}\` cannot be reached`,
+    consequence: 'changes of other instances are missed meanwhile',
+    isRequired: () => isRequired,
+    check: async () => {
+      await ping()
+      return true
+    },
+    report,
+  })
+  return [partOf('state', true, () => stateCodec?.ping?.()), partOf('subscriptions', false, () => bus?.ping?.())]
 }
 
 function ledgerOf({ limits }: ServerDefinition): Ledger {
