@@ -1,4 +1,4 @@
-import type { Clock } from '@x/core'
+import { type Clock, settlesWithin } from '@x/core'
 import type { TaskEngine } from '../../engines/engine.ts'
 
 /** The shortest limit of a call, in milliseconds: a slow network is no reason to call again. */
@@ -17,25 +17,11 @@ export type WorkerEngine = Pick<
  */
 export function boundEngineCalls(engine: TaskEngine, clock: Clock, onError: (error: unknown) => void): WorkerEngine {
   const limitMs = Math.max(engine.leaseMs, minCallMs)
-  const bound = <T>(name: string, call: Promise<T>, undo: (value: T) => unknown = () => {}): Promise<T> =>
-    new Promise((resolve, reject) => {
-      let isLate = false
-      const timer = clock.setTimeout(() => {
-        isLate = true
-        reject(new Error(`The engine did not answer to ${name} within ${limitMs} ms`))
-      }, limitMs)
-      call.then(
-        (value) => {
-          if (isLate) undo(value)
-          clock.clearTimeout(timer)
-          resolve(value)
-        },
-        (error: unknown) => {
-          clock.clearTimeout(timer)
-          reject(error)
-        },
-      )
-    })
+  const bound = async <T>(name: string, call: Promise<T>, undo: (value: T) => unknown = () => {}): Promise<T> => {
+    if (await settlesWithin(call, limitMs, clock)) return call
+    call.then(undo, () => {})
+    throw new Error(`The engine did not answer to ${name} within ${limitMs} ms`)
+  }
   const noProgress = { entries: [], hasProgressed: false }
   return {
     leaseMs: engine.leaseMs,
