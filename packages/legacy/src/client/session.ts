@@ -118,7 +118,13 @@ export function createLegacySession({
     // The response of a call that came just before it is still on its way to the call.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findAskedCall(runningCalls)
-    return askedCall === undefined ? answerUnrelatedRequest(request, settings, client) : askedCall.ask(request)
+    const askedClient = askedCall?.client ?? client
+    // A call may end before its round does. A server that lists roots once, after the handshake, waits for them still.
+    if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
+      return answerRootsRequest(request, askedClient.listRoots)
+    if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)
+    // That the request is of this call is a guess, so its server may wait beyond the end of the call.
+    return (await askedCall.ask(request)) ?? createStatefulResponse(request, { error: callEndedError })
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
     const severity = severityOf(wantedLevel)
@@ -154,6 +160,8 @@ export function createLegacySession({
   }
 }
 
+const callEndedError = { code: errorCodes.internal, message: 'The call ended before the question was answered' }
+
 // Undefined when several calls run, because they may belong to different clients.
 function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
@@ -171,22 +179,22 @@ function findAskedCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunn
   return isOfOneClient ? otherCalls.at(-1) : undefined
 }
 
-/** SEP-2260: a request that belongs to no call in flight is refused, but for roots where the client has given some. */
-async function answerUnrelatedRequest(
+async function answerRootsRequest(
   request: RpcRequest,
-  { warn }: LegacySettings,
-  client: CallingClient | undefined,
+  listRoots: NonNullable<CallingClient['listRoots']>,
 ): Promise<RpcResponse> {
-  if (request.method === 'roots/list' && client?.listRoots !== undefined) {
-    try {
-      // Roots are JSON, which their readonly types cannot say.
-      const result = { roots: (await client.listRoots()) as unknown as JsonValue } satisfies JsonObject
-      return createStatefulResponse(request, { result })
-    } catch {
-      const error = { code: errorCodes.internal, message: 'The roots could not be listed' }
-      return createStatefulResponse(request, { error })
-    }
+  try {
+    // Roots are JSON, which their readonly types cannot say.
+    const result = { roots: (await listRoots()) as unknown as JsonValue } satisfies JsonObject
+    return createStatefulResponse(request, { result })
+  } catch {
+    const error = { code: errorCodes.internal, message: 'The roots could not be listed' }
+    return createStatefulResponse(request, { error })
   }
+}
+
+/** Refuses a request that belongs to no call in flight (SEP-2260). */
+function refuseUnrelatedRequest(request: RpcRequest, { warn }: LegacySettings): RpcResponse {
   const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`
   warn({ code: 'refused_request', message })
   return createStatefulResponse(request, { error: { code: errorCodes.invalidRequest, message } })

@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient } from '@x/client'
+import { type ClientOptions, createClient, type ElicitAnswer } from '@x/client'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
@@ -6,6 +6,7 @@ import {
   openStream,
   createReply,
   createScriptedServer,
+  type ScriptedServer,
   type ServerStream,
 } from '../testing/scripted-server.ts'
 import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
@@ -38,6 +39,11 @@ function connect(
   return { server, connection, client, streams, calls }
 }
 
+function endCall({ arrived }: ScriptedServer, calls: readonly ServerStream[]): void {
+  const id = arrived.find(({ message }) => message['method'] === 'tools/call')?.message['id'] ?? null
+  calls[0]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
+}
+
 function request(id: number, method: string, params: JsonObject = {}): JsonObject {
   return { jsonrpc: '2.0', id, method, params }
 }
@@ -50,8 +56,7 @@ describe('a request of the server on the stream outside calls', () => {
     await expect.poll(() => calls.length).toBe(1)
     streams[0]?.send(request(1, 'elicitation/create', form))
     expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { action: 'accept' } })
-    const id = server.arrived.find(({ message }) => message['method'] === 'tools/call')?.message['id'] ?? null
-    calls[0]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
+    endCall(server, calls)
     await result
     for (const [index, method] of ['elicitation/create', 'sampling/createMessage', 'roots/list'].entries()) {
       streams[0]?.send(request(index, method, form))
@@ -69,6 +74,36 @@ describe('a request of the server on the stream outside calls', () => {
     expect(await server.nextAnswer()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
     streams[0]?.send({ ...request(2, 'roots/list'), state: 'x' })
     expect(await server.nextAnswer()).toEqual({ jsonrpc: '2.0', id: 2, result: { roots: roots() }, state: 'x' })
+  })
+
+  test('gets the roots of the client, although the call that runs ends first [LEG-078]', async () => {
+    const roots = async () => {
+      endCall(server, calls)
+      await result
+      return [{ uri: 'file:///work' }]
+    }
+    const { server, client, streams, calls } = connect({}, { roots })
+    const result = client.callTool('greet')
+    await expect.poll(() => calls.length).toBe(1)
+    streams[0]?.send(request(1, 'roots/list'))
+    expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { roots: [{ uri: 'file:///work' }] } })
+  })
+
+  test('gets an error where the call that it was asked for ends before it is answered', async () => {
+    let accept = (): void => {}
+    const elicit = () => {
+      endCall(server, calls)
+      return new Promise<ElicitAnswer>((resolve) => {
+        accept = () => resolve({ action: 'accept', content: {} })
+      })
+    }
+    const { server, client, streams, calls } = connect({}, { elicit })
+    const result = client.callTool('greet')
+    await expect.poll(() => calls.length).toBe(1)
+    streams[0]?.send(request(1, 'elicitation/create', form))
+    expect(await server.nextAnswer()).toMatchObject({ id: 1, error: { code: -32603 } })
+    accept()
+    await result
   })
 
   test('is not waited for where the server has no such stream', async () => {
