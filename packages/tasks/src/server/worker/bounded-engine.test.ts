@@ -1,8 +1,11 @@
 import { tool } from '@x/server'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { TaskEngine } from '../../engines/engine.ts'
+import { memoryEngine } from '../../engines/memory-engine.ts'
 import { createFleet, type Fleet, type Instance, textOf } from '../../testing/fleet.ts'
+import { boundEngineCalls } from './bounded-engine.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 
@@ -51,6 +54,20 @@ describe('a call of the engine that never settles', () => {
       await instance.server.close()
     },
   )
+
+  test('has a minute until the engine has answered once, for the first call opens the store [ENG-003]', async () => {
+    const clock = manualClock()
+    const pings: (() => void)[] = []
+    const heartbeat = (): Promise<[]> => new Promise((resolve) => pings.push(() => resolve([])))
+    const engine = boundEngineCalls({ ...memoryEngine(), heartbeat }, clock, () => {})
+    const opening = engine.heartbeat([])
+    clock.advance(59_000)
+    for (const answer of pings) answer()
+    expect(await opening).toEqual([])
+    const silent = engine.heartbeat([])
+    clock.advance(10_000)
+    await expect(silent).rejects.toThrow('did not answer to heartbeat within 10000 ms')
+  })
 
   test('leaves a task whose write is open for longer than the lease to another instance [ENG-004]', async () => {
     const renewed: string[] = []
