@@ -4,13 +4,13 @@
  * @module @x/schema/json-schema
  */
 
-import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
+import { dereference, type OutputUnit, type Schema, validate, type ValidationResult } from '@cfworker/json-schema'
 import { findSchemaProblem, dialectOf, type JsonSchemaCompiler, type SchemaIssue } from './json-schema/check-schema.ts'
-import { boundPatterns } from './json-schema/bound-patterns.ts'
 import { copyForDialect } from './json-schema/dialect-copy.ts'
+import { ignorePatterns } from './json-schema/ignore-patterns.ts'
 import { errorCodes, McpError } from './basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
-import { collectSubschemas } from './json-schema/subschemas.ts'
+import { collectSubschemas, type Subschema } from './json-schema/subschemas.ts'
 import {
   maximumStepsFor,
   chargeAllSteps,
@@ -22,32 +22,42 @@ import {
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 
 /**
- * Compiles a JSON Schema of dialect 2020-12 or draft-07 without `eval` and without network access. The returned
- * function gives at most ten issues, and none for a valid value.
+ * Compiles a JSON Schema that may come from a peer, without `eval` and without network access. The dialect is 2020-12
+ * or draft-07. The returned function gives at most ten issues, and none for a valid value. Throws `McpError(internal)`
+ * with the reason when the schema is rejected.
  *
- * Throws `McpError(internal)` with the reason when the schema is rejected, and for a `pattern` or a key of
- * `patternProperties` whose matching time grows exponentially with the text, or has a back reference. `format` is an
- * annotation, as in 2020-12.
+ * `format`, `pattern` and `patternProperties` are annotations: a pattern of a peer is never run, because the time of a
+ * backtracking engine may grow exponentially with the text. `compileTrustedJsonSchema` evaluates patterns.
  *
- * Validation is bounded: by 300,000 applications of subschemas, 20 million pairs of `uniqueItems` and
- * `patternProperties`, and 30 million steps of matching, at most 10 million for one text. A value that takes more gets
- * an issue that says so.
+ * Validation is bounded by 300,000 applications of subschemas, and by 20 million pairs of `uniqueItems`. A value that
+ * takes more gets an issue that says so.
  */
-export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
+export const compileJsonSchema: JsonSchemaCompiler = (schema) => compile(schema, ignorePatterns)
+
+/**
+ * Compiles a JSON Schema that the author of this program wrote. It is {@link compileJsonSchema} with `pattern` and
+ * `patternProperties`, which run as regular expressions of JavaScript in Unicode mode: their cost is the author's to
+ * judge, as it is in a schema of zod.
+ */
+export const compileTrustedJsonSchema: JsonSchemaCompiler = (schema) => compile(schema, keepPatterns)
+
+type PatternTreatment = (allSubschemas: readonly Subschema[]) => void
+
+const keepPatterns: PatternTreatment = () => {}
+
+function compile(schema: JsonObject, treatPatterns: PatternTreatment): ValueValidator {
   const invalidReason = findSchemaProblem(schema)
-  if (invalidReason !== undefined) throw schemaError(invalidReason)
-  const validate = createValidator(schema)
+  if (invalidReason !== undefined) {
+    throw new McpError(errorCodes.internal, `The JSON Schema is rejected: ${invalidReason}`)
+  }
+  const findIssues = createValidator(schema, treatPatterns)
   return (value) => {
     try {
-      return validate(value)
+      return findIssues(value)
     } catch (error) {
-      return validateSerializedValue(validate, value, error)
+      return findSerializedIssues(findIssues, value, error)
     }
   }
-}
-
-function schemaError(reason: string): McpError {
-  return new McpError(errorCodes.internal, `The JSON Schema is rejected: ${reason}`)
 }
 
 const maxIssues = 10
@@ -60,54 +70,53 @@ const maxStepsForIssues = 500
 
 type ValueValidator = (value: unknown) => readonly SchemaIssue[]
 
-function createValidator(schema: JsonObject): ValueValidator {
-  const dialect = dialectOf(schema)
-  const schemaCopy = copyForDialect(schema, dialect ?? '2020-12')
+function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): ValueValidator {
+  const dialect = dialectOf(schema) ?? '2020-12'
+  const schemaCopy = copyForDialect(schema, dialect)
   const subschemasOrProblem = collectSubschemas(schemaCopy)
-  const budget: StepBudget = { remainingSteps: 0 }
   const subschemaList = typeof subschemasOrProblem === 'string' ? [] : subschemasOrProblem
-  chargeAllSteps(subschemaList, budget)
-  const patternProblem = boundPatterns(subschemaList, budget)
-  if (patternProblem !== undefined) throw schemaError(patternProblem)
-  const checkPairs = createPairCheck(subschemaList)
   // The library's schema type is open, and the form of the keywords that it reads was checked before.
-  const firstIssueValidator = new Validator(schemaCopy as Schema, dialect, true)
-  const allIssuesValidator = new Validator(schemaCopy as Schema, dialect, false)
+  const librarySchema = schemaCopy as Schema
+  // Resolved before patterns are removed: a reference may lead to a schema within a removed keyword.
+  const schemasByUri = dereference(librarySchema)
+  treatPatterns(subschemaList)
+  const budget: StepBudget = { remainingSteps: 0 }
+  chargeAllSteps(subschemaList, budget)
+  const checkPairs = createPairCheck(subschemaList)
   let isExhausted = false
-  const validateFirst = (value: unknown): ReturnType<Validator['validate']> => {
+  const findFirstIssue = (value: unknown): ValidationResult => {
     // A server that has found an expensive value for its schema has found it for every later result.
     if (isExhausted) throw workLimitError
     try {
-      return firstIssueValidator.validate(value)
+      return validate(value, librarySchema, dialect, schemasByUri, true)
     } catch (error) {
       isExhausted = error === workLimitError
       throw error
     }
   }
+  /** Returns all issues of a value where that is cheap. */
+  const findAllIssues = (value: unknown): OutputUnit[] | undefined => {
+    try {
+      return validate(value, librarySchema, dialect, schemasByUri, false).errors
+    } catch {
+      return undefined
+    }
+  }
   return (value) => {
     checkPairs?.(value)
     budget.remainingSteps = maximumStepsFor(value)
-    const { valid, errors } = validateFirst(value)
+    const { valid, errors } = findFirstIssue(value)
     if (valid) return []
     budget.remainingSteps = maxStepsForIssues
-    return toIssues(collectAllErrors(allIssuesValidator, value) ?? errors)
-  }
-}
-
-/** Returns all issues of a value where that is cheap. */
-function collectAllErrors(allIssuesValidator: Validator, value: unknown): OutputUnit[] | undefined {
-  try {
-    return allIssuesValidator.validate(value).errors
-  } catch {
-    return undefined
+    return toIssues(findAllIssues(value) ?? errors)
   }
 }
 
 /** A value of this process may contain what JSON omits, such as `undefined`. Its serialized form is validated. */
-function validateSerializedValue(validate: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
+function findSerializedIssues(findIssues: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
   if (error !== workLimitError) {
     try {
-      return validate(JSON.parse(JSON.stringify(value)))
+      return findIssues(JSON.parse(JSON.stringify(value)))
     } catch {
       return [{ path: '', message: 'It is not a JSON value that can be validated.' }]
     }

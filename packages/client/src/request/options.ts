@@ -60,8 +60,8 @@ export interface CoreClientOptions extends InputHandlers {
   readonly onWarning?: ErrorListener<[warning: ClientWarning]>
   /**
    * Checks structured results against the tool's output schema. A tool that was not listed before is looked up once.
-   * Both come from the server: `compileJsonSchema` bounds the time that they take, regular expressions included, and
-   * another compiler has to do so itself.
+   * The schema and the result come from the server. `compileJsonSchema` bounds its work and runs no pattern of the
+   * schema. Another compiler must bound its work too, and match patterns in linear time or not at all.
    */
   readonly outputSchemaCompiler?: JsonSchemaCompiler | undefined
   readonly runtime?: Clock | undefined

@@ -136,8 +136,6 @@ describe('Structured results', () => {
   test.each<[string, JsonObject]>([
     ['a network reference', { $ref: 'https://evil.test/schema.json' }],
     ['a file reference', { $ref: 'file:///etc/passwd' }],
-    ['a pattern that never ends', { properties: { text: { pattern: '^(a+)+$' } } }],
-    ['a key that never ends', { patternProperties: { '^(a+)+$': {} } }],
     ['an unknown dialect', { $schema: 'https://evil.test/dialect', type: 'object' }],
   ])(
     'of a tool whose schema has %s are never waited for: nothing is sent [BAS-041 BAS-044 TOL-042]',
@@ -152,6 +150,16 @@ describe('Structured results', () => {
       expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/list'])
     },
   )
+
+  test.each<[string, JsonObject]>([
+    ['pattern', { properties: { text: { type: 'string', pattern: '^(a+)+$' } } }],
+    ['patternProperties', { patternProperties: { '^(a+)+$': {} } }],
+  ])('are not matched with a %s of the server, whose time has no bound [BAS-045]', async (_title, schema) => {
+    const text = `${'a'.repeat(60)}!`
+    const tool = createMinimalTool('odd', { outputSchema: { type: 'object', ...schema } })
+    const structuredContent = { text, [text]: 1 }
+    expect(await checking({ structuredContent }, tool).callTool('odd')).toMatchObject({ structuredContent })
+  })
 
   test('of a tool that no list has cost one look at the list', async () => {
     const exchange = serving(() => [])

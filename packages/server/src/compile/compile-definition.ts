@@ -7,7 +7,7 @@ import {
   type ServerCapabilities,
   type ServerExtension,
 } from '@x/schema'
-import { compileJsonSchema } from '@x/schema/json-schema'
+import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import {
   type Catalog,
   type CompiledDefinition,
@@ -36,7 +36,7 @@ const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
 export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
   const compileContext: CompileContext = {
     warn,
-    compileSchema: definition.compileSchema ?? compileJsonSchema,
+    compileSchema: definition.compileSchema ?? compileTrustedJsonSchema,
     maxElements: requireMaxElements(definition.maxArgumentElements, 'server'),
   }
   const resultMeta = resultMetaOf(definition)

@@ -70,7 +70,7 @@ export interface ServerDefinition<
    * cache. A list with a `visibleTo` in it is always private.
    */
   readonly cache?: CacheHints | undefined
-  /** Compiles schemas that are given as JSON Schema. Default: `compileJsonSchema` of `@x/schema/json-schema`. */
+  /** Compiles schemas that are given as JSON Schema. Default: `compileTrustedJsonSchema` of `@x/schema/json-schema`. */
   readonly compileSchema?: JsonSchemaCompiler | undefined
   /**
    * The values in arrays and members of objects that the arguments of a tool or a prompt may have. Default: 10,000.

@@ -1,5 +1,5 @@
 import type { RequestedSchema } from '@x/schema'
-import { compileJsonSchema } from '@x/schema/json-schema'
+import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import {
   type CheckedValue,
   type CompiledSchema,
@@ -59,7 +59,7 @@ interface CompiledForm {
 
 function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   const { jsonSchema, check, createCheckFor } = compileFormSchema(schema, (partSchema) =>
-    compileSchema(partSchema, { errorSubject, side: 'input', compile: compileJsonSchema }),
+    compileSchema(partSchema, { errorSubject, side: 'input', compile: compileTrustedJsonSchema }),
   )
   return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }

@@ -7,7 +7,7 @@ import {
   type SchemaIssue,
   isJsonObject,
 } from '@x/schema'
-import { compileJsonSchema } from '@x/schema/json-schema'
+import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
@@ -92,7 +92,7 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
     // The default validator stops at ten issues. Of another one nothing is known.
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
-    const finder = { ...emptyFinder, isComplete: schemaOptions.compile === compileJsonSchema }
+    const finder = { ...emptyFinder, isComplete: schemaOptions.compile === compileTrustedJsonSchema }
     return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
   }
   if (typeof standardProps.validate !== 'function') {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { compileJsonSchema } from '@x/schema/json-schema'
+import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import { createServer, type ServerWarning, tool } from '../index.ts'
 import { callTool } from '../testing/ask.ts'
 import {
@@ -129,7 +129,7 @@ describe('strict replay', () => {
     const server = createServer({
       name: 'demo',
       version: '1',
-      compileSchema: compileJsonSchema,
+      compileSchema: compileTrustedJsonSchema,
       tools: [change],
       onWarning,
     })

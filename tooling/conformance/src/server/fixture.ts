@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type McpServer, sealedState } from '@x/server'
 import type { ServerExtension } from '@x/schema'
-import { compileJsonSchema } from '@x/schema/json-schema'
 import { askingPrompts, askingTools, sessionTools } from './asking-tools.ts'
 import { contentTools } from './content-tools.ts'
 import { prompts } from './prompts.ts'
@@ -30,7 +29,6 @@ export function createFixture(extensions: readonly ServerExtension[]): McpServer
     resourceTemplates,
     prompts: [...prompts, ...askingPrompts],
     state: sealedState({ keys: [randomBytes(32)] }),
-    compileSchema: compileJsonSchema,
     extensions,
   })
   return server
