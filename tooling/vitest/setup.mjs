@@ -15,7 +15,7 @@ for (const method of methods) {
 }
 
 /**
- * Returns true for the line that a package writes about an error whose author gave no `onError`. Most tests that
+ * Returns true for the line that a package writes about an error whose author gave no `log`. Most tests that
  * provoke an error do not care; one about the line spies on the method.
  *
  * @param {unknown} value

@@ -1,3 +1,4 @@
+import type { Log } from '@x/server'
 import { type PageHandler, servePage } from '@apps/front/serve-page'
 import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
@@ -11,7 +12,7 @@ import {
 import { findPage } from './fleet/find-page.ts'
 import { signProgress, signResults } from './fleet/instance-meta.ts'
 import { defineConversations } from './server/conversation.ts'
-import { createWorkItemsServer, type OnError, type WorkItemsServer } from './server/create-work-items-server.ts'
+import { createWorkItemsServer, type WorkItemsServer } from './server/create-work-items-server.ts'
 import { loginDocument, openProofs, protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
 import { logError } from './log-error.ts'
 import { taskOptions } from './tasks/task-options.ts'
@@ -45,14 +46,14 @@ async function serve(): Promise<void> {
 function createInstance(configuration: Configuration): WorkItemsServer {
   const { azureDevOps, state, tasksDatabase, takeoverMs, authorization, instance } = configuration
   if (azureDevOps === undefined || tasksDatabase === undefined) throw new ConfigurationError('An instance needs more.')
-  const onError: OnError = (error, { method, name }) => logError(`${method} ${name ?? ''}`, error)
+  const log: Log = ({ method = '', name = '', message, err }) => logError(`${method} ${name}`, err ?? message)
   const signature = instance === undefined ? undefined : { id: instance, pid: process.pid }
   return createWorkItemsServer(createAzureDevOps(azureDevOps), {
     state,
-    onError,
+    log,
     // A call with its questions takes less: a busy laptop would hand it over between two rounds of the walk-through.
     shedding: { minWorkMs: 10_000 },
-    conversations: state && defineConversations(state, onError),
+    conversations: state && defineConversations(state),
     tasks: taskOptions(tasksDatabase, takeoverMs, (error) => logError('tasks', error)),
     use: signature && [signResults(signature)],
     extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],

@@ -1,10 +1,10 @@
-import { type StateCodec, sealedState } from '@x/server'
+import { type Log, type StateCodec, sealedState } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { serveStdio } from '@x/transport-stdio'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import { readConfiguration } from './configuration.ts'
 import { defineConversations } from './server/conversation.ts'
-import { createWorkItemsServer, type OnError } from './server/create-work-items-server.ts'
+import { createWorkItemsServer } from './server/create-work-items-server.ts'
 import { openService } from './service.ts'
 import { taskOptions } from './tasks/task-options.ts'
 
@@ -16,11 +16,11 @@ export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSig
   const { state = ownState(), tasksDatabase, takeoverMs } = readConfiguration(environment)
   const service = await openService(environment)
   // The output is the protocol's: whatever people should read goes to the error output, which hosts write down.
-  const onError: OnError = (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error)
+  const log: Log = ({ method = '', name = '', message, err }) => console.error(`${method} ${name}:`, err ?? message)
   const server = createWorkItemsServer(createAzureDevOps(service.connection), {
     state,
-    onError,
-    conversations: defineConversations(state, onError),
+    log,
+    conversations: defineConversations(state),
     tasks: tasksDatabase === undefined ? undefined : taskOptions(tasksDatabase, takeoverMs, console.error),
   })
   try {

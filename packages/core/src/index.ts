@@ -1,6 +1,6 @@
 /**
  * The parts that the packages of this implementation share: JSON values, time, waiting, cancellation,
- * the report of errors, and the bus that carries changes between instances.
+ * the log, and the bus that carries changes between instances.
  *
  * @module @x/core
  */
@@ -58,6 +58,15 @@ export {
   type LedgerLimits,
   LimitError,
 } from './ledger.ts'
+export {
+  createLog,
+  errorRecord,
+  type Log,
+  type LogContext,
+  type LogLevel,
+  type LogRecord,
+  quoteName,
+} from './log.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { createRandomPool, randomId } from './random-id.ts'
 export {

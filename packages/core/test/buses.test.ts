@@ -4,6 +4,7 @@ import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tool
 import { describeNeeding } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memoryBus } from '../src/bus/memory-bus.ts'
+import type { Log } from '../src/log.ts'
 import { postgresBus } from '../src/postgres.ts'
 import { redisBus } from '../src/redis.ts'
 import { keepsBusContract } from './support/bus-contract.ts'
@@ -11,7 +12,7 @@ import { keepsWireContract, type WireUnderTest } from './support/wire-contract.t
 
 describe('the bus in memory', () => {
   const errors: unknown[] = []
-  const bus = memoryBus({ onError: (error) => errors.push(error) })
+  const bus = memoryBus({ log: ({ err }) => errors.push(err) })
   keepsBusContract(() => ({ one: bus, other: bus, third: bus, errors }))
 })
 
@@ -122,8 +123,8 @@ describe('the bus over PostgreSQL', () => {
     const narrow = server.pool({ max: 1 })
     await narrow.query('LISTEN application')
     const errors: unknown[] = []
-    const onError = (error: unknown): void => void errors.push(error)
-    const bus = postgresBus(pool, { channel: 'narrow', listenPool: narrow, onError })
+    const log: Log = ({ err }) => void errors.push(err)
+    const bus = postgresBus(pool, { channel: 'narrow', listenPool: narrow, log })
     const topics: string[] = []
     const stop = await bus.listen({ onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
     await pool.query('SELECT pg_notify($1, $2)', ['application', '{"topic":"of the application"}'])

@@ -12,7 +12,7 @@ import {
 import { memoryStore, storedState } from '@x/state-codec'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { createServer, DefinitionError, tool } from './index.ts'
-import { callOf, callTool, createErrorCollector, errorOf, requestOf, resultOf } from './testing/ask.ts'
+import { callOf, callTool, createLogCollector, errorOf, requestOf, resultOf } from './testing/ask.ts'
 
 const about = { name: 'demo', version: '1.0.0', tools: [tool('t', { description: 't', run: () => 'ran' })] }
 
@@ -123,14 +123,14 @@ describe('An extension', () => {
   })
 
   test('answers its own error codes, and hides what else it throws', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const methods = {
       'com.example/refuse': () => {
         throw new McpError(-32043, 'No such thing')
       },
       'com.example/fail': () => Promise.reject(new Error('password=hunter2')),
     }
-    const server = createServer({ ...about, onError, extensions: [extensionOf('a', { start: () => ({ methods }) })] })
+    const server = createServer({ ...about, log, extensions: [extensionOf('a', { start: () => ({ methods }) })] })
     expect(await errorOf(server, 'com.example/refuse')).toEqual({ code: -32043, message: 'No such thing' })
     expect(await errorOf(server, 'com.example/fail')).toEqual({ code: -32603, message: 'Internal error' })
     expect(reported).toHaveLength(1)
@@ -204,7 +204,7 @@ describe('The safety of a composition', () => {
 describe('The lifecycle of a server', () => {
   test('drains, closes and asks every extension, once, whatever one of them throws', async () => {
     const notes: string[] = []
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const instanceOf = (name: string) => ({
       required: true,
       ready: () => name !== 'b',
@@ -218,7 +218,7 @@ describe('The lifecycle of a server', () => {
       },
     })
     const extensions = ['a', 'b'].map((name) => extensionOf(name, { start: () => instanceOf(name) }))
-    const server = createServer({ ...about, onError, extensions })
+    const server = createServer({ ...about, log, extensions })
     expect([await server.ready(), server.load.ready]).toEqual([false, true])
     const undrain = server.drain()
     expect(server.load.ready).toBe(false)
@@ -233,10 +233,10 @@ describe('The lifecycle of a server', () => {
   })
 
   test('is ready while an extension that is not required cannot reach its store: its load and one report name it [UNA-004]', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     let isReachable = false
     const extension = extensionOf('a', { start: () => ({ ready: () => isReachable }) })
-    const server = createServer({ ...about, onError, extensions: [extension] })
+    const server = createServer({ ...about, log, extensions: [extension] })
     expect([await server.ready(), await server.ready(), server.load.unavailable]).toEqual([true, true, ['a']])
     expect(reported).toMatchObject([
       { error: { message: expect.stringContaining('calls that need it fail meanwhile') } },
@@ -249,19 +249,19 @@ describe('The lifecycle of a server', () => {
   })
 
   test('is not ready when a check of the author rejects, which is reported', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const ready = () => Promise.reject(new Error('no database'))
-    const server = createServer({ ...about, onError, ready })
+    const server = createServer({ ...about, log, ready })
     expect(await server.ready()).toBe(false)
     expect(reported).toMatchObject([{ error: { message: 'no database' } }])
   })
 
   test('is not ready while the store of its state cannot be reached, and reports each change once [UNA-004]', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     let isReachable = true
     const inner = memoryStore()
     const get = (key: string) => (isReachable ? inner.get(key) : Promise.reject(new Error('no connection')))
-    const server = createServer({ ...about, onError, state: storedState({ store: { ...inner, get } }) })
+    const server = createServer({ ...about, log, state: storedState({ store: { ...inner, get } }) })
     expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
     isReachable = false
     for (let probe = 0; probe < 3; probe++) expect(await server.ready()).toBe(false)
@@ -272,10 +272,10 @@ describe('The lifecycle of a server', () => {
   })
 
   test('is ready while the bus of its subscriptions cannot be reached: its load and one report name it [UNA-004]', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     let isReachable = false
     const ping = () => (isReachable ? Promise.resolve() : Promise.reject(new Error('no connection')))
-    const server = createServer({ ...about, onError, subscriptions: { bus: { ...memoryBus(), ping } } })
+    const server = createServer({ ...about, log, subscriptions: { bus: { ...memoryBus(), ping } } })
     expect([await server.ready(), await server.ready(), server.load.unavailable]).toEqual([
       true,
       true,
@@ -289,14 +289,14 @@ describe('The lifecycle of a server', () => {
   })
 
   test('closes what its author opened, once and after its extensions, and reports its error', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const notes: string[] = []
     const extension = extensionOf('a', { start: () => ({ close: async () => void notes.push('extension') }) })
     const close = async () => {
       notes.push('author')
       throw new Error('cannot quit')
     }
-    const server = createServer({ ...about, onError, close, extensions: [extension] })
+    const server = createServer({ ...about, log, close, extensions: [extension] })
     await Promise.all([server.close(), server.close()])
     expect(notes).toEqual(['extension', 'author'])
     expect(reported).toMatchObject([{ error: { message: 'cannot quit' } }])

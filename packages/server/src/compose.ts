@@ -1,3 +1,4 @@
+import { errorRecord } from '@x/core'
 import type {
   Call,
   CloseOptions,
@@ -40,7 +41,7 @@ export interface CompositionOptions {
   readonly extensions: readonly ServerExtension[]
   /** The parts that readiness asks beside the extensions. */
   readonly parts: readonly ServerPart[]
-  readonly host: Pick<ExtensionHost, 'beginWork' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'report'>
+  readonly host: Pick<ExtensionHost, 'beginWork' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'log'>
 }
 
 interface StartedExtension {
@@ -50,10 +51,13 @@ interface StartedExtension {
 
 const defaultGraceMs = 5000
 
+/** The fields of a log record about an extension. */
+const extensionContext = { method: 'extension' }
+
 /** Members of a server that no extension may take. */
 const reservedMemberNames = new Set(
   (
-    'exchange info load ledger adapters localOnly needsPrincipal ready receive drain close ' +
+    'exchange info load ledger log adapters localOnly needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
   ).split(' '),
 )
@@ -102,16 +106,13 @@ export function composeServer({ coreExchange, use, extensions, parts, host }: Co
   }
 }
 
-function createLifecycleMethods(
-  startedExtensions: readonly StartedExtension[],
-  { report }: CompositionOptions['host'],
-) {
+function createLifecycleMethods(startedExtensions: readonly StartedExtension[], { log }: CompositionOptions['host']) {
   const closeExtension = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
     try {
       await instance.close?.({ graceMs })
     } catch (error) {
       // The others close nonetheless.
-      report(error)
+      log(errorRecord(error, extensionContext))
     }
   }
   return {
@@ -132,14 +133,14 @@ function createLifecycleMethods(
   }
 }
 
-function partOf({ extension, instance }: StartedExtension, { report }: CompositionOptions['host']): ServerPart {
+function partOf({ extension, instance }: StartedExtension, { log }: CompositionOptions['host']): ServerPart {
   return {
     name: extension.name,
     problem: `The extension "${extension.name}" cannot reach what it depends on`,
     consequence: 'calls that need it fail meanwhile',
     isRequired: () => instance.required === true,
     check: () => instance.ready?.(),
-    report,
+    report: (error) => log(errorRecord(error, extensionContext)),
   }
 }
 

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, isLimitError, isUnavailable, offAbort } from '@x/core'
+import { abortReasonOf, isCancelled, isLimitError, isUnavailable, offAbort, quoteName } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -26,7 +26,7 @@ import {
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
-import { quoteName, type ErrorContext, reportServerError } from './request/report.ts'
+import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
@@ -64,7 +64,9 @@ export function createCoreExchange(state: ServerState): Exchange {
     } catch (error) {
       if (isCancelled(call)) throw abortReasonOf(call)
       // The codes of an extension are its own to choose.
-      return isMcpError(error) ? errorResponse(request.id, error) : toErrorResponse(error, request, state.settings)
+      return isMcpError(error)
+        ? errorResponse(request.id, error)
+        : toErrorResponse(error, { ...request, call }, state.settings)
     }
   }
 
@@ -83,7 +85,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
       if (call.signal.aborted) throw call.signal.reason
-      return toErrorResponse(error, request, state.settings)
+      return toErrorResponse(error, { ...request, call }, state.settings)
     } finally {
       if (servedRequest !== undefined) endRequest(servedRequest)
     }
@@ -97,7 +99,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     const method = servedMethod.name
     const toStreamErrorResponse = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw abortReasonOf(call)
-      return toErrorResponse(error, { jsonrpc: '2.0', id, method }, state.settings)
+      return toErrorResponse(error, { id, method, call }, state.settings)
     }
     return startStreamingMethod(servedMethod, request, call).then(
       (result) => ({ jsonrpc: '2.0', id, result }),
@@ -221,11 +223,11 @@ const definedErrorCodes = new Set<number>(Object.values(errorCodes))
  * The one place where errors become what the peer sees: an McpError as it is, a reached limit and a part that cannot be
  * reached with their reasons, all else as -32603 without detail, which is reported to the author.
  */
-function toErrorResponse(error: unknown, request: RpcRequest, settings: ServerSettings): RpcError {
+function toErrorResponse(error: unknown, request: LoggedRequest, settings: ServerSettings): RpcError {
   if (isMcpError(error) && isSendable(error)) return errorResponse(request.id, error)
   if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
   if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
-  reportServerError(error, errorContextFor(request), settings)
+  reportServerError(error, logContextOf(request, targetNameOf(request)), settings)
   // A handler may have begun, so no client may send the request again without a key.
   return errorResponse(request.id, isUnavailable(error) ? unavailableError({ begun: true }) : undefined)
 }
@@ -235,10 +237,11 @@ function declinedError({ key, action, message }: InputDeclined): McpError {
   return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
 
-function errorContextFor({ method, params }: RpcRequest): ErrorContext {
+/** Returns the name or URI of the tool, prompt or resource that a request is for. */
+function targetNameOf({ method, params }: LoggedRequest): string | undefined {
   const targetParam = findMethodRow(method)?.targetParam
   const name = targetParam && params?.[targetParam]
-  return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }
+  return typeof name === 'string' ? name.slice(0, 1000) : undefined
 }
 
 /**

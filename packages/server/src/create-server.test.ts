@@ -6,7 +6,7 @@ import {
   sendRequest,
   callOf,
   callTool,
-  createErrorCollector,
+  createLogCollector,
   errorOf,
   invalidParams,
   pagesOf,
@@ -154,11 +154,11 @@ describe('results', () => {
 
 describe('errors on the wire', () => {
   const throwing = (error: unknown) => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const read = () => {
       throw error
     }
-    const server = createServer({ ...about, onError, resources: [resource('text://a', { name: 'a', read })] })
+    const server = createServer({ ...about, log, resources: [resource('text://a', { name: 'a', read })] })
     return { reported, error: errorOf(server, 'resources/read', { uri: 'text://a' }) }
   }
 
@@ -186,14 +186,14 @@ describe('errors on the wire', () => {
     },
   )
 
-  test('an onError that throws changes nothing', async () => {
-    const onError = () => {
+  test('a log that throws changes nothing', async () => {
+    const log = () => {
       throw new Error('the log is full')
     }
     const run = () => {
       throw new Error('no')
     }
-    const server = createServer({ ...about, onError, tools: [tool('a', { description: 'a', run })] })
+    const server = createServer({ ...about, log, tools: [tool('a', { description: 'a', run })] })
     expect(await callTool(server, 'a')).toMatchObject({ isError: true })
   })
 })

@@ -40,7 +40,7 @@ export function createServer<
       state: settings.sharedStateCodec,
       runsOnlyTasks: () => runsOnlyTasks(state),
       beginWork: () => beginExtensionWork(settings),
-      report: (error) => reportServerError(error, { method: 'extension' }, settings),
+      log: settings.log,
     },
   })
   state.methods = composition.methods
@@ -95,6 +95,7 @@ function createServerMembers(
   return {
     exchange,
     ledger: settings.ledger,
+    log: settings.log,
     adapters,
     needsPrincipal,
     receive,
@@ -119,21 +120,21 @@ function createServerMembers(
   }
 }
 
-async function isReady({ ready }: ServerDefinition, { onError }: ServerSettings): Promise<boolean> {
+async function isReady({ ready }: ServerDefinition, settings: ServerSettings): Promise<boolean> {
   try {
     return (await ready?.()) ?? true
   } catch (error) {
-    reportServerError(error, { method: 'ready' }, { onError })
+    reportServerError(error, { method: 'ready' }, settings)
     return false
   }
 }
 
 /** Closes what the author opened, after everything that uses it has ended. */
-async function closeResources({ close }: ServerDefinition, { onError }: ServerSettings): Promise<void> {
+async function closeResources({ close }: ServerDefinition, settings: ServerSettings): Promise<void> {
   try {
     await close?.()
   } catch (error) {
-    reportServerError(error, { method: 'close' }, { onError })
+    reportServerError(error, { method: 'close' }, settings)
   }
 }
 

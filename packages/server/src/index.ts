@@ -25,7 +25,7 @@ export type { TaskChoice } from './definitions/context.ts'
 export type { InputRequiredReturn } from './definitions/context.ts'
 export type { FormAnswer, FormQuestion, UrlQuestion } from './definitions/context.ts'
 export type { Checkpoint, StepContext, StepResult, WidenedValue, WithListsFilled } from './definitions/context.ts'
-export type { ServerWarning, WarningCode } from './request/report.ts'
+export type { WarningCode } from './request/report.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './definitions/context.ts'
 export type {
   CacheHints,
@@ -65,8 +65,7 @@ export type {
   CallerInput,
   TextArguments,
 } from './json-schema/compile-schema.ts'
-export type { ErrorContext } from './request/report.ts'
-export type { Change, ChangeBus, ChangeListener } from '@x/core'
+export type { Change, ChangeBus, ChangeListener, Log, LogLevel, LogRecord } from '@x/core'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
 export type {
   HardLimit,

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import { createClient, type ClientExtension } from '@x/client'
 import {
   contextKey,
@@ -248,11 +249,11 @@ describe('The runs of one call', () => {
 })
 
 describe('Errors of sessions', () => {
-  test('reach onError of the server where sessions have none', async () => {
+  test('reach the log of the server where sessions have none', async () => {
     const reported: unknown[] = []
     const sessions = createSessions({ codec: createCodec(createManualClock()) })
-    const onError = (error: unknown): void => void reported.push(error)
-    const server = createTestServer({ extensions: [sessions], onError })
+    const log = ({ err }: LogRecord): void => void reported.push(err)
+    const server = createTestServer({ extensions: [sessions], log })
     const error = await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })
     expect([error.code, reported]).toEqual([-32043, [expect.objectContaining({ code: 'malformed' })]])
   })

@@ -16,7 +16,7 @@ const make = (kit: ServerKit) => createServer({ ...definition, ...kit })
 const answers = { name: { name: 'Ada' }, day: { day: 'friday' } }
 
 test('a factory that ignores its kit gets an error that says so when a state does not open', async () => {
-  const forgetful = () => createServer({ ...definition, onWarning: () => {} })
+  const forgetful = () => createServer({ ...definition, log: () => {} })
   await using client = testClient(forgetful, { answers, restartBetweenRounds: true })
   await expect(client.callTool('greet')).rejects.toMatchObject({
     code: 'kit_unused',

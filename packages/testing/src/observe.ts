@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import type { ServerWarning } from '@x/server'
+import type { LogRecord } from '@x/server'
 import { type ObservedQuestion, readQuestionText } from './answers.ts'
 
 /** One request of a call that may ask, and its response. */
@@ -56,7 +56,7 @@ export interface ObservedTask {
   readonly statusMessage?: string
 }
 
-/** An error that a server reported to its `onError`: often the reason of an `Internal error`. */
+/** An error that a server logged: often the reason of an `Internal error`. */
 export interface ObservedError {
   readonly method: string
   readonly name?: string
@@ -72,7 +72,7 @@ export interface Observations {
   readonly changes: readonly ObservedChange[]
   readonly tasks: readonly ObservedTask[]
   /** Warnings of instances that were made with the kit. */
-  readonly warnings: readonly ServerWarning[]
+  readonly warnings: readonly LogRecord[]
   /** Errors of instances that were made with the kit. */
   readonly errors: readonly ObservedError[]
 }

@@ -1,23 +1,15 @@
 import type { Runtime } from '@x/core'
 import type { JsonValue, Server } from '@x/schema'
-import {
-  type ErrorContext,
-  type SealClaims,
-  sealedState,
-  type ServerDefinition,
-  type ServerWarning,
-  type StateCodec,
-} from '@x/server'
+import { type Log, type SealClaims, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
 
 /**
  * The part of a definition that a test gives every instance of a server: one key, so that each opens what another has
- * sealed, strict replay, and the test's ears.
+ * sealed, strict replay, and a log of the test.
  */
 export interface ServerKit {
   readonly state: StateCodec
   readonly strictReplay: boolean
-  readonly onWarning: (warning: ServerWarning) => void
-  readonly onError: (error: unknown, where: ErrorContext) => void
+  readonly log: Log
   /** The test's runtime, where it has one. */
   readonly runtime?: Partial<Runtime> | undefined
   /** Stops calls at their steps, where the test does so. */
@@ -50,8 +42,7 @@ export interface KitOptions {
   readonly runtime?: Partial<Runtime> | undefined
   readonly strictReplay: boolean
   readonly shedding?: ServerDefinition['shedding']
-  readonly onWarning: ServerKit['onWarning']
-  readonly onError: ServerKit['onError']
+  readonly log: Log
 }
 
 /** Makes the kit of one test. */

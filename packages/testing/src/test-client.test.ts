@@ -97,7 +97,7 @@ test('sampling, roots and URLs are answered as well, in prompts and resources', 
     version: '1',
     prompts: [ask],
     resources: [explicit],
-    onWarning: () => {},
+    log: () => {},
   })
   await using client = testClient(server, { answers: { page: 'accept', model: reply, roots: [root] } })
   const { messages } = await client.getPrompt('ask')

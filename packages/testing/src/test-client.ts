@@ -154,9 +154,11 @@ function createObservedKit(
     runtime,
     strictReplay,
     shedding,
-    onWarning: (warning) => void observations.warnings.push(warning),
-    onError: (error, { method, name }) =>
-      void observations.errors.push({ method, ...(name !== undefined && { name }), error }),
+    log: (record) => {
+      const { level, method = '', name, err } = record
+      if (level === 'error') observations.errors.push({ method, ...(name !== undefined && { name }), error: err })
+      else observations.warnings.push(record)
+    },
   })
 }
 

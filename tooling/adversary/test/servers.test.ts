@@ -84,7 +84,7 @@ describe('A server answers whatever its client sends, shortly and without an int
         return 'read'
       },
     })
-    const server = createServer({ name: 'files', version: '1.0.0', resourceTemplates: [files], onError: () => {} })
+    const server = createServer({ name: 'files', version: '1.0.0', resourceTemplates: [files], log: () => {} })
     const part = fc.constantFrom(
       '..',
       '.',
@@ -168,7 +168,7 @@ function hostedServer(): Server {
     tools: [rows, ask],
     resourceTemplates: [files],
     state: sealedState({ keys }),
-    onError: () => {},
+    log: () => {},
     extensions: [counts],
   })
   return server

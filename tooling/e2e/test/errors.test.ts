@@ -23,7 +23,7 @@ const definition = {
     }),
   ],
   resources: [resource('test://one', { name: 'one', read: () => '1' })],
-  onError: () => {},
+  log: () => {},
 }
 
 overEveryTransport('an error', (serve) => {

@@ -41,7 +41,7 @@ function besieged(wrap: (exchange: Exchange) => Exchange = (exchange) => exchang
     name: 'hostile',
     version: '1.0.0',
     ...hostileDefinition((key, given) => void past.push([key, given])),
-    onError: (error) => void errors.push(error),
+    log: ({ err }) => void errors.push(err),
   })
   const exchange = wrap(server.exchange)
   return async ({ method, params }: Target, more: JsonObject): Promise<Attempt> => {

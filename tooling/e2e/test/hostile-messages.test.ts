@@ -36,7 +36,7 @@ function besieged(): { readonly server: McpServer; readonly given: unknown[]; re
       resourceTemplate('x://{a}-{b}-{c}-{d}-{e}', { name: 'parts', read: (variables) => JSON.stringify(variables) }),
     ],
     state: stateWith(keys.first),
-    onError: (error) => void errors.push(error),
+    log: ({ err }) => void errors.push(err),
   })
   return { server, given, errors }
 }

@@ -65,8 +65,8 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
   test('changes its keys in two phases, instance by instance, and no call under way fails', async () => {
     const [old, young] = [keys.first, keys.second]
     // Nine rounds are one more than a server warns of.
-    const onWarning = (): void => {}
-    const definitionWith = (...ring: string[]) => ({ tools: [askOften], state: stateWith(...ring), onWarning })
+    const log = (): void => {}
+    const definitionWith = (...ring: string[]) => ({ tools: [askOften], state: stateWith(...ring), log })
     const both = definitionWith(old, young)
     const turned = definitionWith(young, old)
     const alone = definitionWith(young)
@@ -90,7 +90,7 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
   })
 
   test('whose keys were changed in one phase refuses what the others sealed', async () => {
-    const definitionWith = (key: string) => ({ tools: [askOften], state: stateWith(key), onError: () => {} })
+    const definitionWith = (key: string) => ({ tools: [askOften], state: stateWith(key), log: () => {} })
     await using fleet = await startFleet(serve, [definitionWith(keys.first), definitionWith(keys.first)])
     const calls = openCalls(fleet)
     await calls.begin(1)

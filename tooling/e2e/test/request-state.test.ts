@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { type Exchange, type JsonObject, metaKeys } from '@x/schema'
-import { tool } from '@x/server'
+import { tool, type LogRecord } from '@x/server'
 import { memoryStore, sealedState, singleUseState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ const inputResponses = { resolution: { action: 'accept', content: { resolution: 
 const refused = {
   error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
 }
-const quiet = { onError: () => {} }
+const quiet = { log: () => {} }
 
 const reopens = tool('reopens', {
   description: 'Another tool with the same arguments and question',
@@ -139,9 +139,9 @@ overEveryTransport('a state that comes back', (serve) => {
 
   test('to an instance with other keys is refused, and says to its operator which fault it is', async () => {
     const told: unknown[] = []
-    const onError = (error: unknown): void => void told.push(error)
+    const log = ({ err }: LogRecord): void => void told.push(err)
     await using one = await serve({ tools: [resolveTool()], state })
-    await using other = await serve({ tools: [resolveTool()], state: stateWith(keys.second), onError })
+    await using other = await serve({ tools: [resolveTool()], state: stateWith(keys.second), log })
     const requestState = await stateFor(one.connect().exchange, resolveOne)
     const { response } = await send(other.connect().exchange, callOf({ ...resolveOne, inputResponses, requestState }))
     expect(response).toMatchObject(refused)

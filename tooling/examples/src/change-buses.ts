@@ -15,7 +15,7 @@ export async function connectRedisBus(url: string): Promise<OpenBus> {
   const client = createClient({ url })
   client.on('error', (error) => console.error('redis', error))
   await client.connect()
-  const bus = redisBus(client, { channel: 'tickets:changes', onError: (error) => console.error('bus', error) })
+  const bus = redisBus(client, { channel: 'tickets:changes', log: ({ message }) => console.error('bus', message) })
   return { bus, close: () => client.close() }
 }
 // #endregion redis
@@ -26,7 +26,7 @@ export async function connectPostgresBus(connectionString: string): Promise<Open
   const pool = new Pool({ connectionString, max: 10 })
   // pg ends the process when an idle connection breaks and nobody listens.
   pool.on('error', (error) => console.error('postgres', error))
-  const bus = postgresBus(pool, { channel: 'tickets_changes', onError: (error) => console.error('bus', error) })
+  const bus = postgresBus(pool, { channel: 'tickets_changes', log: ({ message }) => console.error('bus', message) })
   return { bus, close: () => pool.end() }
 }
 // #endregion postgres

@@ -15,7 +15,7 @@ export const server = createServer({
   resourceTemplates: [note],
   // None of these asks its client for anything, so that no keys are needed.
   state: false,
-  onError: (error, { method, name }) => process.stderr.write(`${method} ${name ?? ''}: ${String(error)}\n`),
+  log: (record) => process.stderr.write(`${JSON.stringify(record)}\n`),
 })
 // #endregion
 

@@ -14,15 +14,8 @@ const conversation = z.object({
 export type Conversation = z.infer<typeof conversation>
 
 /** Conversations, which any instance can go on with that has the same keys. */
-export function defineConversations(
-  codec: StateCodec,
-  onError: (error: unknown, where: { readonly method: string }) => void = () => {},
-): Sessions<Conversation> {
-  return sessions({
-    codec,
-    state: { schema: conversation, initial: {} },
-    onError,
-  })
+export function defineConversations(codec: StateCodec): Sessions<Conversation> {
+  return sessions({ codec, state: { schema: conversation, initial: {} } })
 }
 
 const aboutOne = z.object({ workItemId: z.number() })

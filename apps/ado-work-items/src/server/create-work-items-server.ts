@@ -1,6 +1,6 @@
 import { legacy } from '@x/legacy/server'
 import type { Middleware, ServerExtension } from '@x/schema'
-import { createServer, type ErrorContext, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
+import { createServer, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
@@ -10,18 +10,14 @@ import { icons } from './icon.ts'
 import { triagePrompt } from './triage-prompt.ts'
 import { workItemResource } from './work-item-resource.ts'
 
-/** Reports an error that no client may see, with its context. */
-export type OnError = (error: unknown, where: ErrorContext) => void
-
 /** The dependencies of the server, and the parts of its definition that a test sets. */
 export interface WorkItemsOptions
-  extends Partial<Pick<ServerDefinition, 'strictReplay' | 'onWarning' | 'runtime' | 'shedding'>> {
+  extends Partial<Pick<ServerDefinition, 'strictReplay' | 'log' | 'runtime' | 'shedding'>> {
   /**
    * Seals what a call that asks leaves with its client, and the session ids of older clients; the same at every
    * instance. Default: for this process alone.
    */
   readonly state?: StateCodec | undefined
-  readonly onError?: OnError | undefined
   /** Lets the server remember, within a session, what a conversation was about. Default: it has no sessions. */
   readonly conversations?: Sessions<Conversation> | undefined
   /** The storage and the workers of tasks. Default: in this process alone. */
@@ -56,7 +52,5 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
       ...(conversations === undefined ? [] : [conversations]),
       ...extensions,
     ],
-    // An error without a message of this server may contain private details.
-    describeError: () => 'The tool failed; the server has written down why.',
   })
 }

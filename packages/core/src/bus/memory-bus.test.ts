@@ -31,11 +31,11 @@ test('one listener that is added twice hears twice, and is stopped one at a time
   expect([gaps, listeners.count]).toEqual([3, 1])
 })
 
-test('an onError that throws keeps nobody from hearing', async () => {
+test('a log that throws keeps no listener from its change', async () => {
   const fail = (): never => {
     throw new Error('broken')
   }
-  const bus = memoryBus({ onError: fail })
+  const bus = memoryBus({ log: fail })
   const onChange: string[] = []
   await bus.listen({ onChange: fail, onGap: fail })
   await bus.listen({ onChange: ({ topic }) => onChange.push(topic), onGap: () => {} })

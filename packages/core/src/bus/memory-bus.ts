@@ -1,13 +1,10 @@
-import { type ErrorListener, errorListener } from '../error-listener.ts'
+import { createLog, errorRecord, type Log } from '../log.ts'
 import type { Change, ChangeBus, ChangeListener } from './change-bus.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
-  /**
-   * Receives errors that a listener throws. The other listeners are called nonetheless. Default: a line of
-   * `console.error`. Give `false` for none.
-   */
-  readonly onError?: ErrorListener<[error: unknown]>
+  /** Receives errors that a listener throws. The other listeners are called nonetheless. Default: a line of stderr. */
+  readonly log?: Log | undefined
 }
 
 /**
@@ -15,7 +12,7 @@ export interface MemoryBusOptions {
  * a listener publishes waits until the changes before it are delivered. It never loses a change, and never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
-  const listeners = createListenerRegistry(createErrorReporter(options.onError))
+  const listeners = createListenerRegistry(createErrorReporter(options.log))
   return {
     publish(change) {
       listeners.notifyChange(change)
@@ -96,17 +93,8 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
   }
 }
 
-/**
- * Wraps an `onError` so that it may be called anywhere: an error that it throws itself is dropped, because others wait
- * for their turn. Without an `onError`, each error is a line of `console.error`.
- */
-export function createErrorReporter(givenListener: ErrorListener<[error: unknown]>): (error: unknown) => void {
-  const onError = errorListener(givenListener, '@x/core', () => 'change bus')
-  return (error) => {
-    try {
-      onError(error)
-    } catch {
-      // An error of the error handler cannot be reported to it.
-    }
-  }
+/** Returns a function that writes each error of a bus to the log, as that of the change bus. */
+export function createErrorReporter(log: Log | undefined): (error: unknown) => void {
+  const write = createLog(log, '@x/core')
+  return (error) => write(errorRecord(error, { name: 'change bus' }))
 }

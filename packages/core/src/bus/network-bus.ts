@@ -1,4 +1,4 @@
-import type { ErrorListener } from '../error-listener.ts'
+import type { Log } from '../log.ts'
 import { type Clock, platformRuntime } from '../runtime.ts'
 import { maxTimerMs } from '../waiting.ts'
 import { type ChangeBus, BusError } from './change-bus.ts'
@@ -9,11 +9,8 @@ import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
 
 /** The options that every bus over a network has. */
 export interface NetworkBusOptions {
-  /**
-   * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: a line of
-   * `console.error`. Give `false` for none.
-   */
-  readonly onError?: ErrorListener<[error: unknown]>
+  /** Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: stderr. */
+  readonly log?: Log | undefined
   /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
   /**
@@ -56,7 +53,7 @@ export function createNetworkBus(
 ): ChangeBus {
   const timeoutMs = requireDurationMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
   const keepAliveMs = requireDurationMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
-  const onError = createErrorReporter(options.onError)
+  const onError = createErrorReporter(options.log)
   const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
     try {

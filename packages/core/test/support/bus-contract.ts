@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChangeBus } from '../../src/bus/change-bus.ts'
 import { hearing, passMarker } from './hearing.ts'
 
-/** Three instances of a service on one bus, and what their `onError` was told. */
+/** Three instances of a service on one bus, and the errors that they logged. */
 export interface Fleet {
   readonly one: ChangeBus
   readonly other: ChangeBus
@@ -74,7 +74,7 @@ function reachesWhoListens(fleet: () => Fleet): void {
 
 /** Nothing that a listener does harms another. */
 function bearsItsListeners(fleet: () => Fleet): void {
-  test('a listener that throws keeps nobody from hearing, and onError is told', async () => {
+  test('a listener that throws keeps no other from its change, and is logged', async () => {
     const { one, other, errors } = fleet()
     const refuse = (): never => {
       throw new Error('this listener is broken')

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChangeBus } from '../../src/bus/change-bus.ts'
 import type { NetworkBusOptions } from '../../src/bus/network-bus.ts'
+import type { Log } from '../../src/log.ts'
 import { type Fleet, keepsBusContract } from './bus-contract.ts'
 import { hearing, passMarker } from './hearing.ts'
 
@@ -30,9 +31,9 @@ export function keepsWireContract(wire: () => WireUnderTest): void {
   let fleet: Fleet | undefined
   keepsBusContract(() => {
     const errors: unknown[] = []
-    const onError = (error: unknown): void => void errors.push(error)
+    const log: Log = ({ err }) => void errors.push(err)
     const { bus } = wire()
-    fleet ??= { one: bus({ onError }), other: bus({ onError }), third: bus({ onError }), errors }
+    fleet ??= { one: bus({ log }), other: bus({ log }), third: bus({ log }), errors }
     return fleet
   })
   holdsOneConnection(wire)
@@ -74,7 +75,7 @@ function comesBack(wire: () => WireUnderTest): void {
   test('a broken connection comes back by itself: everybody is told of a gap, and then of changes', async () => {
     const { bus, breakListeners, countListeners } = wire()
     const errors: unknown[] = []
-    const [one, other] = [bus({ onError: (error) => errors.push(error) }), bus()]
+    const [one, other] = [bus({ log: ({ err }) => errors.push(err) }), bus()]
     const all = [await hearing(one), await hearing(one), await hearing(other)]
     await breakListeners()
     for (const { topics } of all) await expect.poll(topics, patient).toEqual(['gap'])
@@ -109,7 +110,7 @@ function comesBack(wire: () => WireUnderTest): void {
 
   test('a ping rejects while the server is away, and resolves when it is back [UNA-004]', async () => {
     const { bus, stopServer, startServer } = wire()
-    const one = bus({ timeoutMs: 1_000, onError: false })
+    const one = bus({ timeoutMs: 1_000, log: () => {} })
     await stopServer()
     await expect(one.ping?.()).rejects.toMatchObject({ name: 'BusError', code: 'unavailable' })
     await startServer()
@@ -119,7 +120,7 @@ function comesBack(wire: () => WireUnderTest): void {
   test('who stops while the server is away is not connected again', async () => {
     const { bus, stopServer, startServer, countListeners } = wire()
     const errors: unknown[] = []
-    const [one, other] = [bus({ onError: (error) => errors.push(error) }), bus({ timeoutMs: 1_000 })]
+    const [one, other] = [bus({ log: ({ err }) => errors.push(err) }), bus({ timeoutMs: 1_000 })]
     const listener = await hearing(one)
     await stopServer()
     await expect.poll(() => errors.length, patient).toBeGreaterThan(0)
@@ -136,7 +137,7 @@ function noticesSilence(wire: () => WireUnderTest): void {
   test('a peer that went without a word is noticed, and its return is told as a gap', async () => {
     const { bus, freeze, thaw, countListeners } = wire()
     const errors: unknown[] = []
-    const one = bus({ keepAliveMs: 50, timeoutMs: 200, onError: (error) => errors.push(error) })
+    const one = bus({ keepAliveMs: 50, timeoutMs: 200, log: ({ err }) => errors.push(err) })
     const listener = await hearing(one)
     await freeze()
     await expect.poll(() => errors.length, patient).toBeGreaterThan(0)
@@ -193,10 +194,10 @@ function keepsToItsChannel(wire: () => WireUnderTest): void {
     ['a topic that is no string', '{"topic":1}'],
     ['data that is no object', '{"topic":"task","data":"all"}'],
     ['data deeper than any change has', `{"topic":"task","data":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`],
-  ])('a message on the channel with %s is told to onError, and nobody else', async (_, text) => {
+  ])('a message on the channel with %s is logged, and no listener gets it', async (_, text) => {
     const { bus, sendRaw } = wire()
     const errors: unknown[] = []
-    const one = bus({ onError: (error) => errors.push(error) })
+    const one = bus({ log: ({ err }) => errors.push(err) })
     const listener = await hearing(one)
     await sendRaw(text)
     const marker = await passMarker(one, [listener])

@@ -1,4 +1,4 @@
-import { isUnavailable, type Ledger, raceWithAbort, sleep } from '@x/core'
+import { isUnavailable, type Ledger, raceWithAbort, sleep, errorRecord } from '@x/core'
 import type { Exchange, ExtensionHost, Implementation } from '@x/schema'
 import { createOpenQuestions, type OpenQuestions } from './call/open-questions.ts'
 import { createMemoryRounds, type RoundStore } from './call/round-store.ts'
@@ -44,7 +44,7 @@ const retryPauseMs = 250
 
 /** Joins what a server gives with the settings of the extension. */
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
-  const { exchange, info, runtime, ledger, beginWork, report } = host
+  const { exchange, info, runtime, ledger, beginWork, log } = host
   const schedule: Deps['schedule'] = (run, ms) => {
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
@@ -72,7 +72,7 @@ export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps 
     rounds: stateRounds ?? createMemoryRounds(),
     stateRounds,
     now: runtime.now,
-    reportError: report,
+    reportError: (error) => log(errorRecord(error, { method: 'extension' })),
     schedule,
     sleep: (ms, signal) => sleep(ms, { clock: runtime, signal }),
     retryUnavailable,

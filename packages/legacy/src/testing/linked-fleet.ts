@@ -113,7 +113,7 @@ export function createLinkedServers(options: LegacyOptions = {}): LinkedServers 
   const start = () => {
     const bus = createTestBus(shared)
     const server = createLegacyServer(
-      { tools, state: codec, strictReplay: false, onError: (error) => errors.push(error) },
+      { tools, state: codec, strictReplay: false, log: ({ err }) => errors.push(err) },
       { codec, link: { store, bus: bus.bus }, ...options },
     )
     return { ...bus, server, handle: httpHandler(server) }

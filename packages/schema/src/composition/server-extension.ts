@@ -1,6 +1,6 @@
 import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import type { JsonObject, JsonValue, Ledger, Runtime } from '@x/core'
+import type { JsonObject, JsonValue, Ledger, Log, Runtime } from '@x/core'
 import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { Undrain } from './server.ts'
@@ -75,8 +75,8 @@ export interface ExtensionHost {
    * work between two runs of a handler, such as a poll: a run is counted by the server.
    */
   beginWork(): () => void
-  /** Reports a failure that the caller does not see whole, to the server's `onError`. */
-  report(error: unknown): void
+  /** The server's log, for failures that the caller does not see whole, and for warnings. Never throws. */
+  readonly log: Log
 }
 
 /** The codec of a server, as an extension uses it: a `StateCodec` of `@x/state-codec`. */

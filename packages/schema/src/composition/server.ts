@@ -1,4 +1,4 @@
-import { createLedger, type Ledger } from '@x/core'
+import { createLedger, createLog, type Ledger, type Log } from '@x/core'
 import type { Call, Exchange } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
 import type { RpcNotification } from '../basic/rpc.ts'
@@ -52,6 +52,8 @@ export interface Server extends AsyncResource {
   readonly load: ServerLoad
   /** Counts everything that the server, its transports and its extensions keep for a caller. */
   readonly ledger: Ledger
+  /** Receives the errors and warnings of the server, its transports and its extensions. Never throws. */
+  readonly log: Log
   /** Protocol revisions beside this one, which the transports hand over to their adapters. */
   readonly adapters: ProtocolAdapters
   /**
@@ -96,6 +98,8 @@ export interface ServerParts {
    */
   readonly localOnly: string | undefined
   readonly needsPrincipal?: boolean | undefined
+  /** Default: lines of the standard error. */
+  readonly log?: Log | undefined
 }
 
 /**
@@ -104,13 +108,14 @@ export interface ServerParts {
  * @example
  * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))
  */
-export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal = false }: ServerParts): Server {
+export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal = false, log }: ServerParts): Server {
   const close = (): Promise<void> => Promise.resolve()
   return {
     exchange,
     info,
     load: { ready: true, draining: false, running: 0, unavailable: [] },
     ledger: createLedger(),
+    log: createLog(log, '@x/schema'),
     adapters: {},
     localOnly,
     needsPrincipal,

@@ -15,7 +15,7 @@ async function linesOf(options: Partial<ServerDefinition>, use: (made: ReturnTyp
   return printed.mock.calls.map((values) => values.join(' '))
 }
 
-test('without onError a tool that fails is one line, with the reason that its client does not see', async () => {
+test('without a log a tool that fails is one line, with the reason that its client does not see', async () => {
   const [line, ...others] = await linesOf({}, (server) => callTool(server, 'q'))
   expect(line).toMatch(
     /^@x\/server: tools\/call "q": TypeError: rows is not iterable \(cause: Error: password auth.*at /,
@@ -24,7 +24,7 @@ test('without onError a tool that fails is one line, with the reason that its cl
   expect(others).toEqual([])
 })
 
-test('without onWarning a warning is one line', async () => {
+test('without a log a warning is one line', async () => {
   expect(await linesOf({ tools: [odd] }, () => {})).toEqual([
     expect.stringMatching(/^@x\/server: tools\/call "a b": The name of tool "a b"/),
   ])
@@ -53,7 +53,7 @@ test('what the peer sees whole is no error of the author', async () => {
   expect(await linesOf({}, (server) => sendRequest(server, 'tools/call', { name: 'unknown' }))).toEqual([])
 })
 
-test('false silences errors and warnings', async () => {
-  const options = { tools: [fail, odd], onError: false, onWarning: false } as const
+test('a log that does nothing silences errors and warnings', async () => {
+  const options = { tools: [fail, odd], log: () => {} }
   expect(await linesOf(options, (server) => callTool(server, 'q'))).toEqual([])
 })

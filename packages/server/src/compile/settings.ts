@@ -1,23 +1,16 @@
-import { createLedger, errorListener, type Ledger, type Runtime, runtimeOf } from '@x/core'
+import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf } from '@x/core'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import type { ServerPart } from './part-readiness.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
-import {
-  type ErrorContext,
-  type ErrorReporter,
-  quoteName,
-  reportServerError,
-  type ServerWarning,
-} from '../request/report.ts'
+import { type ErrorReporter, reportServerError, type ServerWarning } from '../request/report.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 
 /** The settings of a server, which `update` does not change. */
 export interface ServerSettings extends ErrorReporter {
-  readonly describeError: (error: unknown, errorContext: ErrorContext) => string
   /** The progress and log messages that one call may send in a second. */
   readonly maxNotificationsPerSecond: number
   /** Milliseconds, from any beginning. */
@@ -53,26 +46,23 @@ export interface ServerSettings extends ErrorReporter {
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): ServerSettings {
   checkServerOptions(definition)
-  const { describeError = describeToolFailure, maxNotificationsPerSecond = 100 } = definition
-  const onError = errorListener(definition.onError, '@x/server', describeContext)
+  const { maxNotificationsPerSecond = 100 } = definition
+  const log = createLog(definition.log, '@x/server')
   if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {
     const reason = `maxNotificationsPerSecond is ${maxNotificationsPerSecond}; write a whole number from 0`
     throw new DefinitionError('value', 'server', { reason })
   }
-  const warn = deduplicateWarnings(
-    errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
-  )
+  const warn = createWarn(log)
   const runtimeSettings = runtimeSettingsOf(definition)
   const ledger = ledgerOf(definition)
   const stateCodec = stateCodecOf(definition, warn)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
-    onError,
-    describeError,
+    log,
     maxNotificationsPerSecond,
     ledger,
     stateCodec,
-    parts: partsOf(definition, stateCodec, (error) => reportServerError(error, { method: 'ready' }, { onError })),
+    parts: partsOf(definition, stateCodec, (error) => reportServerError(error, { method: 'ready' }, { log })),
     sharedStateCodec: sharedStateCodecOf(definition),
     stateAudience: resolveStateAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
@@ -83,7 +73,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     loadMonitor,
     isBusAssumedLocal: isBusAssumedLocal(definition),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
-      onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { onError }),
+      onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { log }),
       wallClock: runtimeSettings.wallClock,
       ledger,
     }),
@@ -141,10 +131,6 @@ function runtimeSettingsOf(
   }
 }
 
-function describeContext(_: unknown, { method, name }: ErrorContext): string {
-  return name === undefined ? method : `${method} ${quoteName(name)}`
-}
-
 function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
   if (state === false) return undefined
   return state ?? createRandomKeyCodec(warn)
@@ -164,11 +150,6 @@ function isUnderTest(): boolean {
   )
   const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = processGlobal?.env ?? {}
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
-}
-
-/** The message of an error may hold a connection string or a path, so the author alone receives it. */
-function describeToolFailure(_error: unknown, { name }: ErrorContext): string {
-  return `Tool ${JSON.stringify(name ?? '')} failed`
 }
 
 /** The reason why a server without keys serves one machine and one process. */
@@ -196,17 +177,13 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
 /** At most so many warnings are remembered as said. Later ones are not said at all. */
 const maxReportedWarnings = 1000
 
-/** Passes every warning on once. A listener that fails changes nothing. */
-function deduplicateWarnings(onWarning: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
+/** Returns a function that logs every warning once. */
+function createWarn(log: Log): (warning: ServerWarning) => void {
   const reportedWarnings = new Set<string>()
-  return (warning) => {
-    const warningKey = JSON.stringify([warning.code, warning.where, warning.key])
+  return ({ code, message, where, key }) => {
+    const warningKey = JSON.stringify([code, where, key])
     if (reportedWarnings.has(warningKey) || reportedWarnings.size >= maxReportedWarnings) return
     reportedWarnings.add(warningKey)
-    try {
-      onWarning(warning)
-    } catch {
-      // The call continues: its answer must not depend on how warnings are written down.
-    }
+    log({ level: 'warning', code, message, ...where })
   }
 }

@@ -100,7 +100,7 @@ export interface Context extends RequestContext {
   continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
    * Notifies subscribers, at every instance, that what a resource holds has changed. Resolves once the change bus has
-   * it. A bus that fails is reported to `onError`, and the call continues. A run that is repeated notifies again,
+   * it. A bus that fails is logged, and the call continues. A run that is repeated notifies again,
    * except from within a `step`.
    */
   notifyResourceUpdated(uri: string): Promise<void>

@@ -1,4 +1,4 @@
-import type { ErrorListener, LedgerLimits, Runtime } from '@x/core'
+import type { LedgerLimits, Log, Runtime } from '@x/core'
 import type {
   Icon,
   JsonSchemaCompiler,
@@ -13,7 +13,6 @@ import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './base-definition.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
-import type { ErrorContext, ServerWarning } from '../request/report.ts'
 import type { IdempotencyOptions, McpServerLoad, SheddingOptions } from '../shedding/shedding-options.ts'
 import type { SubscriptionOptions } from '../subscriptions/options.ts'
 import type { Tool } from './tool.ts'
@@ -60,7 +59,7 @@ export interface ServerDefinition<
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /**
    * Closes what the author opened for the server, such as the client of a store: an open connection would keep the
-   * process alive. Called once, when the server and its extensions have ended. An error is reported.
+   * process alive. Called once, when the server and its extensions have ended. An error is logged.
    */
   readonly close?: (() => void | Promise<void>) | undefined
   /** Entries in a page of a list. Default: 1000. */
@@ -87,19 +86,11 @@ export interface ServerDefinition<
   /** Progress and log messages that one call may send in a second, 100 when absent. More are dropped. */
   readonly maxNotificationsPerSecond?: number | undefined
   /**
-   * Receives every error that the client does not see whole. Default: a line of `console.error`. Give `false` for none.
+   * Receives the errors that a client does not see whole, and warnings for the author, as records that a structured
+   * logger takes. Default: a line of the standard error for each. The extensions and transports of the server log
+   * here too.
    */
-  readonly onError?: ErrorListener<[error: unknown, where: ErrorContext]>
-  /**
-   * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
-   * tool failed: the message of an error may hold secrets.
-   */
-  readonly describeError?: ((error: unknown, errorContext: ErrorContext) => string) | undefined
-  /**
-   * Receives warnings for the author, once each, though the calls continue. Default: a line of `console.error`. Give
-   * `false` for none.
-   */
-  readonly onWarning?: ErrorListener<[warning: ServerWarning]>
+  readonly log?: Log | undefined
   /**
    * Seals what a call that asks leaves with its client: `sealedState({ keys: [process.env.STATE_KEY] })`, with the same
    * keys at every instance. When absent, with a random key, which is enough for one process on one machine. `false`
@@ -166,7 +157,7 @@ export interface McpServer<Types = unknown> extends Server, TypeCarrier<Types> {
   /**
    * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is
    * used: when it throws {@link DefinitionError}, the server continues as before. Requests that run end with the
-   * definitions that they began with. A change bus that fails is reported to `onError`.
+   * definitions that they began with. A change bus that fails is logged.
    */
   update(offers: ServerOffers): void
 }

@@ -47,7 +47,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /**
    * Runs the tool. A {@link ToolError} that it throws becomes a result with `isError`, whose text is the error's
    * message. An `McpError` becomes that protocol error. Any other error becomes a result with `isError` that says only
-   * that the tool failed, or the text of `describeError`. The error itself is reported to `onError`.
+   * that the tool failed. The error itself is logged.
    */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
@@ -126,7 +126,7 @@ export function isFullToolResult(value: unknown): value is FullToolResult {
 /**
  * A failure of a tool that its model should read, such as the reason why arguments make no sense. Thrown in a tool's
  * `run`, it ends the call with a result with `isError` whose text is the message (server/tools, error handling). It is
- * not reported to `onError`. The text of any other error stays with the server.
+ * not logged. The text of any other error stays with the server.
  *
  * @example
  * if (divisor === 0) throw new ToolError('The divisor must not be 0')

@@ -1,9 +1,9 @@
+import { quoteName } from '@x/core'
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
-import { quoteName } from '../request/report.ts'
 import type { RequestState } from '../replay/served-request.ts'
 
 /** The most values that one answer may have (server/utilities/completion, completion results). */

@@ -1,7 +1,7 @@
 import { errorCodes, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, resource, type ResourceLister, resourceTemplate, type ServerOffers } from '../index.ts'
-import { createErrorCollector, errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
+import { createLogCollector, errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
 
 const about = { name: 'demo', version: '1.0.0', pageSize: 2 }
 const serve = (offers: ServerOffers) => createServer({ ...about, ...offers })
@@ -59,10 +59,10 @@ describe('the resources of templates are listed', () => {
   })
 
   test('on a page that ends before a template whose list fails, so that the others can be read', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const failing = note(() => Promise.reject(new Error('unreachable')))
     const offers = { resources: fixed.slice(0, 1), resourceTemplates: [failing] }
-    const server = createServer({ ...about, ...offers, onError })
+    const server = createServer({ ...about, ...offers, log })
     const page = await resultOf(server, 'resources/list')
     expect([uris([page]), reported]).toEqual([[['fixed://a']], []])
     const cursor = page['nextCursor'] ?? null
@@ -114,9 +114,9 @@ describe('the resources of templates are listed', () => {
   })
 
   test('an entry that could not be read is left out, and a list that fails is reported', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const foreign = [{ uri: 'file:///etc/passwd', name: 'x' }, { uri: 'note://a/1', name: '' }, entry('a', 2)]
-    const server = createServer({ ...about, resourceTemplates: [note(() => foreign)], onError })
+    const server = createServer({ ...about, resourceTemplates: [note(() => foreign)], log })
     expect(uris([await resultOf(server, 'resources/list')])).toEqual([['note://a/2']])
     expect(reported.map(({ error }) => String((error as Error).cause))).toEqual([
       expect.stringContaining('file:///etc/passwd'),
@@ -125,7 +125,7 @@ describe('the resources of templates are listed', () => {
     const failing = createServer({
       ...about,
       resourceTemplates: [note(() => Promise.reject(new Error('away')))],
-      onError,
+      log,
     })
     expect(await errorOf(failing, 'resources/list')).toEqual({ code: errorCodes.internal, message: 'Internal error' })
     expect(reported.at(-1)).toMatchObject({ error: { message: 'away' }, where: { method: 'resources/list' } })

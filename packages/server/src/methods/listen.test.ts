@@ -1,6 +1,6 @@
 import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { createServer, prompt, resource, resourceTemplate, type ServerOffers, tool } from '../index.ts'
+import { createServer, prompt, resource, resourceTemplate, type ServerOffers, tool, type LogRecord } from '../index.ts'
 import { callTool, errorOf } from '../testing/ask.ts'
 import {
   waitForListenResult,
@@ -121,7 +121,7 @@ describe('a stream', () => {
 
   test('of which the reader fails ends alone', async () => {
     const reported: unknown[] = []
-    const server = createServer({ ...about, ...offers, onError: (error) => void reported.push(error) })
+    const server = createServer({ ...about, ...offers, log: ({ err }) => void reported.push(err) })
     let broken = false
     const failure = new Error('the reader fails')
     const failing = await openListenStream(
@@ -253,11 +253,11 @@ describe('update', () => {
     const reported: unknown[] = []
     const failure = new Error('the bus is away')
     const bus = createManualBus({ publish: () => Promise.reject(failure) })
-    const onError = (error: unknown, where: object) => void reported.push({ error, where })
-    const server = createServer({ ...about, ...offers, subscriptions: { bus }, onError })
+    const log = ({ err, method }: LogRecord) => void reported.push({ err, method })
+    const server = createServer({ ...about, ...offers, subscriptions: { bus }, log })
     server.update({ tools: [] })
     await flushAsyncWork()
-    expect(reported).toEqual([{ error: failure, where: { method: 'notifications/tools/list_changed' } }])
+    expect(reported).toEqual([{ err: failure, method: 'notifications/tools/list_changed' }])
     await expect(server.notifyListChanged('tools')).rejects.toBe(failure)
     await expect(server.notifyResourceUpdated('text://a')).rejects.toBe(failure)
     expect(bus.published).toEqual(['tools', 'tools', 'resource:text://a'])

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createServer, sealedState, type ServerDefinition } from '../index.ts'
+import { createServer, type LogRecord, sealedState, type ServerDefinition } from '../index.ts'
 import { createManualBus, openListenStream } from '../testing/listening.ts'
 
 describe('a server whose state other instances may share, and that has no bus', () => {
   const state = sealedState({ keys: [randomBytes(32)] })
   const warningsOf = async (definition: Partial<ServerDefinition>, clientAddress: string): Promise<string[]> => {
     const warnings: string[] = []
-    const onWarning = ({ code }: { readonly code: string }): void => void warnings.push(code)
-    const server = createServer({ name: 'demo', version: '1.0.0', tools: [], onWarning, ...definition })
+    const log = ({ code = '' }: LogRecord): void => void warnings.push(code)
+    const server = createServer({ name: 'demo', version: '1.0.0', tools: [], log, ...definition })
     for (let time = 0; time < 2; time++)
       (await openListenStream(server, { toolsListChanged: true }, { clientAddress })).abort()
     return warnings

@@ -2,10 +2,10 @@ import { errorCodes, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, type Prompt, type PromptReturn, prompt } from '../index.ts'
-import { createErrorCollector, errorOf, invalidParams, resultOf } from '../testing/ask.ts'
+import { createLogCollector, errorOf, invalidParams, resultOf } from '../testing/ask.ts'
 
-const { reported, onError } = createErrorCollector()
-const serve = (...prompts: Prompt[]) => createServer({ name: 'demo', version: '1.0.0', prompts, onError })
+const { reported, log } = createLogCollector()
+const serve = (...prompts: Prompt[]) => createServer({ name: 'demo', version: '1.0.0', prompts, log })
 const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
 
 describe('what a prompt returns', () => {

@@ -1,3 +1,4 @@
+import { quoteName } from '@x/core'
 import {
   errorCodes,
   type GetPromptRequestParams,
@@ -13,7 +14,6 @@ import type { Context } from '../definitions/context.ts'
 import { replayCall } from '../replay/replay.ts'
 import { formatIssues } from '../json-schema/compile-schema.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
-import { quoteName } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 
 type GivenPromptArguments = NonNullable<GetPromptRequestParams['arguments']>

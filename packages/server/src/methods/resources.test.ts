@@ -9,10 +9,10 @@ import {
   resourceTemplate,
   type ServerOffers,
 } from '../index.ts'
-import { createErrorCollector, errorOf, invalidParams, resultOf } from '../testing/ask.ts'
+import { createLogCollector, errorOf, invalidParams, resultOf } from '../testing/ask.ts'
 
-const { reported, onError } = createErrorCollector()
-const serve = (offers: ServerOffers) => createServer({ name: 'demo', version: '1.0.0', onError, ...offers })
+const { reported, log } = createLogCollector()
+const serve = (offers: ServerOffers) => createServer({ name: 'demo', version: '1.0.0', log, ...offers })
 const uri = 'test://a'
 const alice = { principal: { subject: 'alice' } }
 const isAlice = (principal: { subject: string } | undefined) => principal?.subject === 'alice'

@@ -32,7 +32,7 @@ import { requireCapabilities, type RequestState } from '../replay/served-request
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { openRequestContext } from '../replay/open-context.ts'
-import { reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import { listTemplateResources } from '../compile/compile-resource.ts'
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
@@ -257,7 +257,7 @@ function formatTemplateCursor({ template, authorCursor }: TemplatePosition, { te
   return authorCursor === undefined ? templateCursor : `${templateCursor}.${authorCursor}`
 }
 
-/** An entry that could not be read is left out and reported to `onError`: a client would only fail with it. */
+/** An entry that could not be read is left out and logged: a client would only fail with it. */
 function toListEntries(
   listedResource: ListedResource,
   { definition, key, template }: CompiledTemplate,
@@ -271,11 +271,8 @@ function toListEntries(
     if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
     return [freezeJsonObject({ ...(mimeType !== undefined && { mimeType }), ...listedResource }, uri)]
   } catch (cause) {
-    reportServerError(
-      new Error('A listed resource was left out', { cause }),
-      { method: request.method, name: key },
-      request.settings,
-    )
+    const error = new Error('A listed resource was left out', { cause })
+    reportServerError(error, logContextOf(request, key), request.settings)
     return []
   }
 }

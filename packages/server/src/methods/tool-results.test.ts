@@ -2,10 +2,10 @@ import { type JsonObject, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, type Tool, type ToolDefinition, ToolError, isToolError, tool, toolResult } from '../index.ts'
-import { callTool, createErrorCollector, errorOf, textOf } from '../testing/ask.ts'
+import { callTool, createLogCollector, errorOf } from '../testing/ask.ts'
 
-const { reported, onError } = createErrorCollector()
-const serve = (...tools: Tool[]) => createServer({ name: 'demo', version: '1.0.0', tools, onError })
+const { reported, log } = createLogCollector()
+const serve = (...tools: Tool[]) => createServer({ name: 'demo', version: '1.0.0', tools, log })
 const description = 'A tool'
 const point = z.object({ x: z.number(), y: z.number() })
 // oxlint-disable-next-line unicorn/no-thenable -- query builders are like this, and are awaited all the same
@@ -155,13 +155,5 @@ describe('what a tool throws', () => {
   ])('an McpError that it %s is answered as one', async (_, how) => {
     const server = serve(tool('t', { description, run: how(new McpError(4711, 'Not now')) }))
     expect(await errorOf(server, 'tools/call', { name: 't' })).toEqual({ code: 4711, message: 'Not now' })
-  })
-
-  test('the author may say what models read of it', async () => {
-    const describeError = (error: unknown, { name }: { name?: string | undefined }) =>
-      `${name}: ${(error as Error).name}`
-    const tools = [tool('t', { description, run: throws(new RangeError('secret')) })]
-    const server = createServer({ name: 'demo', version: '1', tools, describeError })
-    expect(textOf(await callTool(server, 't'))).toBe('t: RangeError')
   })
 })

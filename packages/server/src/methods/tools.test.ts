@@ -1,7 +1,7 @@
 import { type ClientCapabilities, errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { type AnySchema, createServer, type ServerWarning, type Tool, tool } from '../index.ts'
+import { type AnySchema, createServer, type Log, type Tool, tool } from '../index.ts'
 import { callTool, errorOf, invalidParams, resultOf, textOf } from '../testing/ask.ts'
 
 const serve = (...tools: Tool[]) => createServer({ name: 'demo', version: '1.0.0', tools })
@@ -51,12 +51,12 @@ describe('a union of objects', () => {
 test.each(['a b', 'größe', 'a'.repeat(129), 'files/read'])(
   'a tool named %s is served, with a warning of hosts that reject it [TOL-012 TOL-014 TOL-015]',
   async (name) => {
-    const onWarning = vi.fn<(warning: ServerWarning) => void>()
+    const log = vi.fn<Log>()
     const tools = [tool(name, { description, run: () => 'served' }), tool('plain', { description, run: () => '' })]
-    const server = createServer({ name: 'demo', version: '1.0.0', tools, onWarning, state: false })
+    const server = createServer({ name: 'demo', version: '1.0.0', tools, log, state: false })
     expect(textOf(await callTool(server, name))).toBe('served')
     server.update({ tools })
-    expect(onWarning.mock.calls).toEqual([
+    expect(log.mock.calls).toEqual([
       [expect.objectContaining({ code: 'name', message: expect.stringContaining(JSON.stringify(name)) })],
     ])
   },

@@ -1,3 +1,4 @@
+import { quoteName } from '@x/core'
 import {
   type CallToolRequestParams,
   checkHeaderParams,
@@ -17,10 +18,9 @@ import { type CompiledTool, mergeResultMeta, findVisibleEntry, readPage } from '
 import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { replayCall } from '../replay/replay.ts'
-import { quoteName, reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 import { formatIssues, type RejectedValue } from '../json-schema/compile-schema.ts'
-import { isHandlerError } from '../replay/handler-error.ts'
 import { isFullToolResult, type ToolContent, isToolError } from '../definitions/tool.ts'
 
 const noArguments: JsonObject = Object.freeze({})
@@ -170,16 +170,14 @@ function createInvalidArgumentsResult(
 function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
   if (isMcpError(error) || request.call.signal.aborted) throw error
   if (isInputDeclined(error) || isToolError(error)) return createErrorResult(error.message, request)
-  const errorContext = { method: request.method, name: tool.key }
-  reportServerError(error, errorContext, request.settings)
-  // A handler's misuse of its context concerns its author, not a model.
-  if (isHandlerError(error)) return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
-  return createErrorResult(request.settings.describeError(error, errorContext), request)
+  reportServerError(error, logContextOf(request, tool.key), request.settings)
+  // The message of an error may hold a connection string or a path, so the author alone receives it.
+  return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 
 function rejectUnusableReturn(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
-  const errorContext = { method: request.method, name: tool.key }
-  reportServerError(new Error(`What tool ${quoteName(tool.key)} returned ${reason}`), errorContext, request.settings)
+  const error = new Error(`What tool ${quoteName(tool.key)} returned ${reason}`)
+  reportServerError(error, logContextOf(request, tool.key), request.settings)
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 

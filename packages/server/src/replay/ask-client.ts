@@ -1,4 +1,4 @@
-import { cloneJson } from '@x/core'
+import { cloneJson, quoteName } from '@x/core'
 import {
   type ClientCapabilities,
   errorCodes,
@@ -8,7 +8,6 @@ import {
   McpError,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quoteName } from '../request/report.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { type QuestionRecord, responseFor } from './journal.ts'

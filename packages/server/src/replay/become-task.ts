@@ -1,7 +1,7 @@
+import { quoteName } from '@x/core'
 import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
-import { quoteName } from '../request/report.ts'
 import { toInternalError } from './handler-error.ts'
 import { serializeJournal } from './journal.ts'
 import { continueAsTask, effectsIdOf, failRun, journalOf, lateUseError, type Run } from './run.ts'

@@ -1,5 +1,5 @@
 import { canHandOffKey } from '@x/schema'
-import { reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import { decideHandOff } from '../shedding/hand-off.ts'
 import { yieldForTick } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
@@ -34,7 +34,7 @@ function findShedReason(run: Run): ShedReason | undefined {
   const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOff }
   const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason
-  reportServerError(reason.error, { method, name }, settings)
+  reportServerError(reason.error, logContextOf(request, name), settings)
   return undefined
 }
 

@@ -3,7 +3,7 @@ import { extendsResultKey, type JsonObject } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
@@ -82,13 +82,13 @@ function callerStoreOf(store: StateStore, { callerKey }: RequestState): StateSto
 
 async function tryStoreOperation<T>(
   operation: () => Promise<T>,
-  { method, settings }: RequestState,
+  request: RequestState,
   { name }: KeyedRun,
 ): Promise<T | undefined> {
   try {
     return await operation()
   } catch (error) {
-    reportServerError(error, { method, name }, settings)
+    reportServerError(error, logContextOf(request, name), request.settings)
     return undefined
   }
 }

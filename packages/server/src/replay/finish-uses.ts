@@ -1,5 +1,6 @@
+import { quoteName } from '@x/core'
 import { type Awaitable, mapAwaitable, waitForImmediate } from '../request/awaitable.ts'
-import { quoteName, reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import { HandlerError, type HandlerProblem, isSuspension } from './handler-error.ts'
 import {
   askedQuestionsOf,
@@ -128,5 +129,5 @@ function createUseError(code: HandlerProblem, use: StartedUse, message: string):
 }
 
 function reportUseError({ request, name }: Run, error: HandlerError): void {
-  reportServerError(error, { method: request.method, name }, request.settings)
+  reportServerError(error, logContextOf(request, name), request.settings)
 }

@@ -1,6 +1,6 @@
 import { isLimitError, isUnavailable } from '@x/core'
 import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
-import { reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 
 /** The mistakes of a handler in the use of its context. */
@@ -26,7 +26,7 @@ export type HandlerProblem =
 
 /**
  * A handler that uses its context in a way that cannot work. It fails the call even when the handler catches it. It is
- * reported to `onError`, and the peer receives only that the call failed.
+ * logged, and the peer receives only that the call failed.
  */
 export class HandlerError extends Error {
   override readonly name = 'HandlerError'
@@ -50,11 +50,11 @@ export function isHandlerError(error: unknown): error is HandlerError {
  * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an
  * McpError unchanged, everything else without detail. The author receives the original.
  */
-export function toInternalError(error: unknown, { method, call, settings }: RequestState, name: string): McpError {
+export function toInternalError(error: unknown, request: RequestState, name: string): McpError {
   if (isMcpError(error)) return error
   if (isLimitError(error)) return limitErrorToMcp(error)
   // A cancelled call has not failed.
-  if (!call.signal.aborted) reportServerError(error, { method, name }, settings)
+  if (!request.call.signal.aborted) reportServerError(error, logContextOf(request, name), request.settings)
   // The handler may have begun before the part that failed was needed.
   if (isUnavailable(error)) return unavailableError({ begun: true, cause: error })
   return new McpError(errorCodes.internal, 'Internal error')

@@ -101,7 +101,7 @@ async function transcriptOf({ run, answers = {} }: Program, kind: HandlerKind, s
     asked,
     text,
     error,
-    warnings: served.warnings.map(({ code, key }) => [code, key]),
+    warnings: served.warnings.map(({ code, message }) => [code, message.replace(/^\S+ \S+ /, '')]),
     reported: served.reported.length,
   }
 }

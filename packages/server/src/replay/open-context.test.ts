@@ -3,7 +3,7 @@ import { loggingMessageNotification, progressNotification } from '@x/schema/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ClientFeature, type Context, createServer, type ServerDefinition, tool, resource } from '../index.ts'
-import { type AskOptions, callOf, callTool, requestOf, textOf, createErrorCollector } from '../testing/ask.ts'
+import { type AskOptions, callOf, callTool, requestOf, textOf, createLogCollector } from '../testing/ask.ts'
 import { createManualBus, openListenStream } from '../testing/listening.ts'
 
 /** Runs a tool, and gives the messages that it sent. */
@@ -213,10 +213,10 @@ test.each([false, true])(
 )
 
 test('a change bus that fails is reported, and the call that has changed something goes on', async () => {
-  const { reported, onError } = createErrorCollector()
+  const { reported, log } = createLogCollector()
   const failure = new Error('the bus is away')
   const bus = createManualBus({ publish: () => Promise.reject(failure) })
-  const options = { subscriptions: { bus }, strictReplay: false, onError }
+  const options = { subscriptions: { bus }, strictReplay: false, log }
   const server = createServer({ ...about, tools: [change], resources: [notes], ...options })
   expect(textOf(await callTool(server, 'change', { steps: false }))).toBe('changed')
   expect(reported).toEqual([

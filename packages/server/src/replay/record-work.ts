@@ -1,7 +1,6 @@
-import { cloneJson } from '@x/core'
+import { cloneJson, quoteName } from '@x/core'
 import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quoteName } from '../request/report.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
 import { handleStepBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'

@@ -204,7 +204,7 @@ test('a question that is asked beside a hand-off is compared with that of anothe
   const served = serve(run, { strictReplay: true, shedding: { calls: 'all', policy: () => runs === 1, minWorkMs: 0 } })
   const { requests } = await send(served)
   expect(Object.keys(requests)).toEqual(['a'])
-  expect(served.warnings.map(({ key, message }) => [key, message])).toEqual([
-    ['a', expect.stringContaining('wrote its question "a" another way when it ran again')],
+  expect(served.warnings.map(({ message }) => message)).toEqual([
+    expect.stringContaining('wrote its question "a" another way when it ran again'),
   ])
 })

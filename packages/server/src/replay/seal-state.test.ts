@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, prompt, resourceTemplate, sealedState, tool } from '../index.ts'
-import { sendRequest, createErrorCollector } from '../testing/ask.ts'
+import { sendRequest, createLogCollector } from '../testing/ask.ts'
 import {
   accept,
   fullCapabilities,
@@ -192,12 +192,12 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
 describe('a state', () => {
   const asking = async (_: unknown, ctx: Parameters<RunHandler>[0]) => (await ctx.elicit('a', text)).text
   const input = z.object({ n: z.number().optional(), deep: z.looseObject({}).optional() })
-  const { reported, onError } = createErrorCollector()
+  const { reported, log } = createLogCollector()
   const server = createServer({
     name: 'demo',
     version: '1',
     state: sealedState({ keys: ['37a5a1d14d0755b9513296d5441abd5e68541ce97dfdfc30e98b1730dbc43d15'] }),
-    onError,
+    log,
     tools: [
       tool('one', { description: 'd', input, run: asking }),
       tool('two', { description: 'd', input, run: asking }),
@@ -282,7 +282,7 @@ describe('a server that was given no state', () => {
     expect(served.warnings).toEqual([])
     expect((await completeCall(served, { a: answer, b: answer })).text).toBe(secret)
     await completeCall(served, { a: answer, b: answer })
-    expect(served.warnings).toEqual([{ code: 'random_key', message: served.server.localOnly }])
+    expect(served.warnings).toEqual([{ level: 'warning', code: 'random_key', message: served.server.localOnly }])
   })
 
   test('says nothing when nothing is asked, for then there is nothing to seal', async () => {

@@ -13,7 +13,7 @@ import {
 } from '@x/schema'
 import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
-import { reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import { type RequestState, sessionIdOf } from './served-request.ts'
 import {
   HandlerError,
@@ -38,8 +38,7 @@ const statePurpose = 'requestState'
 export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
   const { stateCodec, loadMonitor } = request.settings
   if (stateCodec === undefined) throw invalidStateError()
-  const reportError = (error: unknown): void =>
-    reportServerError(error, { method: request.method, name }, request.settings)
+  const reportError = (error: unknown): void => reportServerError(error, logContextOf(request, name), request.settings)
   let value: JsonValue
   try {
     const claims = {
@@ -140,7 +139,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
       since: journal.startedAt,
     })
   } catch (error) {
-    reportServerError(error, { method: request.method, name }, request.settings)
+    reportServerError(error, logContextOf(request, name), request.settings)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
     if (isUnavailable(error)) throw unavailableError({ begun: true, cause: error })
     throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailureError()

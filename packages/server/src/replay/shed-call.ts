@@ -1,5 +1,5 @@
 import { type InputResponse, isJsonObject, type JsonObject, projectMetaKeys } from '@x/schema'
-import { reportServerError } from '../request/report.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
 import { createHandOffReport } from '../shedding/hand-off.ts'
 import { countShedCall, type LoadMonitor, readCurrentLoad } from '../shedding/load-monitor.ts'
 import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
@@ -75,6 +75,6 @@ function notifyShedCall({ request, name }: Run, reason: ShedReason, shedCount: n
   try {
     loadMonitor.rules.onShed(event)
   } catch (error) {
-    reportServerError(error, { method, name }, settings)
+    reportServerError(error, logContextOf(request, name), settings)
   }
 }

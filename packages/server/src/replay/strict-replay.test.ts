@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { compileTrustedJsonSchema } from '@x/schema/json-schema'
-import { createServer, type ServerWarning, tool } from '../index.ts'
+import { createServer, type LogRecord, tool } from '../index.ts'
 import { callTool } from '../testing/ask.ts'
 import {
   accept,
@@ -78,9 +78,10 @@ describe('strict replay', () => {
       expect(served.warnings[0]).toMatchObject({
         code: 'not_repeatable',
         message: expect.stringMatching(told),
-        where: { method: 'tools/call', name: 'do' },
-        key,
+        method: 'tools/call',
+        name: 'do',
       })
+      expect(served.warnings[0]?.message).toContain(JSON.stringify(key))
     })
 
     test.each(faults)('is off in production, where %s is told nobody at once', async (_, run) => {
@@ -100,7 +101,7 @@ describe('strict replay', () => {
     }
     const served = serve(run, strict)
     expect((await send(served)).text).toBe('done')
-    expect(served.warnings[0]).toMatchObject({ code: 'not_repeatable', key: expect.stringMatching(/^k\/\d+$/) })
+    expect(served.warnings[0]).toMatchObject({ code: 'not_repeatable', message: expect.stringMatching(/"k\/\d+"/) })
     expect(runs).toBeLessThanOrEqual(4)
   })
 
@@ -115,7 +116,7 @@ describe('strict replay', () => {
   })
 
   test('tells of arguments that a handler changes, which the retry would not fit', async () => {
-    const warnings: ServerWarning[] = []
+    const warnings: LogRecord[] = []
     const schema = { type: 'object', properties: { list: { type: 'array' } } } as const
     const change = tool('change', {
       description: 'd',
@@ -125,13 +126,13 @@ describe('strict replay', () => {
         return 'done'
       },
     })
-    const onWarning = (warning: ServerWarning) => void warnings.push(warning)
+    const log = (record: LogRecord) => void warnings.push(record)
     const server = createServer({
       name: 'demo',
       version: '1',
       compileSchema: compileTrustedJsonSchema,
       tools: [change],
-      onWarning,
+      log,
     })
     await callTool(server, 'change', { list: [] })
     expect(warnings).toMatchObject([
@@ -241,7 +242,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect((await completeCall(served, answers)).rounds).toHaveLength(10)
     await completeCall(served, answers)
     expect(served.warnings).toMatchObject([
-      { code: 'rounds', where: { method: 'tools/call', name: 'do' }, message: expect.stringContaining('8 times') },
+      { code: 'rounds', method: 'tools/call', name: 'do', message: expect.stringContaining('8 times') },
     ])
     const short: RunHandler = async (ctx) => {
       for (const key of keys.slice(0, 7)) await ctx.elicit(key, text)

@@ -110,9 +110,10 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     await completeCall(served, ada)
     expect(served.warnings).toEqual([
       {
+        level: 'warning',
         code: 'swallowed',
-        where: { method: 'tools/call', name: 'do' },
-        key: 'name',
+        method: 'tools/call',
+        name: 'do',
         message: expect.stringMatching(/tools\/call "do" asked "name".*isSuspension/),
       },
     ])

@@ -3,19 +3,19 @@ import { deferSignal } from '@x/core'
 import { emptyContext } from '@x/schema'
 import { z } from 'zod'
 import { type Context, createServer, prompt, tool } from '../index.ts'
-import { callOf, callTool, createErrorCollector, requestOf, resultOf, textOf } from '../testing/ask.ts'
+import { callOf, callTool, createLogCollector, requestOf, resultOf, textOf } from '../testing/ask.ts'
 import { replayModes, send, serve } from '../testing/rounds.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 
 describe('cancelling', () => {
   test('a handler that ends with its signal rejects the call with the reason, and reports no error [CAN-012]', async () => {
-    const { reported, onError } = createErrorCollector()
+    const { reported, log } = createLogCollector()
     const run = (_: unknown, ctx: Context) =>
       new Promise<string>((_resolve, reject) =>
         ctx.signal.addEventListener('abort', () => reject(new Error('stopped'))),
       )
-    const server = createServer({ ...about, tools: [tool('obedient', { description: 'Ends', run })], onError })
+    const server = createServer({ ...about, tools: [tool('obedient', { description: 'Ends', run })], log })
     const controller = new AbortController()
     const answer = server.exchange(requestOf('tools/call', { name: 'obedient' }), callOf({ signal: controller.signal }))
     const reason = new Error('enough')

@@ -1,27 +1,27 @@
-/** The request that an error belongs to. */
-export interface ErrorContext {
-  readonly method: string
-  /** The name or URI of the tool, prompt, resource or template. */
-  readonly name?: string | undefined
-}
+import { errorRecord, type Log, type LogContext } from '@x/core'
+import { type Call, isJsonObject, type RpcRequest, traceContextOf } from '@x/schema'
 
 /** The part of a server's settings that reports errors. */
 export interface ErrorReporter {
-  readonly onError: (error: unknown, errorContext: ErrorContext) => void
+  /** Never throws. */
+  readonly log: Log
 }
 
-/** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
-export function reportServerError(error: unknown, errorContext: ErrorContext, { onError }: ErrorReporter): void {
-  try {
-    onError(error, errorContext)
-  } catch {
-    // The request continues: its answer must not depend on how its errors are written down.
-  }
+/** Logs an error that the peer does not see whole. */
+export function reportServerError(error: unknown, context: LogContext, { log }: ErrorReporter): void {
+  log(errorRecord(error, context))
 }
 
-/** A name from a peer, for an error message: quoted, and never long. */
-export function quoteName(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
+/** A request, as a log record names it. */
+export interface LoggedRequest extends Pick<RpcRequest, 'id' | 'method' | 'params'> {
+  readonly call: Call
+}
+
+/** Returns the fields of a log record that name a request. */
+export function logContextOf({ id, method, params, call }: LoggedRequest, name?: string): LogContext {
+  const meta = params?.['_meta']
+  const { traceparent } = traceContextOf(isJsonObject(meta) ? meta : undefined)
+  return { method, name, requestId: id, principal: call.principal?.subject, traceId: traceparent?.split('-')[1] }
 }
 
 /** A warning for the author of a server, though the call continues. */
@@ -43,7 +43,7 @@ export type WarningCode =
   /** The measurement of `shedding.load` failed. */
   | 'load'
 
-/** A warning about one of the server's handlers, or about the server. */
+/** A warning about one of the server's handlers, or about the server, before it is a log record. */
 export interface ServerWarning {
   readonly code: WarningCode
   readonly message: string

@@ -1,7 +1,7 @@
 import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer } from '../index.ts'
-import { createErrorCollector } from '../testing/ask.ts'
+import { createLogCollector } from '../testing/ask.ts'
 import {
   waitForListenResult,
   type ManualBus,
@@ -14,14 +14,14 @@ import {
 const tools = { toolsListChanged: true }
 
 function serve(bus: ManualBus) {
-  const { reported, onError } = createErrorCollector()
+  const { reported, log } = createLogCollector()
   const server = createServer({
     name: 'demo',
     version: '1.0.0',
     tools: [],
     prompts: [],
     subscriptions: { bus },
-    onError,
+    log,
   })
   return { server, reported }
 }

@@ -1,3 +1,4 @@
+import type { Log, LogRecord } from '@x/core'
 import {
   type BackgroundRunner,
   backgroundKey,
@@ -122,16 +123,23 @@ export async function pagesOf(server: Server, method: string, options?: AskOptio
   return pages
 }
 
-/** An error that a server reported, and from where. */
+/** An error that a server logged, and from where. */
 export type ReportedError = { readonly error: unknown; readonly where: object }
 
-/** Collects what a server reports with `onError`. */
-export function createErrorCollector(): {
+/** Collects the errors and warnings that a server logs. */
+export function createLogCollector(): {
   readonly reported: ReportedError[]
-  readonly onError: (error: unknown, where: object) => void
+  readonly warnings: LogRecord[]
+  readonly log: Log
 } {
   const reported: ReportedError[] = []
-  return { reported, onError: (error, where) => void reported.push({ error, where }) }
+  const warnings: LogRecord[] = []
+  const log: Log = (record) => {
+    const { level, err, method, name } = record
+    if (level === 'warning') warnings.push(record)
+    else reported.push({ error: err, where: { method, name } })
+  }
+  return { reported, warnings, log }
 }
 
 /** The code of invalid params, which most refusals have. */

@@ -9,11 +9,12 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
+import type { LogRecord } from '@x/core'
 import { inputRequest, inputRequiredResult } from '@x/schema/zod'
 import type { StateCodec } from '@x/state-codec'
-import type { Awaitable, Context, InputRequiredReturn, McpServer, ServerDefinition, ServerWarning } from '../index.ts'
+import type { Awaitable, Context, InputRequiredReturn, McpServer, ServerDefinition } from '../index.ts'
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
-import { sendRequest, type AskOptions, createErrorCollector, type ReportedError } from './ask.ts'
+import { sendRequest, type AskOptions, createLogCollector, type ReportedError } from './ask.ts'
 
 /** What a test's handler does. */
 export type RunHandler = (ctx: Context) => Awaitable<string | InputRequiredReturn>
@@ -22,7 +23,7 @@ export type RunHandler = (ctx: Context) => Awaitable<string | InputRequiredRetur
 export interface TestServer {
   readonly server: McpServer
   readonly kind: HandlerKind
-  readonly warnings: ServerWarning[]
+  readonly warnings: LogRecord[]
   readonly reported: ReportedError[]
 }
 
@@ -81,14 +82,12 @@ export function serve(
   settings: Partial<ServerDefinition> = {},
   kind: HandlerKind = toolKind,
 ): TestServer {
-  const warnings: ServerWarning[] = []
-  const { reported, onError } = createErrorCollector()
+  const { reported, warnings, log } = createLogCollector()
   const server = createServer({
     name: 'demo',
     version: '1',
     state: sealedState({ keys: stateKeys }),
-    onError,
-    onWarning: (warning) => void warnings.push(warning),
+    log,
     ...kind.offer(run),
     ...settings,
   })

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled } from '@x/core'
+import { abortReasonOf, isCancelled, errorRecord } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -38,7 +38,7 @@ import { createInvalidSessionError, toPeerError } from './session-errors.ts'
 export interface SessionServiceOptions {
   readonly names: SessionNames
   readonly sessionOptions: ResolvedSessionOptions
-  readonly host: Pick<ExtensionHost, 'report'>
+  readonly host: Pick<ExtensionHost, 'log'>
 }
 
 interface SessionService extends Omit<SessionServiceOptions, 'host'> {
@@ -56,7 +56,7 @@ export function serveSessions({
   sessionOptions,
   host,
 }: SessionServiceOptions): Pick<ExtensionInstance, 'methods' | 'middleware'> {
-  const report = sessionOptions.report ?? ((error: unknown) => host.report(error))
+  const report = sessionOptions.report ?? ((error, { method }) => host.log(errorRecord(error, { method })))
   const service: SessionService = { names, sessionOptions, key: createOpenedSessionKey(names.name), report }
   const { create, delete: deleteMethod } = names.methods
   return {

@@ -2,7 +2,7 @@ import { type Context, inputRequired, prompt, resource, tool, ToolError } from '
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { platformRuntime } from '@x/core'
+import { platformRuntime, type LogRecord } from '@x/core'
 import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
 import {
   callIn,
@@ -128,8 +128,8 @@ describe('The state of a session', () => {
       },
     })
     const errors: unknown[] = []
-    const onError = (error: unknown): void => void errors.push(error)
-    const server = createTestServer({ tools: [count], extensions: [sessions], onError })
+    const log = ({ err }: LogRecord): void => void errors.push(err)
+    const server = createTestServer({ tools: [count], extensions: [sessions], log })
     const first = await callIn(server, await createSession(server), 'count')
     expect(first.text).toBe('1 at 0')
     expect((await callIn(server, first.session, 'count')).text).toBe('Tool "count" failed')
@@ -234,8 +234,8 @@ describe('Overlapping calls', () => {
       },
     })
     const errors: unknown[] = []
-    const onError = (error: unknown): void => void errors.push(error)
-    return { server: createTestServer({ tools: [add], strictReplay: false, extensions: [sessions], onError }), errors }
+    const log = ({ err }: LogRecord): void => void errors.push(err)
+    return { server: createTestServer({ tools: [add], strictReplay: false, extensions: [sessions], log }), errors }
   }
 
   test('each answer with the state that they made: the last that the client hears of wins [SES-009]', async () => {

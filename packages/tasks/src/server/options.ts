@@ -7,6 +7,7 @@ import {
   type ErrorListener,
   type Ledger,
   memoryBus,
+  errorRecord,
 } from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
@@ -93,7 +94,7 @@ export interface TaskOptions {
    */
   readonly workPollMs?: number | undefined
   /**
-   * Receives every failure that the client does not see whole. The server's `onError` when absent, none for `false`.
+   * Receives every failure that the client does not see whole. The server's `log` when absent, none for `false`.
    */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Time, for tests. That of the server's `runtime` when absent. */
@@ -180,7 +181,8 @@ export function resolveTaskSettings(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
 ): TaskSettings {
-  const onError = suppressListenerErrors(errorListener(options.onError ?? host.report, '@x/tasks'))
+  const logError = (error: unknown): void => host.log(errorRecord(error, { method: 'extension' }))
+  const onError = suppressListenerErrors(errorListener(options.onError ?? logError, '@x/tasks'))
   const runInOrigin = captureAsyncContext()
   const engine = options.engine ?? openEngine((error) => runInOrigin(() => onError(error)))
   const bus = options.bus ?? engine.notifications ?? memoryBus()

@@ -63,7 +63,7 @@ describe('a server with tasks', () => {
     await using server = createServer({
       name: 'demo',
       version: '1',
-      onError: (error) => void errors.push(error),
+      log: ({ err }) => void errors.push(err),
       extensions: [tasks({ engine })],
     })
     expect([await server.ready(), server.load.unavailable]).toEqual([true, ['tasks']])
@@ -81,13 +81,13 @@ describe('a server with tasks', () => {
     expect(asked).toEqual(['close'])
   })
 
-  test('reports failures in the background to its own onError', async () => {
+  test('logs failures in the background', async () => {
     const errors: unknown[] = []
     const engine: TaskEngine = { ...memoryEngine(), claim: () => Promise.reject(new Error('no claims')) }
     await using server = createServer({
       name: 'demo',
       version: '1',
-      onError: (error) => void errors.push(error),
+      log: ({ err }) => void errors.push(err),
       extensions: [tasks({ engine })],
     })
     await server.ready()
@@ -202,7 +202,7 @@ describe('readiness', () => {
     async (task, isReady) => {
       const extensions = [tasks({ engine: away, onError: false })]
       const tools = [choice(task)]
-      await using server = createServer({ name: 'demo', version: '1', tools, extensions, onError: () => {} })
+      await using server = createServer({ name: 'demo', version: '1', tools, extensions, log: () => {} })
       expect([await server.ready(), server.load.unavailable]).toEqual([isReady, ['tasks']])
     },
   )

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import {
   type CallHeaders,
   callHeadersKey,
@@ -88,15 +89,14 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
     add(tools, options = {}, definition = {}) {
       const clock = manualClock()
       const errors: unknown[] = []
-      const onError = (error: unknown): void => void errors.push(error)
+      const log = ({ err, message }: LogRecord): void => void errors.push(err ?? message)
       const { extensions = [], ...offers } = definition
       const server = createServer({
         name: 'demo',
         version: '1',
         tools,
         state: sealedState({ keys: stateKeys }),
-        onError,
-        onWarning: onError,
+        log,
         ...offers,
         extensions: [tasks({ engine, bus, runtime: clock, ...options }), ...extensions],
       })

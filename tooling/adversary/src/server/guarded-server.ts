@@ -19,9 +19,7 @@ interface GuardedServer {
 const slowIntrospectionMs = 100
 
 /** Opaque tokens that begin with `good` are active. */
-export async function createGuardedServer(
-  about: Pick<ServerDefinition, 'onError' | 'onWarning'>,
-): Promise<GuardedServer> {
+export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>): Promise<GuardedServer> {
   const common = { aud: guardedResource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const [opaque, signing] = await Promise.all([startScriptedAuthServer(common), startScriptedAuthServer(common)])
   opaque.answer('/introspect', (request, response) => {

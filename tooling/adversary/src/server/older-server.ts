@@ -12,7 +12,7 @@ interface OlderServer {
 }
 
 /** Makes a server of which one caller may have few calls that run or wait. */
-export function createOlderServer(about: Pick<ServerDefinition, 'onError' | 'onWarning'>): OlderServer {
+export function createOlderServer(about: Pick<ServerDefinition, 'log'>): OlderServer {
   let looks = 0
   const ask = tool('ask', {
     description: 'Asks for a name',

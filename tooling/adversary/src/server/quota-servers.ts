@@ -44,7 +44,7 @@ const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path
  * on its tasks.
  */
 export function createQuotaServers(
-  about: Pick<ServerDefinition, 'onError' | 'onWarning'>,
+  about: Pick<ServerDefinition, 'log'>,
   clock: AttackedTime,
 ): Readonly<Record<'quotas' | 'busy' | 'working', ReturnType<typeof createServer>>> {
   const storeOf = (): ReturnType<typeof memoryStore> => memoryStore({ maxEntriesPerOwner: quota, runtime: clock })

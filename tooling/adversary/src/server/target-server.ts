@@ -79,7 +79,7 @@ const leak = tool('leak', {
   },
 })
 
-const silent = { onError: () => {}, onWarning: () => {} }
+const silent = { log: () => {} }
 const offers = { tools: [echo, remove, ask, big, wait, flood, leak, ...rows], resourceTemplates: [files, folder] }
 const shop = serverOf('shop', { ...offers, state: sealedState({ keys, runtime: clock }) })
 const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, runtime: clock }) })

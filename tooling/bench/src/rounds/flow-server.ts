@@ -38,7 +38,7 @@ export function flowServer({ inline = false }: { readonly inline?: boolean } = {
     version: '1.0.0',
     state: sealedState({ keys: [randomKey()] }),
     // It warns of schemas that are built in each run, as it should.
-    onWarning: () => {},
+    log: () => {},
     tools: [inline ? resolveBugInline : resolveBug],
   })
 }

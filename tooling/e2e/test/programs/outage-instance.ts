@@ -77,7 +77,7 @@ async function start(): Promise<void> {
     ...(bus !== undefined && { subscriptions: { bus } }),
     tools: [pair, count],
     extensions: [counting],
-    onError: false,
+    log: () => {},
     close: async () => void (await close()),
   })
   const auth =

@@ -20,10 +20,10 @@ export interface Parts {
 export async function openParts(): Promise<Parts> {
   if (REDIS_PATH !== undefined) {
     const client = await connectRedis(REDIS_PATH)
-    return { store: redisStore(client), bus: redisBus(client, { onError: false }), close: () => client.close() }
+    return { store: redisStore(client), bus: redisBus(client, { log: () => {} }), close: () => client.close() }
   }
   if (DATABASE_URL === undefined) return { store: memoryStore(), close: () => Promise.resolve() }
   const pool = new Pool({ connectionString: DATABASE_URL, max: 6, connectionTimeoutMillis: 1000 })
   pool.on('error', () => {})
-  return { store: postgresStore(pool), bus: postgresBus(pool, { onError: false }), close: () => pool.end() }
+  return { store: postgresStore(pool), bus: postgresBus(pool, { log: () => {} }), close: () => pool.end() }
 }

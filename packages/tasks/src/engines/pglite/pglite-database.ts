@@ -50,7 +50,7 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
     query: ({ text, values = [] }) => pglite.query(text, values),
     connect: async () => createListeningConnection(pglite, channel, onError),
   }
-  return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, onError })
+  return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, log: ({ err }) => onError(err) })
 }
 
 /** The one connection in the form of a pool's. Its only query is LISTEN. */

@@ -24,7 +24,7 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
       useConnection(pool, timeoutMs, (connection) => createConnectionQuery(connection, timeoutMs)(text, values)),
     transaction: (work, options) =>
       runInTransaction(pool, timeoutMs * (options?.isMaintenance ? maintenanceTimeoutFactor : 1), work),
-    bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
+    bus: postgresBus(pool, { channel, listenPool, timeoutMs, log: ({ err }) => onError(err) }),
     close: end,
   }
 }

@@ -1,0 +1,77 @@
+import { expect, test, vi } from 'vitest'
+import { createLog, errorRecord, type LogContext, type LogRecord } from './index.ts'
+
+function linesOf(record: LogRecord): string[] {
+  using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  createLog(undefined, '@x/demo')(record)
+  return printed.mock.calls.map((values) => values.join(' '))
+}
+
+const linesOfError = (error: unknown, context?: LogContext): string[] => linesOf(errorRecord(error, context))
+
+test.each<[unknown, RegExp]>([
+  [new TypeError('x is not a function'), /^@x\/demo: TypeError: x is not a function at .*log\.test\.ts:\d+:\d+/],
+  [new RangeError(''), /^@x\/demo: RangeError at /],
+  [
+    new Error('outer', { cause: new Error('inner', { cause: 'rope' }) }),
+    /^@x\/demo: Error: outer \(cause: Error: inner\) \(cause: string rope\) at /,
+  ],
+  [{ code: 'rounds', message: 'a warning' }, /^@x\/demo: a warning$/],
+  [{ code: 'tool_refused', tool: 'q', reason: 'a reason' }, /^@x\/demo: a reason$/],
+  ['text', /^@x\/demo: string text$/],
+  [undefined, /^@x\/demo: undefined was thrown$/],
+  [Object.assign(new Error('bare'), { stack: undefined }), /^@x\/demo: Error: bare$/],
+])('without a log the error %s is one line of the standard error', (error, line) => {
+  expect(linesOfError(error)).toEqual([expect.stringMatching(line)])
+})
+
+test.each<[LogContext, string]>([
+  [{ method: 'tools/call', name: 'q' }, 'tools/call "q": '],
+  [{ method: 'ready' }, 'ready: '],
+  [{ name: 'change bus' }, 'change bus: '],
+  [{ requestId: 1, principal: 'ada' }, ''],
+])(
+  'a line names the request or the part %j, and holds no line break or control character of a peer',
+  (context, prefix) => {
+    const error = Object.assign(new Error('a\nb\u001b[31m\u202Ec\r\nd'), { stack: undefined })
+    expect(linesOfError(error, context)).toEqual([`@x/demo: ${prefix}Error: a b [31m c d`])
+  },
+)
+
+test('a message that names its request already is not prefixed with it', () => {
+  const record = { level: 'warning', message: 'tools/call "q" asked often', method: 'tools/call', name: 'q' } as const
+  expect(linesOf(record)).toEqual(['@x/demo: tools/call "q" asked often'])
+})
+
+test('an error beside a message of its own is a cause', () => {
+  const err = Object.assign(new Error('inner'), { stack: undefined })
+  expect(linesOf({ level: 'error', message: 'outer', err })).toEqual(['@x/demo: outer (cause: Error: inner)'])
+})
+
+test('a record of level debug is no line', () => {
+  expect(linesOf({ level: 'debug', message: 'detail' })).toEqual([])
+})
+
+test('a line has at most 2,000 characters, and an error that causes itself ends', () => {
+  const error: Error & { cause?: unknown } = new Error('x'.repeat(5000))
+  error.cause = error
+  expect(linesOfError(error)[0]).toHaveLength(2001)
+})
+
+test('a log receives every record in place of the console', () => {
+  using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const log = vi.fn<(record: LogRecord) => void>()
+  const error = new Error('lost')
+  createLog(log, '@x/demo')(errorRecord(error, { method: 'tools/call', requestId: 7 }))
+  expect(log.mock.calls).toEqual([
+    [{ level: 'error', message: 'Error: lost', err: error, method: 'tools/call', requestId: 7 }],
+  ])
+  expect(printed).not.toHaveBeenCalled()
+})
+
+test('a log that throws fails no request', () => {
+  const fail = (): never => {
+    throw new Error('no disk')
+  }
+  expect(() => createLog(fail, '@x/demo')({ level: 'info', message: 'text' })).not.toThrow()
+})
