@@ -45,6 +45,7 @@ export interface ServerState {
 
 /** Makes the exchange behind all middleware: the methods of the protocol and of the extensions. */
 export function createCoreExchange(state: ServerState): Exchange {
+  const { settings } = state
   function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = findMethod(request.method)
     if (method === undefined) return serveExtensionMethod(request, call)
@@ -59,14 +60,14 @@ export function createCoreExchange(state: ServerState): Exchange {
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
       readSupportedRequestMeta(request)
-      const result = addResultMembers(await runCountedMethod(method, { request, call }, state.settings), state.catalog)
+      const result = addResultMembers(await runCountedMethod(method, { request, call }, settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw abortReasonOf(call)
       // The codes of an extension are its own to choose.
       return isMcpError(error)
         ? errorResponse(request.id, error)
-        : toErrorResponse(error, { ...request, call }, state.settings)
+        : toErrorResponse(error, { ...request, call }, settings)
     }
   }
 
@@ -77,7 +78,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       servedRequest = createRequestState(request, call, state)
       // A task was counted when it was created.
       const { journalStore, callerKey } = servedRequest
-      if (journalStore === undefined) state.settings.ledger.check('calls', callerKey)
+      if (journalStore === undefined) settings.ledger.check('calls', callerKey)
       const pendingResult = handle(request.params, servedRequest)
       const isPending = isPromiseLike(pendingResult)
       const result = isPending ? await countPendingRequest(pendingResult, servedRequest) : pendingResult
@@ -85,7 +86,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
       if (call.signal.aborted) throw call.signal.reason
-      return toErrorResponse(error, { ...request, call }, state.settings)
+      return toErrorResponse(error, { ...request, call }, settings)
     } finally {
       if (servedRequest !== undefined) endRequest(servedRequest)
     }
@@ -99,24 +100,29 @@ export function createCoreExchange(state: ServerState): Exchange {
     const method = servedMethod.name
     const toStreamErrorResponse = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw abortReasonOf(call)
-      return toErrorResponse(error, { id, method, call }, state.settings)
+      return toErrorResponse(error, { id, method, call }, settings)
     }
-    return startStreamingMethod(servedMethod, request, call).then(
+    return startStreamingMethod(servedMethod, { request, call }, state).then(
       (result) => ({ jsonrpc: '2.0', id, result }),
       toStreamErrorResponse,
     )
   }
 
-  function startStreamingMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
-    try {
-      const { handle } = requireServedMethod(method, request, state)
-      return Promise.resolve(handle(request.params, createRequestState(request, call, state)))
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
   return exchange
+}
+
+/** Begins a response that lasts. A rejection is its error. */
+function startStreamingMethod(
+  method: ServedMethod,
+  { request, call }: { readonly request: RpcRequest; readonly call: Call },
+  state: ServerState,
+): Promise<JsonObject> {
+  try {
+    const { handle } = requireServedMethod(method, request, state)
+    return Promise.resolve(handle(request.params, createRequestState(request, call, state)))
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */

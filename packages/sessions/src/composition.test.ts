@@ -1,4 +1,3 @@
-import type { LogRecord } from '@x/core'
 import { createClient, type ClientExtension } from '@x/client'
 import {
   contextKey,
@@ -252,7 +251,7 @@ describe('Errors of sessions', () => {
   test('reach the log of the server where sessions have none', async () => {
     const reported: unknown[] = []
     const sessions = createSessions({ codec: createCodec(createManualClock()) })
-    const log = ({ err }: LogRecord): void => void reported.push(err)
+    const log = ({ err }: { readonly err?: unknown }): void => void reported.push(err)
     const server = createTestServer({ extensions: [sessions], log })
     const error = await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })
     expect([error.code, reported]).toEqual([-32043, [expect.objectContaining({ code: 'malformed' })]])

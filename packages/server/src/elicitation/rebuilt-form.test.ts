@@ -146,7 +146,5 @@ test('a question whose schema is built in every run is warned of once, after a h
   expect((await completeCall(served, { rebuilt: accept({ rebuilt: true }) })).text).toBe('true')
   expect(served.warnings).toEqual([])
   for (let round = 0; round < 200; round++) await send(served)
-  expect(served.warnings).toMatchObject([
-    { code: 'rebuilt_form', message: expect.stringContaining('form(z.object') },
-  ])
+  expect(served.warnings).toMatchObject([{ code: 'rebuilt_form', message: expect.stringContaining('form(z.object') }])
 })

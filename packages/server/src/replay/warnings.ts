@@ -1,5 +1,5 @@
 import { quoteName } from '@x/core'
-import { type WarningCode } from '../request/report.ts'
+import type { WarningCode } from '../request/report.ts'
 import { askedQuestionsOf, type Run } from './run.ts'
 import { isSuspension } from './handler-error.ts'
 
