@@ -4,6 +4,7 @@ import ts from 'typescript'
 import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
 import { measureCalls, measureLayers, measureSize } from './structure.mjs'
+import { measureSurface } from './surface.mjs'
 import { measureWords, wordLimits } from './words.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
@@ -198,7 +199,7 @@ function main(flags) {
   const folder = flags[flags.indexOf('--list') + 1]
   if (flags.includes('--list') && folder !== undefined) return listWords(folder)
   const [rules, words] = [measureRules(workspaceRoot), measureWords(workspaceRoot)]
-  const trends = [...measureTrends(workspaceRoot), ...measureCalls(workspaceRoot)]
+  const trends = [measureTrends, measureCalls, measureSurface].flatMap((measure) => measure(workspaceRoot))
   for (const { title, value, limit } of rules) console.log(`${title}: ${value} (at most ${limit})`)
   printTrends(trends)
   printWords([...words.packages, words.all, words.documents, words.others])

@@ -19,7 +19,24 @@ const source = /^packages\/[^/]+\/src\/.*(?<!\.test|\.d)\.ts$/
  */
 export function readPackageTypes(root) {
   const files = listFiles(root).filter((file) => source.test(file))
-  const program = ts.createProgram(
+  const program = openProgram(root, files)
+  const checker = program.getTypeChecker()
+  /** @type {PackageTypes} */
+  const found = { members: new Map(), types: new Map(), options: new Map() }
+  for (const file of files) {
+    const parsed = program.getSourceFile(join(root, file))
+    if (parsed !== undefined) addFile(parsed, checker, found)
+  }
+  return found
+}
+
+/**
+ * Opens source files with the compiler's options of the packages.
+ * @param {string} root
+ * @param {readonly string[]} files
+ */
+export function openProgram(root, files) {
+  return ts.createProgram(
     files.map((file) => join(root, file)),
     {
       target: ts.ScriptTarget.ES2023,
@@ -33,14 +50,6 @@ export function readPackageTypes(root) {
       typeRoots: [join(import.meta.dirname, '../node_modules/@types')],
     },
   )
-  const checker = program.getTypeChecker()
-  /** @type {PackageTypes} */
-  const found = { members: new Map(), types: new Map(), options: new Map() }
-  for (const file of files) {
-    const parsed = program.getSourceFile(join(root, file))
-    if (parsed !== undefined) addFile(parsed, checker, found)
-  }
-  return found
 }
 
 /**
