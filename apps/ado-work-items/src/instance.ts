@@ -1,19 +1,13 @@
 import type { Log } from '@x/server'
-import { type PageHandler, servePage } from '@apps/front/serve-page'
-import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
-import {
-  type Authorization,
-  type Configuration,
-  ConfigurationError,
-  instanceVariables,
-  readConfiguration,
-} from './configuration.ts'
+import { type Configuration, ConfigurationError, instanceVariables, readConfiguration } from './configuration.ts'
 import { findPage } from './fleet/find-page.ts'
 import { signProgress, signResults } from './fleet/instance-meta.ts'
 import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer, type WorkItemsServer } from './server/create-work-items-server.ts'
-import { loginDocument, openProofs, protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
+import { protectInstance, requireWriteScope } from './authorization/protect-work-items.ts'
+import { servePageWithLogin } from './authorization/serve-page-with-login.ts'
 import { logError } from './log-error.ts'
 import { taskOptions } from './tasks/task-options.ts'
 
@@ -37,8 +31,8 @@ async function serve(): Promise<void> {
     host,
     allowedHosts,
     stopOnSignals: { graceMs },
-    onRequest: pageHandler(authorization),
-    ...(await protection(configuration)),
+    onRequest: servePageWithLogin(findPage(), authorization),
+    auth: await protectInstance(configuration),
   })
   tellParent(http)
 }
@@ -58,22 +52,6 @@ function createInstance(configuration: Configuration): WorkItemsServer {
     use: signature && [signResults(signature)],
     extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],
   })
-}
-
-/** The options that let nobody in without a token; none when no authorization server is configured. */
-async function protection(configuration: Configuration): Promise<Pick<ServeHttpOptions, 'authenticate' | 'documents'>> {
-  const { authorization, state, tasksDatabase } = configuration
-  const login = loginDocument(authorization)
-  if (authorization === undefined || state === undefined || tasksDatabase === undefined) return { documents: login }
-  const onError = (error: unknown): void => logError('authorization', error)
-  const proofs = await openProofs(tasksDatabase, onError)
-  const tokens = protectWorkItems(authorization, { state, proofs, onError })
-  return { ...tokens, documents: { ...tokens.documents, ...login } }
-}
-
-function pageHandler(authorization: Authorization | undefined): PageHandler | undefined {
-  const folder = findPage()
-  return folder === undefined ? undefined : servePage(folder, authorization?.issuers)
 }
 
 /** Reports the port to the process that started this one, and stops when that process is gone. */

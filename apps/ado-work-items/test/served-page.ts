@@ -6,8 +6,8 @@ import { type Exchange, type Server, serverOf } from '@x/schema'
 import { sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { build } from 'vite'
+import { servePageWithLogin } from '../src/authorization/serve-page-with-login.ts'
 import { signResults } from '../src/fleet/instance-meta.ts'
-import { servePage } from '@apps/front/serve-page'
 import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
 import { emulated } from '../src/testing/emulated.ts'
 
@@ -35,7 +35,7 @@ const info = { name: 'by-turns', version: '1.0.0' }
 
 /** Serves a built page beside a server. */
 export async function servePageWith(server: Server, root: string): Promise<ServedPage> {
-  const http = await serveHttp(server, { onRequest: servePage(root), documents: { '/login.json': { body: {} } } })
+  const http = await serveHttp(server, { onRequest: servePageWithLogin(root) })
   return { url: `http://127.0.0.1:${http.port}/`, [Symbol.asyncDispose]: () => http.close() }
 }
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { servePage } from '@apps/front/serve-page'
 import type { ServerExtension } from '@x/schema'
 import { sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { openLogin } from '../src/authorization/open-login.ts'
-import { loginDocument, protectWorkItems, requireWriteScope } from '../src/authorization/protect-work-items.ts'
+import { protectWorkItems, requireWriteScope } from '../src/authorization/protect-work-items.ts'
+import { servePageWithLogin } from '../src/authorization/serve-page-with-login.ts'
 import { readConfiguration } from '../src/configuration.ts'
 import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
 import { emulated } from '../src/testing/emulated.ts'
@@ -21,12 +21,10 @@ export async function serveProtected(root: string): Promise<ServedPage> {
   if (authorization?.pageClient === undefined) throw new Error('the page should have a client')
   const state = sealedState({ keys: [crypto.getRandomValues(new Uint8Array(32))] })
   const server = createWorkItemsServer(azure.azureDevOps, { state, extensions: [requireWriteScope(), showCaller] })
-  const tokens = protectWorkItems(authorization, { state, onError: () => {} })
   const http = await serveHttp(server, {
     port,
-    onRequest: servePage(root, authorization.issuers),
-    ...tokens,
-    documents: { ...tokens.documents, ...loginDocument(authorization) },
+    onRequest: servePageWithLogin(root, authorization),
+    auth: protectWorkItems(authorization, { state, onError: () => {} }),
   })
   return {
     url: `http://127.0.0.1:${port}/`,

@@ -13,7 +13,7 @@ const auth = protect({
   issuers: ['https://auth.example.com'],
   scopes: ['items:read'],
 })
-await using http = await serveHttp(server, auth)
+await using http = await serveHttp(server, { auth })
 
 // A request without a token is rejected. The challenge names the metadata of the resource.
 const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }

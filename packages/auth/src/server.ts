@@ -5,7 +5,7 @@
  */
 
 export { protect } from './server/protect.ts'
-export type { AuthenticateRequest, Protection } from './server/protect.ts'
+export type { Protection } from './server/protect.ts'
 export type { ProtectOptions } from './server/protect-options.ts'
 export type { AuthenticationResult } from './server/authenticate.ts'
 export type { CertificateOf } from './server/binding.ts'

@@ -83,7 +83,7 @@ test.each(['verified here', 'introspected'])(
     const auth = protect({ resource, issuers, scopes: ['items:read'], onError })
     const extensions = [requireScopes({ 'tools/call': { closed: ['items:write'] } })]
     const server = createServer({ name: 'items', version: '1.0.0', tools, extensions, use: [watch] })
-    await using http = await serveHttp(server, { ...auth, onError })
+    await using http = await serveHttp(server, { auth, onError })
     const send = async (token: string, names = ['show', 'fail', 'lack', 'closed', 'unknown']) => {
       for (const name of names) written.push(await post(http.url, token, name))
     }

@@ -61,7 +61,7 @@ test('/readyz is 503 until the issuer of the tokens was reached', async () => {
   let now = Date.now()
   const auth = protect({ resource, issuers: [issuer.issuer], onError: false, runtime: { now: () => now } })
   const readinessOf = async () => {
-    await using http = await serveHttp(createItems(['tasks']).server, auth)
+    await using http = await serveHttp(createItems(['tasks']).server, { auth })
     const { status } = await fetch(new URL('/readyz', http.url))
     return status
   }
@@ -82,15 +82,15 @@ describe.each([[['scopes', 'tasks'] as const], [['tasks', 'scopes'] as const]])(
     await using issuer = await startScriptedAuthServer()
     const beyond = { host: '0.0.0.0', allowedHosts: ['items.example', '127.0.0.1'] }
     await using items = createItems(order).server
-    await expect(serveHttp(items, beyond)).rejects.toThrow('give authenticate')
-    await using http = await serveHttp(items, { ...beyond, ...protectItems(issuer) })
+    await expect(serveHttp(items, beyond)).rejects.toThrow('give auth')
+    await using http = await serveHttp(items, { ...beyond, auth: protectItems(issuer) })
     expect(http.port).toBeGreaterThan(0)
   })
 
   test('a task that its caller lacks a scope for is rejected when it would be created [AUE-011 AUT-054 TSK-069]', async () => {
     await using issuer = await startScriptedAuthServer({ aud: resource, sub: 'ada' })
     const { server, created, worked } = createItems(order)
-    await using http = await serveHttp(server, protectItems(issuer))
+    await using http = await serveHttp(server, { auth: protectItems(issuer) })
     const reader = await issuer.sign({ claims: { scope: 'items:read' } })
     await expect(clientOf(http, reader).callTool('import_items')).rejects.toMatchObject({
       rpc: { data: { reason: 'insufficient_scope', scopes: needed } },

@@ -26,7 +26,9 @@ describe('a client of an older revision', () => {
       tools: [tool('list', { description: 'Lists', run }), tool('erase', { description: 'Erases', run })],
       extensions: [legacy({ onWarning: () => {} }), requireScopes({ 'tools/call': { erase: ['items:write'] } })],
     })
-    await using http = await serveHttp(server, protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] }))
+    await using http = await serveHttp(server, {
+      auth: protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] }),
+    })
     const response = await fetch(http.url, {
       method: 'POST',
       body: JSON.stringify(body),

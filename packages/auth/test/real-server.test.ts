@@ -59,7 +59,7 @@ async function serveProtected(errors: unknown[] = [], own = resource): Promise<H
   const introspection = { client: job }
   const issuers = own === opaque ? [{ issuer: real.issuer, introspection }] : [real.issuer]
   const auth = protect({ resource: own, issuers, scopes: ['items:read'], onError: (error) => errors.push(error) })
-  return serveHttp(server, auth)
+  return serveHttp(server, { auth })
 }
 
 function clientOf({ url }: HttpServer, token: string) {
@@ -142,7 +142,7 @@ test('a token that a real server bound to a key needs a proof of it [AUE-012 AUE
   const headers = { DPoP: await proofFor(`${real.issuer}/token`) }
   const token = await real.issue({ ...job, resource, scope: 'items:read', headers })
   const auth = protect({ resource, issuers: [real.issuer], dpop: 'accepted' })
-  await using http = await serveHttp(server, auth)
+  await using http = await serveHttp(server, { auth })
   const ath = createHash('sha256').update(token).digest('base64url')
   const dpop = await proofFor(resource, { ath })
   const connection = connectHttp(http.url, { headers: { authorization: `DPoP ${token}`, dpop } })

@@ -56,7 +56,7 @@ export async function createRealWorld({ dpop = false, ...options }: RealOptions 
   const server = createServer({ name: 'items', version: '1.0.0', state: false, tools, extensions })
   const bound = { required: true, nonce: sealedState({ keys: [randomKey()], audience: 'items' }) }
   const auth = protect({ resource: url, issuers: [as.issuer], scopes: ['items:read'], ...(dpop && { dpop: bound }) })
-  http.on('request', nodeHandler(server, auth))
+  http.on('request', nodeHandler(server, { auth }))
   const exchanges: TokenExchange[] = []
   return {
     url,

@@ -2,21 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { checkOptions } from './check-options.ts'
 
 interface Options {
-  readonly authenticate?: string | undefined
+  readonly auth?: string | undefined
   readonly limits?: { readonly calls?: number } | undefined
   readonly allowedHosts?: readonly string[] | undefined
   readonly ttlMs?: number | undefined
 }
 
-const knownOptions = { authenticate: true, limits: true, allowedHosts: true, ttlMs: true } satisfies Record<
-  keyof Options,
-  true
->
+const knownOptions = { auth: true, limits: true, allowedHosts: true, ttlMs: true } satisfies Record<keyof Options, true>
 
 describe('options that exist', () => {
   test.each<[string, object | undefined]>([
     ['no options', undefined],
-    ['some of them', { authenticate: 'a', limits: {} }],
+    ['some of them', { auth: 'a', limits: {} }],
     ['an unknown one that is undefined, as a spread may leave it', { principal: undefined }],
   ])('%s', (_, options) => {
     expect(() => checkOptions(options, knownOptions, 'serve')).not.toThrow()
@@ -25,14 +22,14 @@ describe('options that exist', () => {
 
 describe('an option that does not exist is rejected by name', () => {
   test.each<[string, object, string]>([
-    ['of an earlier design', { principal: 'a' }, 'serve has no option `principal`: did you mean `authenticate`?'],
+    ['of an earlier design', { principal: 'a' }, 'serve has no option `principal`: did you mean `auth`?'],
     ['that is in a group now', { maxCallsPerCaller: 1 }, 'did you mean `limits.calls`?'],
-    ['misspelt', { authenticat: 'a' }, 'did you mean `authenticate`?'],
+    ['misspelt', { alowedHosts: [] }, 'did you mean `allowedHosts`?'],
     ['in another case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
     ['without its unit', { ttl: 1 }, 'did you mean `ttlMs`?'],
     ['in the singular', { allowedHost: 'a' }, 'did you mean `allowedHosts`?'],
-    ['like none', { port: 1 }, 'serve has no option `port`: write one of allowedHosts, authenticate, limits, ttlMs'],
-    ['whose present name is not known here', { codec: 1 }, 'write one of allowedHosts, authenticate, limits, ttlMs'],
+    ['like none', { port: 1 }, 'serve has no option `port`: write one of allowedHosts, auth, limits, ttlMs'],
+    ['whose present name is not known here', { codec: 1 }, 'write one of allowedHosts, auth, limits, ttlMs'],
     ['named as a member of every object', { toString: () => '' }, 'serve has no option `toString`'],
   ])('%s', (_, options, message) => {
     expect(() => checkOptions(options, knownOptions, 'serve')).toThrow(message)

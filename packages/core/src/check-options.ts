@@ -3,7 +3,12 @@ export type KnownOptions = Readonly<Record<string, true>>
 
 /** Names that an option had in an earlier design or has in another library, with the present one. */
 const presentNames = new Map([
-  ['principal', 'authenticate'],
+  ['principal', 'auth'],
+  ['authenticate', 'auth'],
+  ['documents', 'auth'],
+  ['toHttpError', 'auth'],
+  ['cors', 'allowedOrigins'],
+  ['bounds', 'maxBodyBytes'],
   ['maxCallsPerCaller', 'limits.calls'],
   ['maxTasksPerCaller', 'limits.tasks'],
   ['codec', 'state'],
@@ -19,7 +24,7 @@ const presentNames = new Map([
  * in TypeScript. In JavaScript an option that is ignored may leave a server open to every caller.
  *
  * @example
- * checkOptions(options, knownOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `authenticate`?
+ * checkOptions(options, knownOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `auth`?
  */
 export function checkOptions(options: object | undefined, knownOptions: KnownOptions, where: string): void {
   const problem = findUnknownOption(options, knownOptions, where)

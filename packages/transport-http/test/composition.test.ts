@@ -52,7 +52,7 @@ describe('a server that other machines must not reach', () => {
     [
       'whose extension needs a principal',
       createServer({ ...about, state: false, use: [timing], extensions: [restricted] }),
-      /give authenticate/,
+      /give auth/,
     ],
     ['that is an exchange', serverOf(createServer(about).exchange, { info: about, localOnly: 'no keys' }), /no keys/],
   ]
@@ -72,8 +72,8 @@ describe('a server that other machines must not reach', () => {
 
   test('is served beyond loopback once its principal is authenticated', async () => {
     const server = createServer({ ...about, state: false, extensions: [restricted] })
-    const authenticate = () => ({ subject: 'ada' })
-    await using http = await serveHttp(server, { host: '0.0.0.0', allowedHosts: ['127.0.0.1'], authenticate })
+    const auth = () => ({ subject: 'ada' })
+    await using http = await serveHttp(server, { host: '0.0.0.0', allowedHosts: ['127.0.0.1'], auth })
     expect(http.port).toBeGreaterThan(0)
   })
 })
@@ -96,9 +96,9 @@ describe.each(serveFunctions)('a notification of a client over %s', (name, serve
   test('reaches the extension that declares it, with its principal and context, and no other does', async () => {
     const { extension, received } = recorder()
     const server = createServer({ ...about, state: false, extensions: [extension] })
-    const authenticate = () => ({ subject: 'ada' })
+    const auth = () => ({ subject: 'ada' })
     const clientAddress = () => '192.0.2.7'
-    await using handler = await serve(server, { authenticate, clientAddress })
+    await using handler = await serve(server, { auth, clientAddress })
     for (const method of ['com.example/moved', 'com.example/other']) {
       const body = JSON.stringify({ jsonrpc: '2.0', method, params: { to: 3 } })
       expect((await handler.send(createPostRequest(method, {}, { body }))).status).toBe(202)

@@ -25,7 +25,9 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   await using issuer = await startIssuer(resource)
   const server = createServer({ name: 'bench', version: '1.0.0', tools: [echoTool] })
   await using plain = await serveHttp(server)
-  await using guarded = await serveHttp(server, protect({ resource, issuers: [issuer.url], scopes: ['items:read'] }))
+  await using guarded = await serveHttp(server, {
+    auth: protect({ resource, issuers: [issuer.url], scopes: ['items:read'] }),
+  })
   pinThisProcess(0)
   const load = await startPinned<LoadQuestion, LoadAnswer>('http/short-load-client.js', 1)
   const headers = { ...echoCall.headers, authorization: `Bearer ${issuer.token}` }

@@ -7,25 +7,25 @@
  *   the path where several files have a default of that name. A fixed limit has no option.
  */
 
+/**
+ * @param {string} name
+ * @returns {Partial<Limit>}
+ */
+const boundOfMessages = (name) => ({ name: `defaultBounds.${name}`, file: 'schema/src/messages', isFixed: true })
+
 /** @type {readonly Limit[]} */
 export const limitRows = [
   ...rowsOf('transport-http', [
-    ['bounds.bytes', 'bytes', 'a request body', '413', { name: 'defaultBounds.bytes', file: 'schema/src/messages' }],
-    ['bounds.depth', 'count', 'levels of JSON', '400', { name: 'defaultBounds.depth', file: 'schema/src/messages' }],
-    [
-      'bounds.elements',
-      'count',
-      'values and members of JSON',
-      '400',
-      { name: 'defaultBounds.elements', file: 'schema/src/messages' },
-    ],
+    ['maxBodyBytes', 'bytes', 'a request body', '413', { name: 'defaultBounds.bytes', file: 'schema/src/messages' }],
+    ['depth', 'count', 'levels of JSON', '400', boundOfMessages('depth')],
+    ['elements', 'count', 'values and members of JSON', '400', boundOfMessages('elements')],
     ['timeoutMs', 'ms', 'a call; streams have no limit', '504', { file: 'server/handler-settings' }],
     [
       'maxQueuedBytes',
       'bytes',
       'output that waits for a slow reader',
       'notifications are dropped, streams are closed',
-      { file: 'server/handler-settings' },
+      { file: 'server/handler-settings', isFixed: true },
     ],
     [
       'writeTimeoutMs',

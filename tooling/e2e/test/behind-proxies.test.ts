@@ -1,5 +1,6 @@
 import { describeNeeding } from '@tooling/vitest/needs'
 import { createClient } from '@x/client'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer, resource, type ServerDefinition, tool } from '@x/server'
 import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
@@ -32,8 +33,8 @@ async function openBehind(program: string, kind: ProxyKind, setup: Setup = {}) {
   const served: HttpServer[] = []
   for (const definition of instances) {
     const server = createServer({ name: 'behind', version: '1.0.0', state: false, ...definition })
-    const authenticate: ServeHttpOptions['authenticate'] = (view) => ({ subject: view.header('x-subject') ?? 'nobody' })
-    served.push(await serveHttp(server, { allowedHosts, authenticate, ...options }))
+    const auth: ServeHttpOptions['auth'] = (view) => ({ subject: view.header('x-subject') ?? 'nobody' })
+    served.push(await serveHttp(server, { allowedHosts, auth, ...options }))
   }
   const proxy = await startProxy(program, kind, { ports: served.map(({ port }) => port), idleMs })
   const connections: HttpConnection[] = []
@@ -148,33 +149,26 @@ for (const kind of [nginx, haproxy]) {
   describeNeeding(kind.name, `behind ${kind.name} with an idle time of one second`, (program) => {
     const idleMs = 1000
 
-    /** A tool that is silent until a number of comments have gone out. */
-    function silentFor(beats: number, keepAliveMs: number) {
+    /** A tool that is silent until the gate opens. */
+    function createQuietSetup(keepAliveMs: number) {
       const over = createGate()
-      let count = 0
       const quiet = tool('quiet', { description: 'Is silent for long', run: () => over.opened.then(() => 'at last') })
-      const schedule: ServeHttpOptions['schedule'] = (run, ms) => {
-        const timer = setTimeout(() => {
-          run()
-          count += 1
-          if (count === beats) over.open()
-        }, ms)
-        return () => clearTimeout(timer)
-      }
-      return { over, setup: { instances: [{ tools: [quiet] }], idleMs, keepAliveMs, schedule } }
+      return { over, setup: { instances: [{ tools: [quiet] }], idleMs, keepAliveMs } }
     }
 
     test('comments keep a silent call open for twice as long', async () => {
-      const { setup } = silentFor(10, 200)
+      const { over, setup } = createQuietSetup(200)
       await using behind = await openBehind(program, kind, setup)
-      expect(textOf(await createClient(behind.connect(), host).callTool('quiet'))).toBe('at last')
+      const calling = createClient(behind.connect(), host).callTool('quiet')
+      await sleep(2 * idleMs)
+      over.open()
+      expect(textOf(await calling)).toBe('at last')
     })
 
     test('comments keep a silent stream of changes open for twice as long', async () => {
-      const { over, setup } = silentFor(10, 200)
+      const { keepAliveMs } = createQuietSetup(200).setup
       const changing = createServer({ ...host, state: false, tools: [echo] })
-      const { keepAliveMs, schedule } = setup
-      await using http = await serveHttp(changing, { allowedHosts, keepAliveMs, schedule })
+      await using http = await serveHttp(changing, { allowedHosts, keepAliveMs })
       await using proxy = await startProxy(program, kind, { ports: [http.port], idleMs })
       await using connection = connectHttp(proxy.url)
       const seen: string[] = []
@@ -182,14 +176,14 @@ for (const kind of [nginx, haproxy]) {
       for await (const { type } of subscription) {
         seen.push(type)
         if (seen.length === 2) break
-        await over.opened
+        await sleep(2 * idleMs)
         await changing.notifyListChanged('tools')
       }
       expect(seen).toEqual(['opened', 'toolsListChanged'])
     })
 
     test('a silent call without comments is cut off by the proxy, and fails with its status', async () => {
-      const { over, setup } = silentFor(10, 0)
+      const { over, setup } = createQuietSetup(0)
       await using behind = await openBehind(program, kind, setup)
       const failure = createClient(behind.connect(), host).callTool('quiet')
       await expect(failure).rejects.toMatchObject({ code: 'transport', cause: { code: 'status', status: 504 } })

@@ -47,7 +47,7 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
 
   test('lists tools and calls one, with its progress and its header params [SHT-002 SHT-016]', async () => {
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [count] })
-    await using http = await serveHttp(server, { allowedOrigins: [site.origin], cors: true })
+    await using http = await serveHttp(server, { allowedOrigins: [site.origin] })
     const page = await openPage()
     const report = await page.evaluate(`talkTo(${JSON.stringify(http.url)})`)
     expect(report).toEqual({ tools: ['count'], progress: [1, 2, 3], text: 'counted to 3 in Zürich' })
@@ -57,7 +57,7 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     let runs = 0
     const counted = tool('counted', { description: 'Counts its runs', run: () => String(++runs) })
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [counted] })
-    await using http = await serveHttp(server, { allowedOrigins: ['https://app.example.com'], cors: true })
+    await using http = await serveHttp(server, { allowedOrigins: ['https://app.example.com'] })
     const page = await openPage()
     await expect(page.evaluate(`talkTo(${JSON.stringify(http.url)})`)).rejects.toThrow('tools/list')
     expect(runs).toBe(0)
@@ -74,7 +74,7 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
         }),
     })
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [wait] })
-    await using http = await serveHttp(server, { allowedOrigins: [site.origin], cors: true })
+    await using http = await serveHttp(server, { allowedOrigins: [site.origin] })
     const page = await openPage()
     expect(await page.evaluate(`cancelAt(${JSON.stringify(http.url)})`)).toBe('Error: the user left')
     await aborted.opened

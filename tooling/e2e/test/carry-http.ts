@@ -38,7 +38,7 @@ export async function carryThroughProxy(server: Server): Promise<Carrier> {
 
 /** Through the handler of web requests, without a socket. */
 export function carryThroughFetch(server: Server): Promise<Carrier> {
-  const handle = httpHandler(server, { authenticate: (view) => principalOf(view.header(subjectHeader)) })
+  const handle = httpHandler(server, { auth: (view) => principalOf(view.header(subjectHeader)) })
   const { open, closeAll } = openConnections(nowhere, { fetch: (input, init) => handle(new Request(input, init)) })
   return Promise.resolve({ exchangeFor: open, [Symbol.asyncDispose]: closeAll })
 }
@@ -49,7 +49,7 @@ export function principalOf(subject: string | undefined): Principal | undefined 
 }
 
 function serve(server: Server): ReturnType<typeof serveHttp> {
-  return serveHttp(server, { authenticate: (view) => principalOf(view.header(subjectHeader)) })
+  return serveHttp(server, { auth: (view) => principalOf(view.header(subjectHeader)) })
 }
 
 interface Connections {

@@ -16,7 +16,7 @@ export function quota({ callsPerHour }: { readonly callsPerHour: number }): Serv
     identifier: 'com.example/quota',
     capabilities: { callsPerHour },
     // Decides by the principal: outside all other extensions, and never reachable from other machines without
-    // `authenticate`.
+    // `auth`.
     needsPrincipal: true,
     start({ runtime }) {
       const used = new Map<string, number>()

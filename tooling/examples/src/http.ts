@@ -17,17 +17,16 @@ export function servePublicly(): Promise<HttpServer> {
     port: 8080,
     allowedHosts: ['mcp.example.com'],
     allowedOrigins: ['https://app.example.com'],
-    cors: true,
   })
 }
 // #endregion
 
-// #region authenticate
+// #region auth
 const tokens = new Map([['secret-of-ada', { subject: 'ada', scopes: ['admin'] }]])
 
 export function serveKnownCallers(): Promise<HttpServer> {
   return serveHttp(server, {
-    authenticate(request) {
+    auth(request) {
       const token = request.header('authorization')?.replace(/^Bearer /, '')
       return tokens.get(token ?? '') ?? { status: 401, message: 'Send a bearer token that is known here' }
     },

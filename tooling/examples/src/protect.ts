@@ -67,7 +67,7 @@ export const createItemsServer = (): McpServer =>
 
 // #region serve
 export function serveItems(auth: Protection): Promise<HttpServer> {
-  return serveHttp(createItemsServer(), { port: 0, ...auth })
+  return serveHttp(createItemsServer(), { port: 0, auth })
 }
 // #endregion
 
@@ -109,7 +109,7 @@ export function serveCertificates(issuer: string, tls: { key: string; cert: stri
     certificateOf: ({ source }) => certificateIn(source),
   })
   const options = { ...tls, requestCert: true, rejectUnauthorized: false }
-  return createTlsServer(options, nodeHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], ...auth }))
+  return createTlsServer(options, nodeHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], auth }))
 }
 
 function certificateIn(source: unknown): Uint8Array<ArrayBuffer> | undefined {
@@ -137,8 +137,8 @@ export function protectWithPermissions(issuer: string): Protection {
 
 // #region fetch
 export function route(auth: Protection): (request: Request) => Promise<Response> {
-  const documents = documentHandler(auth.documents)
-  const endpoint = httpHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], ...auth })
+  const documents = documentHandler(auth)
+  const endpoint = httpHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], auth })
   return async (request) => documents(request) ?? endpoint(request)
 }
 // #endregion

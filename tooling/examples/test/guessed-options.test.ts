@@ -30,7 +30,7 @@ describe('a guess that types do not find is rejected at the start:', () => {
     ['createServer', { maxCallsPerCaller: 10 }, 'limits.calls'],
     ['createServer', { middleware: [] }, 'use'],
     ['createServer, limits,', { call: 10 }, 'calls'],
-    ['serveHttp', { principal: () => undefined }, 'authenticate'],
+    ['serveHttp', { principal: () => undefined }, 'auth'],
     ['createClient', { timeoutMS: 1000 }, 'timeoutMs'],
     ['tasks', { concurency: 2 }, 'concurrency'],
     ['legacy', { sessionTtl: 1000 }, 'sessionTtlMs'],

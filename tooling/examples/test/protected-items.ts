@@ -21,7 +21,9 @@ export async function serveProtectedItems(options: { readonly pages?: boolean } 
   })
   http.on(
     'request',
-    nodeHandler(createItemsServer(), protect({ resource: url, issuers: [as.issuer], scopes: ['items:read'] })),
+    nodeHandler(createItemsServer(), {
+      auth: protect({ resource: url, issuers: [as.issuer], scopes: ['items:read'] }),
+    }),
   )
   return {
     url,

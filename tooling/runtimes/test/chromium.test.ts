@@ -14,7 +14,7 @@ describeNeeding('chromium', 'Chromium', (executablePath) => {
     const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
-    await using http = await serveHttp(createRuntimeServer(), { allowedOrigins: [origin], cors: true })
+    await using http = await serveHttp(createRuntimeServer(), { allowedOrigins: [origin] })
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
     try {
       const page = await browser.newPage()

@@ -3,9 +3,9 @@ import type { ServerExtension } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
 import type { StateStore } from '@x/state-codec'
-import type { HttpDocuments } from '@x/transport-http/node'
 import pg from 'pg'
-import type { Authorization } from '../configuration.ts'
+import type { Authorization, Configuration } from '../configuration.ts'
+import { logError } from '../log-error.ts'
 
 /** The scopes of the server's tokens. */
 export const scopes = { read: 'work_items:read', write: 'work_items:write' } as const
@@ -49,15 +49,17 @@ export async function openProofs(database: string, onError: (error: unknown) => 
   return store
 }
 
+/** Protects an instance as its environment says. Returns undefined when no authorization server is configured. */
+export async function protectInstance(configuration: Configuration): Promise<Protection | undefined> {
+  const { authorization, state, tasksDatabase } = configuration
+  if (authorization === undefined || state === undefined || tasksDatabase === undefined) return undefined
+  const onError = (error: unknown): void => logError('authorization', error)
+  const proofs = await openProofs(tasksDatabase, onError)
+  return protectWorkItems(authorization, { state, proofs, onError })
+}
+
 /** Rejects calls that change something without the scope for it. */
 export function requireWriteScope(): ServerExtension<'scopes', undefined> {
   const changes = ['update_work_item', 'update_work_items', 'update_last_work_item']
   return requireScopes({ 'tools/call': Object.fromEntries(changes.map((name) => [name, [scopes.write]])) })
-}
-
-/** The document that tells the page where people log in; an empty one where nobody has to. */
-export function loginDocument(authorization: Authorization | undefined): HttpDocuments {
-  const { issuers: [issuer] = [], pageClient: client } = authorization ?? {}
-  const isNeeded = issuer !== undefined && client !== undefined
-  return { '/login.json': { body: isNeeded ? { issuer, client } : {}, maxAge: 0 } }
 }

@@ -120,9 +120,9 @@ test('a token that is not active is remembered for five seconds', async () => {
 test('introspection is ready once its endpoint is known', async () => {
   await using server = await createProtectedServer(options)
   server.issuer.break(true)
-  await expect(server.auth.authenticate.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  await expect(server.auth.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
   server.issuer.break(false)
-  await server.auth.authenticate.ready()
+  await server.auth.ready()
 })
 
 test('an answer that repeats the token leaves it out of the principal [AUE-008]', async () => {

@@ -154,13 +154,13 @@ test('an outage of the issuer is one line in a minute', async () => {
 test('authentication is ready once one issuer was reached', async () => {
   await using server = await createProtectedServer({ issuers: (issuer) => ['http://127.0.0.1:9/', issuer] })
   server.issuer.break(true)
-  await expect(server.auth.authenticate.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  await expect(server.auth.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
   server.issuer.break(false)
   server.advanceTime(1000)
-  await server.auth.authenticate.ready()
+  await server.auth.ready()
   server.issuer.break(true)
   server.advanceTime(90_000_000)
-  await server.auth.authenticate.ready()
+  await server.auth.ready()
 })
 
 test('a new key that cannot be fetched because its issuer is away is 503 [AUE-005]', async () => {

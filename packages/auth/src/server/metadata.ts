@@ -3,7 +3,7 @@ import { parseSecureUrl } from '../oauth-urls.ts'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
-/** A public document. The `documents` of the HTTP transport consist of these. */
+/** A public document, which the HTTP transport serves to every client. */
 export interface MetadataDocument {
   readonly body: JsonObject
 }

@@ -12,21 +12,19 @@ import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
 import { createAuthenticationState, dpopModeOf, protectOptionNames, type ProtectOptions } from './protect-options.ts'
 
-/** Authenticates requests, and reports whether it can. */
-export interface AuthenticateRequest {
-  (request: HttpRequestHead, context?: AuthenticationContext): AuthenticationResult | Promise<AuthenticationResult>
-  /** Rejects while no token can be verified, because no issuer has been reached. `/readyz` is 503 until it resolves. */
-  ready(): Promise<void>
-}
-
-/** Options of the HTTP entries (`serveHttp`, `nodeHandler`, `httpHandler`), to be spread into them. */
+/** The protection of an endpoint: the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`. */
 export interface Protection {
   /** Returns the principal of a request, or the response that rejects it with a challenge. */
-  readonly authenticate: AuthenticateRequest
+  readonly authenticate: (
+    request: HttpRequestHead,
+    context?: AuthenticationContext,
+  ) => AuthenticationResult | Promise<AuthenticationResult>
   /** The metadata of the resource, by path. */
   readonly documents: Readonly<Record<string, MetadataDocument>>
   /** Converts an error of {@link requireScopes} or {@link needScopes} to 403 with a challenge. */
   readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
+  /** Rejects while no token can be verified, because no issuer has been reached. `/readyz` is 503 until it resolves. */
+  readonly ready: () => Promise<void>
 }
 
 /**
@@ -36,7 +34,7 @@ export interface Protection {
  *
  * @example
  * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
- * await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'], ...auth })
+ * await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'], auth })
  *
  * @throws TypeError or RangeError for invalid options.
  */
@@ -58,13 +56,10 @@ export function protect(options: ProtectOptions): Protection {
     hasCertificateBoundTokens: options.certificateOf !== undefined,
   }
   return {
-    authenticate: Object.assign(
-      (request: HttpRequestHead, context: AuthenticationContext = state.localContext) =>
-        authenticate(request, context, state),
-      { ready: () => state.issuers.ready() },
-    ),
+    authenticate: (request, context = state.localContext) => authenticate(request, context, state),
     documents: createMetadataDocuments(resourceDescription),
     toHttpError: (error) => toHttpError(error, state),
+    ready: () => state.issuers.ready(),
   }
 }
 

@@ -34,9 +34,10 @@ export interface RequireScopesOptions {
 }
 
 /**
- * Requires scopes of single operations: an extension of the server, whose host then has to authenticate whoever asks. A
- * call that lacks one is answered with all that it needs, before any handler runs. `toHttpError` of {@link protect}
- * makes 403 of it, from which clients ask their user for more. For a task that is when it is created.
+ * Creates an extension of the server that requires scopes for single operations. HTTP entries then serve the server
+ * beyond this machine only with `auth`. A call without a needed scope gets an error with all scopes that it needs,
+ * before a handler runs. The `auth` of {@link protect} makes 403 of the error, and clients ask their user for more
+ * scopes. The scopes of a task are checked when the task is created.
  *
  * @example
  * createServer({ ...definition, extensions: [requireScopes({ 'tools/call': { update_item: ['items:write'] } })] })

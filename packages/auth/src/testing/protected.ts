@@ -63,7 +63,7 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
   const info = { name: 'test', version: '1.0.0' }
   const server = { ...serverOf(middleware(exchange), { info, localOnly: undefined }), ledger }
   const clientAddress = ({ header }: RequestView) => header('x-client-address')
-  const handler = httpHandler(server, { allowedHosts: '*', clientAddress, ...auth })
+  const handler = httpHandler(server, { allowedHosts: '*', clientAddress, auth })
   return {
     issuer,
     auth,

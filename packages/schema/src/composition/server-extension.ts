@@ -42,7 +42,7 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   /** The reason why a server with this extension may be reached from this machine only. */
   readonly localOnly?: string | undefined
   /**
-   * True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`.
+   * True when the extension decides by the principal: transports then listen beyond loopback only with `auth`.
    */
   readonly needsPrincipal?: boolean | undefined
   /** Makes the extension's part of one server. Synchronous. It opens nothing before the first request or `ready()`. */

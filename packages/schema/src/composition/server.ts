@@ -61,7 +61,7 @@ export interface Server extends AsyncResource {
    * addresses then.
    */
   readonly localOnly: string | undefined
-  /** True when calls need a principal. Transports then refuse to listen beyond loopback without `authenticate`. */
+  /** True when calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
   readonly needsPrincipal: boolean
   /** Resolves with whether the server and what it depends on can serve calls now. Asked by `/readyz`. Never rejects. */
   ready(): Promise<boolean>

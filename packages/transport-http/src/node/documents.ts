@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { compileDocuments, findDocumentAnswer, type HttpDocuments } from '../server/documents.ts'
+import type { HttpAuth } from '../server/auth.ts'
+import { compileDocuments, findDocumentAnswer } from '../server/documents.ts'
 import { createErrorAnswer } from '../server/reply.ts'
 import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
@@ -11,7 +12,7 @@ interface DocumentRequest {
   readonly path: string
 }
 
-/** Answers a request for another path than the endpoint's: a document, or that nothing is there. */
+/** Answers a request for another path than the endpoint's, with a document or with 404. */
 export function answerDocument({ request, response, path }: DocumentRequest, { settings }: NodeContext): void {
   const { method = '', url = '' } = request
   const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
@@ -19,18 +20,18 @@ export function answerDocument({ request, response, path }: DocumentRequest, { s
 }
 
 /**
- * Serves documents alone, where a router hands the handler of the endpoint no other path. Returns false for any other
- * path.
+ * Serves the documents of a protection alone, for a router that passes the endpoint's path alone to the handler of the
+ * endpoint. Returns false for a request of any other path.
  *
  * @example
- * const serveDocument = documentHandler(auth.documents) app.use((request, response, next) => { if
- * (!serveDocument(request, response)) next() })
+ * const serveDocument = documentHandler(auth)
+ * app.use((request, response, next) => serveDocument(request, response) || next())
  *
- * @throws TypeError for a path that is none.
+ * @throws TypeError for a path without a slash at its beginning.
  */
-export function documentHandler(
-  documents: HttpDocuments,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function documentHandler({
+  documents,
+}: Pick<HttpAuth<IncomingMessage>, 'documents'>): (request: IncomingMessage, response: ServerResponse) => boolean {
   const compiledDocuments = compileDocuments(documents)
   return ({ method = '', url = '' }, response) => {
     const answer = findDocumentAnswer(compiledDocuments, { method, url })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf, testServer } from '../testing/exchanges.ts'
 import { createManualClock } from '../testing/manual-clock.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
-import { type HttpServer, serveHttp } from './serve-http.ts'
+import { type HttpServer, serveHttp, startHttpServer } from './serve-http.ts'
 
 /** Asks for a path as a balancer does, over a connection of its own and by an address. */
 async function check({ port }: HttpServer, path: string, method = 'GET'): Promise<[number, string]> {
@@ -82,18 +82,6 @@ describe('with a clock of the test', () => {
   })
 })
 
-test('the paths are the ones that were chosen, or none', async () => {
-  await using chosen = await serveHttp(testServer(echo), { health: { livePath: '/live', readyPath: false } })
-  expect((await check(chosen, '/live'))[0]).toBe(200)
-  expect((await check(chosen, '/healthz'))[0]).toBe(404)
-  expect((await check(chosen, '/readyz'))[0]).toBe(404)
-  await using none = await serveHttp(testServer(echo), { health: false })
-  expect((await check(none, '/healthz'))[0]).toBe(404)
-  await expect(serveHttp(testServer(echo), { health: { livePath: 'healthz' } })).rejects.toThrow(
-    'health.livePath is "healthz": write a path',
-  )
-})
-
 test('a server that stops gives notice: it is not ready and still serves, and only then refuses', async () => {
   const { exchange, next } = pendingCalls()
   const clock = createManualClock()
@@ -102,11 +90,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
     drained.push('drain')
     return () => void drained.push('back')
   }
-  const http = await serveHttp(testServer(exchange, { drain }), {
-    schedule: clock.schedule,
-    keepAliveMs: 0,
-    timeoutMs: 0,
-  })
+  const http = await startHttpServer(testServer(exchange, { drain }), { keepAliveMs: 0, timeoutMs: 0 }, clock)
   const closing = http.close({ noticeMs: 3000, graceMs: 5000 })
   expect([await check(http, '/readyz'), await check(http, '/healthz')]).toEqual([
     [503, '{"ok":false}'],

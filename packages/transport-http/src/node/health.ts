@@ -1,14 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The paths of health checks. See `health` of `serveHttp`. */
-export interface HealthOptions {
-  /** The path that is 200 while the process answers. `/healthz` by default, `false` for none. */
-  readonly livePath?: string | false | undefined
-  /**
-   * The path that is 200 while the server takes calls, and 503 otherwise. `/readyz` by default, `false` for none.
-   */
-  readonly readyPath?: string | false | undefined
-}
+/** The paths that Kubernetes documents for these checks, which balancers are usually configured with. */
+const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
 /** The readiness of a server. */
 interface ReadyState {
@@ -22,21 +15,16 @@ interface ReadyState {
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks beside the exchange, so that a busy exchange does not delay them. `readyPath` also calls
- * `server.ready()`, at most once a second and for at most 5 seconds. The answer is one word, for every `Host`, because
- * a balancer calls an instance by its address.
- *
- * @throws TypeError for a path that does not begin with `/`.
+ * Answers health checks beside the exchange, so that a busy exchange does not delay them. The ready path also asks the
+ * dependencies, at most once a second and for at most 5 seconds. The answer is one word, for every `Host`, because a
+ * balancer calls an instance by its address.
  */
-export function createHealthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
-  if (options === false) return () => false
-  const { livePath = '/healthz', readyPath = '/readyz' } = options
-  const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
-  if (livePath !== false) checks.set(checkHealthPath('livePath', livePath), () => true)
-  if (readyPath !== false) {
-    const checkDependencies = cacheReadiness(state.canReachDependencies)
-    checks.set(checkHealthPath('readyPath', readyPath), () => state.isOpen() && checkDependencies())
-  }
+export function createHealthCheck(state: ReadyState): HealthCheck {
+  const checkDependencies = cacheReadiness(state.canReachDependencies)
+  const checks = new Map<string | undefined, () => boolean | Promise<boolean>>([
+    [healthPaths.live, () => true],
+    [healthPaths.ready, () => state.isOpen() && checkDependencies()],
+  ])
   return (request, response) => {
     const check = checks.get(request.url?.split('?', 1)[0])
     if (check === undefined) return false
@@ -70,11 +58,6 @@ function withReadinessTimeout(healthPromise: Promise<boolean>): Promise<boolean>
     }
     healthPromise.then(finish, () => finish(false))
   })
-}
-
-function checkHealthPath(name: keyof HealthOptions, path: string): string {
-  if (path.startsWith('/')) return path
-  throw new TypeError(`health.${name} is ${JSON.stringify(path)}: write a path such as "/healthz", or false`)
 }
 
 function sendHealth({ method }: IncomingMessage, response: ServerResponse, isHealthy: boolean): void {

@@ -7,6 +7,7 @@ import {
   checkExposure,
   checkHandlerOptions,
   compileSettings,
+  type HandlerInternals,
   type HandlerOptions,
   type Schedule,
 } from '../server/handler-settings.ts'
@@ -38,14 +39,21 @@ export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): N
   return createHandler(createNodeContext(server, options))
 }
 
-/** Creates the context of a server and its options. */
-export function createNodeContext(server: Server, options: NodeHandlerOptions): NodeContext {
+/** Creates the context of a server and its options, with other internal values for tests. */
+export function createNodeContext(
+  server: Server,
+  options: NodeHandlerOptions,
+  internals: HandlerInternals = {},
+): NodeContext {
   const runningCalls: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
   const adapter = server.adapters.http
-  const settings = compileSettings({ clientAddress: addressOf, ...options }, scheduleUnref, adapter)
-  // A clock of the user's own is called for every wait.
-  const usesTimerWheel = options.schedule === undefined
+  const settings = compileSettings(
+    { clientAddress: addressOf, ...options },
+    { schedule: scheduleUnref, adapter, internals },
+  )
+  // A test with its own timers advances every wait.
+  const usesTimerWheel = internals.schedule === undefined
   const scheduleOnWheel = usesTimerWheel
     ? createTimerWheel(runningCalls, scheduleUnref, (call) => handleHeartbeat(call, context))
     : undefined

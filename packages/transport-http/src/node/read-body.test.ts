@@ -4,11 +4,11 @@ import { echo, pendingCalls, testServer } from '../testing/exchanges.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
 import { serveHttp } from './serve-http.ts'
 
-const bounds = { bytes: 1_000 }
+const maxBodyBytes = 1_000
 
 test('a body without a length is cut off at the bound while it comes, and answered with JSON', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(testServer(exchange), { bounds })
+  await using http = await serveHttp(testServer(exchange), { maxBodyBytes })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))
   for (let part = 0; part < 3; part += 1) raw.send(`190\r\n${'x'.repeat(400)}\r\n`)
@@ -24,7 +24,7 @@ test('a body without a length is cut off at the bound while it comes, and answer
 })
 
 test('a peer that continues to send after the rejection loses its connection', async () => {
-  await using http = await serveHttp(testServer(echo), { bounds })
+  await using http = await serveHttp(testServer(echo), { maxBodyBytes })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))
   const part = `10000\r\n${'x'.repeat(65_536)}\r\n`
@@ -36,7 +36,7 @@ test('a peer that continues to send after the rejection loses its connection', a
 })
 
 test('a length past the bound is refused before the body comes', async () => {
-  await using http = await serveHttp(testServer(echo), { bounds })
+  await using http = await serveHttp(testServer(echo), { maxBodyBytes })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Content-Length: 1001']))
   expect(await raw.readUntil('}}')).toMatch(/^HTTP\/1.1 413 [^]*"code":-32700/)
@@ -81,7 +81,7 @@ test('a body in chunks of one byte is read whole, characters of several bytes to
 
 test('line breaks in a header value do not get as far as a header of the answer', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(testServer(exchange), { cors: true })
+  await using http = await serveHttp(testServer(exchange), { allowedOrigins: ['http://localhost'] })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list\r\nOrigin: http://localhost\nX-Evil: 1', ['Content-Length: 0']))
   expect(await raw.waitForClose()).not.toMatch(/X-Evil/i)

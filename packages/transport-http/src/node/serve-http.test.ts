@@ -13,7 +13,7 @@ import {
 import { createManualClock } from '../testing/manual-clock.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
 import { createPostRequest } from '../testing/sent.ts'
-import { serveHttp } from './serve-http.ts'
+import { serveHttp, startHttpServer } from './serve-http.ts'
 
 async function send(url: string, sent = createPostRequest('tools/list')): Promise<[number, string]> {
   const { host: _, ...headers } = sent.headers
@@ -133,7 +133,7 @@ test('a connection that is idle does not hold the stop up', async () => {
 test('a call that outlives the grace is aborted and answered', async () => {
   const { exchange, next } = pendingCalls()
   const clock = createManualClock()
-  const http = await serveHttp(testServer(exchange), { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+  const http = await startHttpServer(testServer(exchange), { keepAliveMs: 0, timeoutMs: 0 }, clock)
   const sending = send(http.url)
   const { call } = await next()
   const closing = http.close({ graceMs: 5_000 })
@@ -149,7 +149,7 @@ test('a call that outlives the grace is aborted and answered', async () => {
 test('a reader that takes nothing cannot hold the stop up', async () => {
   const { exchange, next } = pendingCalls()
   const clock = createManualClock()
-  const http = await serveHttp(testServer(exchange), { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+  const http = await startHttpServer(testServer(exchange), { keepAliveMs: 0, timeoutMs: 0 }, clock)
   const raw = connectRaw(http.port)
   raw.socket.pause()
   raw.send(requestOf('tools/list', 1))
@@ -208,7 +208,7 @@ test('a socket that does not read loses progress beyond the bound, and the serve
   let sent = 0
   const message = 'x'.repeat(100_000)
   const { exchange, next } = pendingCalls()
-  await using http = await serveHttp(testServer(exchange), { maxQueuedBytes: 1_000_000 })
+  await using http = await startHttpServer(testServer(exchange), {}, { maxQueuedBytes: 1_000_000 })
   const raw = connectRaw(http.port)
   raw.socket.pause()
   raw.send(requestOf('tools/list', 1))
@@ -285,20 +285,20 @@ test('a request line without a version is rejected with 400, and its connection 
 test('an option that does not exist is rejected by name, with a suggestion', async () => {
   const options = { principal: () => undefined }
   await expect(serveHttp(testServer(echo), options as object)).rejects.toThrow(
-    'serveHttp has no option `principal`: did you mean `authenticate`?',
+    'serveHttp has no option `principal`: did you mean `auth`?',
   )
 })
 
-test('authenticate receives the ledger of the server, and its reports reach onError', async () => {
+test('auth receives the ledger of the server, and its reports reach onError', async () => {
   const onError = vi.fn()
   const server = testServer(echo)
   const failure = new Error('The issuer is unreachable')
-  const authenticate = vi.fn((_request: unknown, context: { readonly report: (error: unknown) => void }) => {
+  const auth = vi.fn((_request: unknown, context: { readonly report: (error: unknown) => void }) => {
     context.report(failure)
     return undefined
   })
-  await using http = await serveHttp(server, { authenticate, onError })
+  await using http = await serveHttp(server, { auth, onError })
   expect((await send(http.url))[0]).toBe(200)
-  expect(authenticate.mock.calls[0]?.[1]).toMatchObject({ ledger: server.ledger })
+  expect(auth.mock.calls[0]?.[1]).toMatchObject({ ledger: server.ledger })
   expect(onError.mock.calls[0]?.[0]).toBe(failure)
 })

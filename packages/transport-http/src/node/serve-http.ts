@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
 import { createErrorAnswer } from '../server/reply.ts'
-import { checkHandlerOptions, setPlatformTimer, unauthenticatedReason } from '../server/handler-settings.ts'
+import { checkHandlerOptions, type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
+import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'
 import { watchDescriptors } from './descriptor-watch.ts'
 import { answerDocument } from './documents.ts'
-import { createHealthCheck, type HealthOptions } from './health.ts'
+import { createHealthCheck } from './health.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, sendAnswer } from './response-writer.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
-import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /** The options of {@link serveHttp}. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
@@ -20,12 +20,10 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   /** The path of the endpoint, `/mcp` by default. Every other path answers 404. */
   readonly path?: string | undefined
   /**
-   * Receives every request first, except health checks. Returns true for a request that it answers itself, such as one
-   * for a page.
+   * Receives every request first, except those for `/healthz` and `/readyz`. Returns true for a request that it answers
+   * itself, such as one for a page.
    */
   readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
-  /** The paths of health checks: `/healthz` and `/readyz` by default, `false` for none. */
-  readonly health?: false | HealthOptions | undefined
   /**
    * Stops the server at SIGTERM and SIGINT, with the options of the stop or `true`. The process then exits by itself
    * unless other resources keep it alive. A second signal ends it at once. Off by default.
@@ -33,13 +31,14 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
 
+const defaults = { port: 0, host: '127.0.0.1', path: '/mcp', stopOnSignals: false } satisfies ServeHttpOptions
+
 /** The names of the options beside those of a handler. */
 const knownServeOptions = {
   port: true,
   host: true,
   path: true,
   onRequest: true,
-  health: true,
   stopOnSignals: true,
 } as const satisfies Record<Exclude<keyof ServeHttpOptions, keyof NodeHandlerOptions>, true>
 
@@ -78,21 +77,28 @@ const serverOptions = {
  * @throws Error when the address cannot be bound. Its `cause` is the system's error.
  */
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  return startHttpServer(mcpServer, options)
+}
+
+/** Starts the server of {@link serveHttp}, with other internal values for tests. */
+export async function startHttpServer(
+  mcpServer: Server,
+  options: ServeHttpOptions,
+  internals: HandlerInternals = {},
+): Promise<HttpServer> {
   checkHandlerOptions(options, 'serveHttp', knownServeOptions)
-  const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
-  if (!isLoopbackHost(host)) checkBindAddress(mcpServer, options, host)
-  const context = createNodeContext(mcpServer, {
-    ...options,
-    allowedHosts: options.allowedHosts ?? requireLoopbackHosts(host),
-  })
+  const { port = defaults.port, host = defaults.host, path = defaults.path } = options
+  checkBindAddress(host, mcpServer, options)
+  const allowedHosts = options.allowedHosts ?? loopbackHostsOf(host)
+  const context = createNodeContext(mcpServer, { ...options, allowedHosts }, internals)
   const openResponses = createOpenResponses()
   const stopState: StopState = { phase: 'open' }
 
   const handleRequest = createHandler(context)
-  const answerHealthCheck = createHealthCheck(options.health ?? {}, {
+  const answerHealthCheck = createHealthCheck({
     isOpen: () => stopState.phase === 'open' && mcpServer.load.ready,
     canReachDependencies: async () => {
-      await options.authenticate?.ready?.()
+      await context.settings.authReady?.()
       return mcpServer.ready()
     },
   })
@@ -108,7 +114,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     else answerDocument({ request, response, path }, context)
   })
   const boundPort = await listenOnAddress(server, host, port)
-  const { schedule = setPlatformTimer, stopOnSignals = false } = options
+  const { schedule = setPlatformTimer } = internals
   const { activeCalls, adapterRequests } = context
   server.once('close', openResponses.stop)
   watchDescriptors(server)
@@ -120,7 +126,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     schedule,
     mcpServer,
     stopState,
-    stopOnSignals,
+    stopOnSignals: options.stopOnSignals ?? defaults.stopOnSignals,
   })
   return {
     url: `http://${formatUrlHost(host)}:${boundPort}${path}`,
@@ -177,38 +183,4 @@ function createListenError(error: Error, host: string, port: number): Error {
   if (code === 'EACCES')
     return new Error(`${hostAndPort} needs rights that this process lacks: give a port from 1024 up`, { cause: error })
   return new Error(`${hostAndPort} cannot be bound: ${error.message}`, { cause: error })
-}
-
-/** Returns whether only this machine reaches an address. */
-function isLoopbackHost(host: string): boolean {
-  const name = parseHost(formatUrlHost(host))?.name
-  return name !== undefined && isLoopback(name)
-}
-
-/**
- * Rejects an address that other machines reach for a server that must not be reached.
- *
- * @throws TypeError with the reason.
- */
-function checkBindAddress(
-  { localOnly, needsPrincipal }: Server,
-  { authenticate }: Pick<NodeHandlerOptions, 'authenticate'>,
-  host: string,
-): void {
-  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
-  if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)
-}
-
-// A request to the loopback address was meant for this machine. On any other, only the operator knows its names.
-function requireLoopbackHosts(host: string): readonly string[] {
-  const name = parseHost(formatUrlHost(host))?.name
-  if (name !== undefined && isLoopback(name)) return [...loopbackHosts, name]
-  throw new TypeError(
-    `host "${host}" can be reached from other machines: give allowedHosts, the names by which they call it, or "*" behind a proxy that checks them`,
-  )
-}
-
-/** Returns a host in the form of a URL. */
-function formatUrlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

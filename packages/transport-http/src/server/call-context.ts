@@ -15,7 +15,8 @@ import {
   withContext,
 } from '@x/schema'
 import { type Reply, setReplyHeader } from './reply.ts'
-import type { AuthenticationContext, HandlerSettings } from './handler-settings.ts'
+import type { AuthenticationContext } from './auth.ts'
+import type { HandlerSettings } from './handler-settings.ts'
 import type { RequestView } from './http-adapter.ts'
 
 /** The parts of a request that its call's context is made of. */

@@ -1,81 +1,68 @@
 import type { HttpProtocolAdapter } from '@x/schema'
 import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
-/** The CORS headers that allowed origins get. */
-export interface CorsOptions {
-  /** Request headers to allow beyond those of the protocol, such as `traceparent`. */
-  readonly headers?: readonly string[] | undefined
-  /** Response headers to show to pages beyond `WWW-Authenticate` and `Retry-After`. */
-  readonly exposedHeaders?: readonly string[] | undefined
-  /** True when pages may send cookies. Default: false. It needs a list of `allowedOrigins`. */
-  readonly credentials?: boolean | undefined
-  /** Seconds for which a browser may cache the answer. Default: 10 minutes. */
-  readonly maxAge?: number | undefined
-}
-
-/** {@link CorsOptions}, worked out once. */
+/** The CORS headers of answers to allowed origins. */
 export interface CorsRule {
-  readonly requestHeaders: ReadonlySet<string>
   readonly answerHeaders: readonly string[]
   readonly preflightHeaders: readonly string[]
 }
 
-const protocolHeaders = [
+/** Request headers that pages may send: those of the protocol, of proofs (RFC 9449) and of W3C Trace Context. */
+const requestHeaders = new Set([
   'accept',
   'authorization',
+  'baggage',
   'content-type',
+  'dpop',
   'last-event-id',
   'mcp-method',
   'mcp-name',
   'mcp-protocol-version',
-]
+  'traceparent',
+  'tracestate',
+])
+/** Response headers that pages may read: those of `auth`, of waiting, and of sessions. */
+const responseHeaders = ['WWW-Authenticate', 'Retry-After', 'DPoP-Nonce', 'Mcp-Session-Id']
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-const defaultMaxAgeSeconds = 600
 
-/** Makes a rule of options. `true` is the defaults. An adapter adds its HTTP methods and response headers. */
+/** Seconds for which a browser may cache the answer: long enough for one visit, and a change of origins applies soon. */
+const maxAgeSeconds = 600
+
+/**
+ * Makes the CORS headers. An adapter adds its HTTP methods and response headers. Pages may not send cookies, because a
+ * page of any allowed origin could then act as a user who is logged in.
+ */
 export function compileCors(
-  options: boolean | CorsOptions | undefined,
   adapter: Pick<HttpProtocolAdapter, 'methods' | 'exposedHeaders'> = { methods: [], exposedHeaders: [] },
-): CorsRule | undefined {
-  if (options === undefined || options === false) return undefined
-  const {
-    headers = [],
-    exposedHeaders = [],
-    credentials = false,
-    maxAge = defaultMaxAgeSeconds,
-  } = options === true ? {} : options
-  const credentialHeaders = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
+): CorsRule {
   return {
-    requestHeaders: new Set([...protocolHeaders, ...headers.map((name) => name.toLowerCase())]),
     answerHeaders: [
-      ...credentialHeaders,
       'Access-Control-Expose-Headers',
-      ['WWW-Authenticate', 'Retry-After', ...adapter.exposedHeaders, ...exposedHeaders].join(', '),
+      [...new Set([...responseHeaders, ...adapter.exposedHeaders])].join(', '),
     ],
     preflightHeaders: [
-      ...credentialHeaders,
       'Access-Control-Allow-Methods',
       ['POST', ...adapter.methods].join(', '),
       'Access-Control-Max-Age',
-      String(maxAge),
+      String(maxAgeSeconds),
     ],
   }
 }
 
-/** The headers, flat, that let a page of an allowed origin read the answer. */
+/** Returns the headers, flat, with which a page of an allowed origin may read the answer. */
 export function createCorsHeaders(rule: CorsRule, origin: string): readonly string[] {
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answerHeaders]
 }
 
-/** The answer to a browser that asks, before it sends a request of an allowed origin, whether it may. */
+/** Returns the answer to the preflight request of a browser, for a page of an allowed origin. */
 export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): HttpAnswer {
   const requestedHeaders = view.header('access-control-request-headers') ?? ''
-  // A wildcard does not cover Authorization, nor anything with credentials, so what was asked for is named. The
-  // headers of tool parameters, and of exchanges around the server, are known by their prefix alone.
+  // A wildcard does not cover Authorization, so each requested header is named. The headers of tool parameters and of
+  // middleware are known by their prefix alone.
   const allowedHeaders = requestedHeaders
     .split(',')
     .map((name) => name.trim().toLowerCase())
-    .filter((name) => isAllowedHeader(rule, name))
+    .filter(isAllowedHeader)
   const headers = allowedHeaders.length === 0 ? [] : ['Access-Control-Allow-Headers', allowedHeaders.join(', ')]
   return {
     status: 204,
@@ -83,6 +70,6 @@ export function answerPreflight(rule: CorsRule, origin: string, view: RequestVie
   }
 }
 
-function isAllowedHeader(rule: CorsRule, name: string): boolean {
-  return rule.requestHeaders.has(name) || (name.startsWith('mcp-') && tokenPattern.test(name))
+function isAllowedHeader(name: string): boolean {
+  return requestHeaders.has(name) || (name.startsWith('mcp-') && tokenPattern.test(name))
 }

@@ -11,12 +11,16 @@ import type { AddressInfo } from 'node:net'
 
 const path = '/.well-known/oauth-protected-resource/mcp'
 const documents = { [path]: { body: { resource: 'https://mcp.example.com/mcp' } } }
+const authenticate = () => undefined
+const auth = { authenticate, documents }
 const get = { method: 'GET', path, headers: { host: 'elsewhere.example' } }
 
 describe.each(serveFunctions)('%s', (_, serve) => {
   test('a document is served as JSON to every client, without the exchange and without authentication [AUE-001]', async () => {
     const exchange = vi.fn(echo)
-    await using handler = await serve(exchange, { documents, authenticate: () => ({ status: 401, message: 'no' }) })
+    await using handler = await serve(exchange, {
+      auth: { ...auth, authenticate: () => ({ status: 401, message: 'no' }) },
+    })
     const { status, headers, body } = await handler.send(get)
     expect([status, headers.get('content-type'), JSON.parse(body)]).toEqual([
       200,
@@ -30,7 +34,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   })
 
   test('pages of every origin may read a document, also when their browser asks first', async () => {
-    await using handler = await serve(echo, { documents })
+    await using handler = await serve(echo, { auth })
     const origin = { ...get.headers, origin: 'https://app.example' }
     const read = await handler.send({ ...get, headers: origin })
     expect(read.headers.get('access-control-allow-origin')).toBe('*')
@@ -42,7 +46,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     const error = { code: errorCodes.invalidRequest, message: 'no', data: { reason: 'insufficient_scope' } }
     const exchange: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, error })
     const toHttpError = vi.fn(() => ({ status: 403, headers: { 'WWW-Authenticate': 'Bearer' } }))
-    await using handler = await serve(exchange, { toHttpError })
+    await using handler = await serve(exchange, { auth: { authenticate, toHttpError } })
     const { status, headers, body } = await handler.send(createPostRequest('tools/list'))
     expect([status, headers.get('www-authenticate'), JSON.parse(body)]).toEqual([
       403,
@@ -58,7 +62,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidRequest, message: 'no' } }
     }
     const toHttpError = vi.fn(() => ({ status: 403 }))
-    await using handler = await serve(exchange, { toHttpError })
+    await using handler = await serve(exchange, { auth: { authenticate, toHttpError } })
     const { status, body } = await handler.send(createPostRequest('tools/list'))
     expect([status, body.includes('"message":"no"')]).toEqual([200, true])
     expect(toHttpError).not.toHaveBeenCalled()
@@ -70,13 +74,13 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       id,
       error: { code: errorCodes.methodNotFound, message: 'no' },
     })
-    await using handler = await serve(exchange, { toHttpError: () => undefined })
+    await using handler = await serve(exchange, { auth: { authenticate, toHttpError: () => undefined } })
     expect((await handler.send(createPostRequest('tools/list'))).status).toBe(404)
     const onError = vi.fn()
     const failing = () => {
       throw new Error('broken')
     }
-    await using broken = await serve(exchange, { toHttpError: failing, onError })
+    await using broken = await serve(exchange, { auth: { authenticate, toHttpError: failing }, onError })
     const internal = await broken.send(createPostRequest('tools/list'))
     expect([internal.status, JSON.parse(internal.body)]).toMatchObject([200, { error: { code: errorCodes.internal } }])
     expect(onError).toHaveBeenCalledOnce()
@@ -87,12 +91,17 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   })
 
   test('a path that is none is named', async () => {
-    await expect(serve(echo, { documents: { 'a.json': { body: {} } } })).rejects.toThrow('documents has "a.json"')
+    const withDocuments = { authenticate, documents: { 'a.json': { body: {} } } }
+    await expect(serve(echo, { auth: withDocuments })).rejects.toThrow('documents has "a.json"')
+  })
+
+  test('an auth that cannot authenticate is rejected when the handler is made', async () => {
+    await expect(serve(echo, { auth: { documents } as never })).rejects.toThrow('auth has no authenticate: give what')
   })
 })
 
 test('a server of its own has documents beside its endpoint, and everything else is not found', async () => {
-  await using http = await serveHttp(testServer(echo), { documents })
+  await using http = await serveHttp(testServer(echo), { auth })
   const url = new URL(http.url)
   const read = await fetch(new URL(path, url))
   expect([read.status, await read.json()]).toEqual([200, { resource: 'https://mcp.example.com/mcp' }])
@@ -104,10 +113,10 @@ test('a server of its own has documents beside its endpoint, and everything else
 })
 
 test('a document handler leaves every other path to others', async () => {
-  const handle = documentHandler(documents)
+  const handle = documentHandler({ documents })
   expect(handle(new Request('https://mcp.example.com/other'))).toBeUndefined()
   expect(await handle(new Request(`https://mcp.example.com${path}`))?.json()).toEqual(documents[path]?.body)
-  const handleNode = nodeDocumentHandler(documents)
+  const handleNode = nodeDocumentHandler({ documents })
   const server = createServer((request, response) => {
     if (!handleNode(request, response)) response.writeHead(418).end()
   })
@@ -118,10 +127,10 @@ test('a document handler leaves every other path to others', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('authenticate gets both of two headers of which Node would drop one', async () => {
+test('auth gets both of two headers of which Node would drop one', async () => {
   const seen: unknown[] = []
   await using http = await serveHttp(testServer(echo), {
-    authenticate(request) {
+    auth(request) {
       seen.push(request.headerValues('authorization'), request.headerValues('x-none'))
       return { status: 400, message: 'two' }
     },

@@ -1,7 +1,7 @@
 import { encodeMessage, errorCodes, type JsonObject } from '@x/schema'
 import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
-/** A fixed JSON document that anybody may read, such as the metadata of a protected resource (RFC 9728). */
+/** A fixed JSON document that every client may read, such as the metadata of a protected resource (RFC 9728). */
 export interface HttpDocument {
   readonly body: JsonObject
   /** Time that caches may keep it, in seconds. Default: 1 hour. */
@@ -21,7 +21,7 @@ const allowedMethods = 'GET, HEAD, OPTIONS'
 /**
  * Serializes documents once.
  *
- * Throws a TypeError for a path that is none, and for a body that is no JSON.
+ * @throws TypeError for a path without a slash at its beginning, and for a body that is no JSON.
  */
 export function compileDocuments(documents: HttpDocuments | undefined): CompiledDocuments | undefined {
   const entries = Object.entries(documents ?? {})
@@ -45,8 +45,8 @@ function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [strin
 }
 
 /**
- * The answer to a request for one of the documents, undefined for any other path. They are public, so pages of every
- * origin may read them, and the Host is not looked at.
+ * Returns the answer to a request for one of the documents, undefined for any other path. The documents are public, so
+ * pages of every origin may read them under every `Host`.
  */
 export function findDocumentAnswer(
   documents: CompiledDocuments | undefined,
@@ -55,7 +55,7 @@ export function findDocumentAnswer(
   const documentResponse = documents?.get(pathOf(view.url))
   if (documentResponse === undefined) return undefined
   if (view.method === 'GET' || view.method === 'HEAD') return documentResponse
-  // A client that sends MCP-Protocol-Version along makes browsers ask first.
+  // A browser sends a preflight request before a request with MCP-Protocol-Version.
   const preflightHeaders = ['Access-Control-Allow-Methods', allowedMethods, 'Access-Control-Allow-Headers', '*']
   if (view.method === 'OPTIONS') return { status: 204, headers: [...anyOriginHeaders, ...preflightHeaders] }
   const error = { code: errorCodes.invalidRequest, message: `${view.method} is not served here: send a GET` }

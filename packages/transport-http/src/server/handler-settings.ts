@@ -1,26 +1,11 @@
-import {
-  checkOptions,
-  type ErrorListener,
-  errorListener,
-  type KnownOptions,
-  type Ledger,
-  platformRuntime,
-} from '@x/core'
-import {
-  defaultBounds,
-  type HttpErrorHead,
-  type HttpProtocolAdapter,
-  type ParseBounds,
-  type Principal,
-  protocolVersion,
-  type Server,
-  type WireError,
-} from '@x/schema'
-import { compileCors, type CorsOptions, type CorsRule } from './cors.ts'
-import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'
+import { checkOptions, type ErrorListener, errorListener, type KnownOptions, platformRuntime } from '@x/core'
+import { defaultBounds, type HttpProtocolAdapter, type ParseBounds, protocolVersion, type Server } from '@x/schema'
+import { type AuthenticateFunction, compileAuth, type HttpAuth } from './auth.ts'
+import { compileCors, type CorsRule } from './cors.ts'
+import { type CompiledDocuments, compileDocuments } from './documents.ts'
 import { compileHosts, type HostRule, isLoopback, loopbackHosts, parseHost } from './hosts.ts'
 import { compileOrigins, type OriginRule } from './origins.ts'
-import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
+import type { RequestView } from './http-adapter.ts'
 
 const maxReportsPerMinute = 100
 const minuteMs = 60_000
@@ -60,25 +45,6 @@ export function createReportLimiter<Source>(
 /** Runs a function once after a delay in milliseconds. Returns a function that cancels it. */
 export type Schedule = (run: () => void, ms: number) => () => void
 
-/** Results of {@link HandlerOptions.authenticate}: a principal, undefined for anonymous, or a rejection such as 401. */
-export type AuthenticationResult = Principal | HttpErrorResponse | undefined
-
-/** The parts of the server that authentication of one request may use. */
-export interface AuthenticationContext {
-  readonly ledger: Ledger
-  /** The key by which the ledger counts the address of the client. */
-  readonly callerKey: string
-  /** Reports an error of the request. */
-  report(error: unknown): void
-}
-
-/** Authenticates requests. */
-export interface AuthenticateFunction<Source> {
-  (request: RequestView<Source>, context: AuthenticationContext): AuthenticationResult | Promise<AuthenticationResult>
-  /** Rejects while no request can be authenticated. `/readyz` is 503 meanwhile. */
-  readonly ready?: (() => Promise<void>) | undefined
-}
-
 /** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
 export interface HandlerOptions<Source> {
   /**
@@ -87,14 +53,14 @@ export interface HandlerOptions<Source> {
    */
   readonly allowedHosts?: readonly string[] | '*' | undefined
   /**
-   * The origins whose pages may call, such as `https://app.example.com`. The default is the called host's own, and
-   * loopback pages for a loopback host. Requests without an `Origin` come from no page and are served.
+   * The origins whose pages may call, such as `https://app.example.com`, or `'*'` for all. Answers to these pages have
+   * CORS headers, and no page may send cookies. By default no answer has a CORS header, and a request with an `Origin`
+   * is served when the origin is the called host, or when both are loopback. A request without an `Origin` comes from
+   * no page and is served.
    */
   readonly allowedOrigins?: readonly string[] | '*' | undefined
-  /** Answers browsers' CORS questions for the allowed origins. Off by default: no CORS header is ever sent. */
-  readonly cors?: boolean | CorsOptions | undefined
-  /** Bounds of a body. `bytes` (4 MiB) holds while it is being read. */
-  readonly bounds?: Partial<ParseBounds> | undefined
+  /** The bytes that the body of a request may have. Default 4 MiB. Beyond it the request is rejected with 413. */
+  readonly maxBodyBytes?: number | undefined
   /**
    * Milliseconds that a call may take, 5 minutes by default. 0 is no limit. Past it `call.signal` aborts and the
    * peer gets status 504 with an internal error, or that error on its stream. Calls that stream by nature
@@ -108,15 +74,10 @@ export interface HandlerOptions<Source> {
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * Bytes that may wait for a slow reader. Default 1 MiB. Beyond it a call's notifications are dropped, its response
-   * never. A streaming call (`subscriptions/listen`) is aborted instead, because its client could not detect the loss.
+   * The protection of the endpoint: what `protect` of `@x/auth/server` returns, or a function that returns the principal
+   * of a request, undefined for an anonymous caller, or the HTTP answer that rejects the request.
    */
-  readonly maxQueuedBytes?: number | undefined
-  /**
-   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it. Runs before
-   * the body is read. An error that it throws is answered as any other.
-   */
-  readonly authenticate?: AuthenticateFunction<Source> | undefined
+  readonly auth?: AuthenticateFunction<Source> | HttpAuth<Source> | undefined
   /**
    * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
    * Node. Elsewhere there is none, and all anonymous callers share one. Behind a proxy, return the address that the
@@ -124,39 +85,29 @@ export interface HandlerOptions<Source> {
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
   /**
-   * Documents that are served to a GET beside the endpoint, by path, to every client, origin and `Host`.
-   * `documentHandler` serves them behind a framework that passes this handler the endpoint's path alone.
-   */
-  readonly documents?: HttpDocuments | undefined
-  /**
-   * Returns the HTTP status and headers of an exchange's error, such as 403 with a `WWW-Authenticate` for a scope that
-   * is missing. The body stays the JSON-RPC error. Not called for an answer that is a stream, whose head was sent.
-   */
-  readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
-  /**
    * Receives the failures whose cause the peer must not see, and the `Host` or `Origin` of a request that was rejected
    * for it: each value once a minute, at most 100 of them. A line of `console.error` when absent, `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
-  /** The clock. Default: the platform's own. */
+}
+
+/** Values that the tests of this package replace. They are no options, because no server needs other values. */
+export interface HandlerInternals {
+  /** The timers. Default: those of the platform. */
   readonly schedule?: Schedule | undefined
+  readonly maxQueuedBytes?: number | undefined
 }
 
 /** The names of the options of a handler. */
 const knownHandlerOptions = {
   allowedHosts: true,
   allowedOrigins: true,
-  cors: true,
-  bounds: true,
+  maxBodyBytes: true,
   timeoutMs: true,
   keepAliveMs: true,
-  maxQueuedBytes: true,
-  authenticate: true,
+  auth: true,
   clientAddress: true,
-  documents: true,
-  toHttpError: true,
   onError: true,
-  schedule: true,
 } as const satisfies Record<keyof HandlerOptions<never>, true>
 
 /** Throws a TypeError for an option that does not exist. `moreOptions` are the names beside those of a handler. */
@@ -173,62 +124,76 @@ export interface HandlerSettings<Source> {
   readonly timeoutMs: number
   readonly keepAliveMs: number
   readonly maxQueuedBytes: number
-  readonly authenticate: HandlerOptions<Source>['authenticate']
+  readonly authenticate: HttpAuth<Source>['authenticate'] | undefined
   readonly clientAddress: HandlerOptions<Source>['clientAddress']
   readonly documents: CompiledDocuments | undefined
   /** The revisions that are served, newest first. */
   readonly supportedVersions: readonly string[]
-  readonly toHttpError: HandlerOptions<Source>['toHttpError']
+  readonly toHttpError: HttpAuth<Source>['toHttpError']
+  readonly authReady: HttpAuth<Source>['ready']
   readonly onError: (error: unknown, request: RequestView<Source>) => void
   readonly reportRejection: ReportRejection<Source>
   readonly schedule: Schedule
 }
 
-const defaultTimeoutMs = 300_000
-const defaultKeepAliveMs = 15_000
-const oneMebibyte = 1_048_576
+const defaults = {
+  allowedHosts: loopbackHosts,
+  maxBodyBytes: defaultBounds.bytes,
+  timeoutMs: 300_000,
+  keepAliveMs: 15_000,
+} satisfies Partial<HandlerOptions<never>>
 
 /**
- * Compiles options once, before any request. `schedule` is the clock when the options give none.
+ * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond them a call's notifications are
+ * dropped, its response never. A streaming call (`subscriptions/listen`) is aborted instead, because its client could
+ * not detect the loss.
+ */
+const maxQueuedBytes = 1_048_576
+
+/** The parts of a handler that its options do not have. */
+interface HandlerParts {
+  /** The timers of the platform. */
+  readonly schedule: Schedule
+  readonly adapter: HttpProtocolAdapter | undefined
+  readonly internals: HandlerInternals
+}
+
+/**
+ * Compiles options once, before any request.
  *
- * @throws TypeError for a host, an origin or a document's path that is malformed, and for cookies from every origin.
+ * @throws TypeError for a host, an origin or a document's path that is malformed, and for an `auth` that is none.
  * @throws RangeError for a number that is negative or not a number.
  */
 export function compileSettings<Source>(
   options: HandlerOptions<Source>,
-  schedule: Schedule = setPlatformTimer,
-  adapter?: HttpProtocolAdapter,
+  { schedule, adapter, internals }: HandlerParts,
 ): HandlerSettings<Source> {
   const describeRequest = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
   const onError = errorListener(options.onError, '@x/transport-http', describeRequest)
+  const { authenticate, documents, toHttpError, ready } = compileAuth(options.auth)
   return {
-    hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
+    hosts: compileHosts(options.allowedHosts ?? defaults.allowedHosts),
     origins: compileOrigins(options.allowedOrigins),
-    cors: compileCors(checkCors(options), adapter),
-    bounds: { ...defaultBounds, ...options.bounds },
-    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaultTimeoutMs),
-    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaultKeepAliveMs),
-    maxQueuedBytes: checkAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
-    authenticate: options.authenticate,
+    cors: options.allowedOrigins === undefined ? undefined : compileCors(adapter),
+    bounds: { ...defaultBounds, bytes: checkAmount('maxBodyBytes', options.maxBodyBytes ?? defaults.maxBodyBytes) },
+    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaults.timeoutMs),
+    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaults.keepAliveMs),
+    maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
+    authenticate,
     clientAddress: options.clientAddress,
-    documents: compileDocuments(options.documents),
+    documents: compileDocuments(documents),
     supportedVersions: [protocolVersion, ...(adapter?.revisions ?? [])],
-    toHttpError: options.toHttpError,
+    toHttpError,
+    authReady: ready,
     onError,
     reportRejection: createReportLimiter(onError),
-    schedule: options.schedule ?? schedule,
+    schedule: internals.schedule ?? schedule,
   }
 }
 
 /** A query may hold secrets. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? ''
-}
-
-/** Any page could read what a user may see, if every origin may send the user's cookies. */
-function checkCors<Source>({ cors, allowedOrigins }: HandlerOptions<Source>): boolean | CorsOptions | undefined {
-  if (allowedOrigins !== '*' || typeof cors !== 'object' || cors.credentials !== true) return cors
-  throw new TypeError("cors.credentials with allowedOrigins '*' lets every page act as its user: list the origins")
 }
 
 /** The platform's own timers. */
@@ -248,20 +213,24 @@ function checkLimit(name: string, value: number | undefined, defaultValue: numbe
 
 /**
  * Rejects options that would let other machines reach a server that is for this machine alone, or one whose calls need
- * a principal without `authenticate`.
+ * a principal without `auth`.
  *
  * @throws TypeError that names the option to give.
  */
 export function checkExposure(
-  { localOnly, needsPrincipal }: Server,
-  { allowedHosts = [], authenticate }: Pick<HandlerOptions<never>, 'allowedHosts' | 'authenticate'>,
+  server: Server,
+  { allowedHosts = [], auth }: { readonly allowedHosts?: readonly string[] | '*' | undefined; readonly auth?: unknown },
 ): void {
-  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
+  const reason = localOnlyReason(server, auth)
   if (reason === undefined) return
   const isPublic = allowedHosts === '*' || !allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
   if (isPublic) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)
 }
 
-/** The reason why such a server stays on this machine. */
-export const unauthenticatedReason =
-  'an extension of the server decides by the principal: give authenticate, which returns the principal of each request'
+/** Returns the reason why a server is for this machine alone, or undefined for a server that others may call. */
+export function localOnlyReason({ localOnly, needsPrincipal }: Server, auth: unknown): string | undefined {
+  return localOnly ?? (needsPrincipal && auth === undefined ? unauthenticatedReason : undefined)
+}
+
+const unauthenticatedReason =
+  'an extension of the server decides by the principal: give auth, such as what protect() returns'

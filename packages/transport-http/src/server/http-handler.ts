@@ -1,5 +1,6 @@
 import type { Server } from '@x/schema'
-import { compileDocuments, findDocumentAnswer, type HttpDocuments } from './documents.ts'
+import type { HttpAuth } from './auth.ts'
+import { compileDocuments, findDocumentAnswer } from './documents.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
@@ -9,6 +10,7 @@ import {
   checkHandlerOptions,
   compileSettings,
   setPlatformTimer,
+  type HandlerInternals,
   type HandlerOptions,
 } from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
@@ -32,11 +34,20 @@ export type HttpHandlerOptions = HandlerOptions<Request>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function httpHandler(server: Server, options: HttpHandlerOptions = {}): FetchHandler {
+  return createFetchHandler(server, options)
+}
+
+/** Creates the handler of {@link httpHandler}, with other internal values for tests. */
+export function createFetchHandler(
+  server: Server,
+  options: HttpHandlerOptions,
+  internals: HandlerInternals = {},
+): FetchHandler {
   checkHandlerOptions(options, 'httpHandler')
   checkExposure(server, options)
   const adapter = server.adapters.http
   const keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs
-  const settings = compileSettings({ ...options, keepAliveMs }, setPlatformTimer, adapter)
+  const settings = compileSettings({ ...options, keepAliveMs }, { schedule: setPlatformTimer, adapter, internals })
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,
@@ -50,14 +61,17 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
 }
 
 /**
- * Serves documents alone, where a router hands the handler of the endpoint no other path, undefined for any other path.
+ * Serves the documents of a protection alone, for a router that passes the endpoint's path alone to the handler of the
+ * endpoint. Returns undefined for a request of any other path.
  *
  * @example
- * app.get('/.well-known/*', ({ request }) => documentHandler(auth.documents)(request) ?? notFound())
+ * app.get('/.well-known/*', ({ request }) => documentHandler(auth)(request) ?? notFound())
  *
- * @throws TypeError for a path that is none.
+ * @throws TypeError for a path without a slash at its beginning.
  */
-export function documentHandler(documents: HttpDocuments): (request: Request) => Response | undefined {
+export function documentHandler({
+  documents,
+}: Pick<HttpAuth<Request>, 'documents'>): (request: Request) => Response | undefined {
   const compiledDocuments = compileDocuments(documents)
   return (request) => {
     const answer = findDocumentAnswer(compiledDocuments, request)

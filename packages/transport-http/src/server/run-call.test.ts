@@ -106,7 +106,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     const { exchange, next } = pendingCalls()
     const leaving = new AbortController()
     const clock = createManualClock()
-    await using handler = await serve(exchange, { schedule: clock.schedule })
+    await using handler = await serve(exchange, {}, clock)
     void handler.open(callTool, leaving.signal).catch(() => undefined)
     const { call } = await next()
     leaving.abort()
@@ -134,7 +134,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('a quiet call becomes a stream after keepAliveMs, and comments hold it open [SHT-022]', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 100 })
+    await using handler = await serve(exchange, { keepAliveMs: 100 }, clock)
     const opening = handler.open(callTool)
     const { answer } = await next()
     clock.advance(100)
@@ -155,7 +155,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('a call that is answered in time is no stream and leaves no timer behind', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    await using handler = await serve(exchange, { schedule: clock.schedule })
+    await using handler = await serve(exchange, {}, clock)
     const sending = handler.send(callTool)
     const { answer } = await next()
     clock.advance(defaultKeepAliveMs - 1)
@@ -167,7 +167,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('keepAliveMs and timeoutMs of 0 mean never', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+    await using handler = await serve(exchange, { keepAliveMs: 0, timeoutMs: 0 }, clock)
     const sending = handler.send(callTool)
     const { answer } = await next()
     expect(clock.countTimers()).toBe(0)
@@ -179,8 +179,8 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
     const onError = vi.fn()
-    const options = { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 1_000, onError }
-    await using handler = await serve(exchange, options)
+    const options = { keepAliveMs: 0, timeoutMs: 1_000, onError }
+    await using handler = await serve(exchange, options, clock)
     const sending = handler.send(callTool)
     const { call, fail } = await next()
     clock.advance(999)
@@ -199,7 +199,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('a call past its time that streams gets the error on its stream, comments and progress notwithstanding [CAN-009]', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 400, timeoutMs: 1_000 })
+    await using handler = await serve(exchange, { keepAliveMs: 400, timeoutMs: 1_000 }, clock)
     const opening = handler.open(callTool)
     const { call } = await next()
     clock.advance(400)
@@ -218,7 +218,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('a stream of changes has no time limit [SHT-022]', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 500, timeoutMs: 1_000 })
+    await using handler = await serve(exchange, { keepAliveMs: 500, timeoutMs: 1_000 }, clock)
     const opening = handler.open(listen)
     const { call, answer } = await next()
     call.notify(changed)
@@ -240,6 +240,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
         for (let value = 0; value < 1_000; value += 1) call.notify(createProgressNotification(value, message))
         return resultOf(request)
       },
+      {},
       { maxQueuedBytes: 100_000 },
     )
     const { body } = await handler.send(callTool)
@@ -251,7 +252,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
 
   test('a slow reader of a stream of changes is cut off, because it could not detect the loss', async () => {
     const { exchange, next } = pendingCalls()
-    await using handler = await serve(exchange, { maxQueuedBytes: 10_000 })
+    await using handler = await serve(exchange, {}, { maxQueuedBytes: 10_000 })
     const opening = handler.open(listen).catch(() => undefined)
     const { call } = await next()
     const large: RpcNotification = { ...changed, params: { text: 'x'.repeat(6_000) } }
@@ -267,7 +268,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     ['leaves', async (_stream: StreamedResponse, leaving: AbortController) => leaving.abort()],
   ])('a call is notified that its reader is behind, and again when the reader %s', async (_title, go) => {
     const { exchange, next } = pendingCalls()
-    await using handler = await serve(exchange, { maxQueuedBytes: 100_000_000 })
+    await using handler = await serve(exchange, {}, { maxQueuedBytes: 100_000_000 })
     const leaving = new AbortController()
     const opening = handler.open(listen, leaving.signal)
     const { call } = await next()

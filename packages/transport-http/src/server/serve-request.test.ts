@@ -86,7 +86,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   )
 
   test('a body past the bound is rejected with 413 and a JSON-RPC error, with any Content-Length', async () => {
-    await using handler = await serve(echo, { bounds: { bytes: 400 } })
+    await using handler = await serve(echo, { maxBodyBytes: 400 })
     const received = await handler.send(createPostRequest('tools/list', { padding: 'x'.repeat(400) }))
     expect(received.status).toBe(413)
     expect(JSON.parse(received.body).error).toEqual({
@@ -98,7 +98,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   test('a body of exactly the bound is served', async () => {
     const sent = createPostRequest('tools/list', { padding: '€'.repeat(50) })
     const bytes = new TextEncoder().encode(String(sent.body)).length
-    await using handler = await serve(echo, { bounds: { bytes } })
+    await using handler = await serve(echo, { maxBodyBytes: bytes })
     expect((await handler.send(sent)).status).toBe(200)
   })
 
@@ -175,17 +175,17 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       return resultOf(request)
     }
     await using handler = await serve(exchange, {
-      authenticate: async (request) => ({ subject: request.header('authorization') ?? 'none' }),
+      auth: async (request) => ({ subject: request.header('authorization') ?? 'none' }),
     })
     await handler.send(createPostRequest('tools/list', {}, { headers: { authorization: 'Bearer alice' } }))
     expect(seen).toEqual({ subject: 'Bearer alice' })
   })
 
-  test('an authenticate option may reject, and then the body is not even read [SHT-006]', async () => {
+  test('an auth function may reject, and then the body is not even read [SHT-006]', async () => {
     const exchange = vi.fn(echo)
     const headers = { 'WWW-Authenticate': 'Bearer' }
     await using handler = await serve(exchange, {
-      authenticate: () => ({ status: 401, message: 'Who are you?', headers }),
+      auth: () => ({ status: 401, message: 'Who are you?', headers }),
     })
     const received = await handler.send(createPostRequest('tools/list', {}, { body: 'not even JSON' }))
     expect([received.status, received.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
@@ -193,9 +193,9 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect(exchange).not.toHaveBeenCalled()
   })
 
-  test('an authenticate option that fails is answered as a failure and reported', async () => {
+  test('an auth function that fails is answered as a failure and reported', async () => {
     const onError = vi.fn()
-    await using handler = await serve(echo, { authenticate: () => Promise.reject(secret), onError })
+    await using handler = await serve(echo, { auth: () => Promise.reject(secret), onError })
     const received = await handler.send(list)
     expect([received.status, received.body.includes('password')]).toEqual([500, false])
     expect(onError).toHaveBeenCalledOnce()

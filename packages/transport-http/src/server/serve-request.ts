@@ -20,7 +20,8 @@ import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from '.
 import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
-import type { AuthenticationResult, HandlerSettings } from './handler-settings.ts'
+import type { AuthenticationResult } from './auth.ts'
+import type { HandlerSettings } from './handler-settings.ts'
 
 /**
  * One HTTP request from its head to the start of its call, in the order of the specification

@@ -1,9 +1,9 @@
 import { createServer, request as requestOver } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Exchange, Server } from '@x/schema'
-import { httpHandler } from '../index.ts'
-import { nodeHandler } from '../node.ts'
-import type { HandlerOptions } from '../server/handler-settings.ts'
+import { createHandler, createNodeContext } from '../node/node-handler.ts'
+import type { HandlerInternals, HandlerOptions } from '../server/handler-settings.ts'
+import { createFetchHandler } from '../server/http-handler.ts'
 import { testServer } from './exchanges.ts'
 import type { PostRequest } from './sent.ts'
 
@@ -31,7 +31,11 @@ export interface ServedEndpoint {
 }
 
 /** Puts a server, or an exchange as one, into one of the shells. */
-export type ServeFunction = (target: Server | Exchange, options?: HandlerOptions<unknown>) => Promise<ServedEndpoint>
+export type ServeFunction = (
+  target: Server | Exchange,
+  options?: HandlerOptions<unknown>,
+  internals?: HandlerInternals,
+) => Promise<ServedEndpoint>
 
 /** The shells that share their steps, by name, for `describe.each`. */
 export const serveFunctions: readonly [string, ServeFunction][] = [
@@ -39,8 +43,8 @@ export const serveFunctions: readonly [string, ServeFunction][] = [
   ['nodeHandler', serveNode],
 ]
 
-async function serveFetch(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<ServedEndpoint> {
-  const handle = httpHandler(toServer(target), options)
+async function serveFetch(...[target, options = {}, internals]: Parameters<ServeFunction>): Promise<ServedEndpoint> {
+  const handle = createFetchHandler(toServer(target), options, internals)
   const open = async (sent: PostRequest, leaving?: AbortSignal): Promise<StreamedResponse> => {
     const { method, headers, body } = sent
     const given = body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) }
@@ -53,8 +57,8 @@ async function serveFetch(target: Server | Exchange, options?: HandlerOptions<un
   return { open, send: async (sent) => readWholeResponse(await open(sent)), [Symbol.asyncDispose]: async () => {} }
 }
 
-async function serveNode(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<ServedEndpoint> {
-  const server = createServer(nodeHandler(toServer(target), options))
+async function serveNode(...[target, options = {}, internals]: Parameters<ServeFunction>): Promise<ServedEndpoint> {
+  const server = createServer(createHandler(createNodeContext(toServer(target), options, internals)))
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })

@@ -1,16 +1,14 @@
 import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
-import { protect } from '@x/auth/server'
+import { protect, type Protection } from '@x/auth/server'
 import { createLedger } from '@x/core'
 import { createServer, type ServerDefinition, tool } from '@x/server'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guardedResource, maxProofs } from './endpoints.ts'
 
-type AuthOptions = ReturnType<typeof protect>
-
 /** A server that asks for tokens, with its authorization server. */
 interface GuardedServer {
   readonly server: ReturnType<typeof createServer>
-  readonly options: Pick<AuthOptions, 'authenticate' | 'documents' | 'toHttpError'>
+  readonly auth: Protection
   /** Signs a token that is bound to the key of a thumbprint. */
   readonly sign: (jkt: string) => Promise<string>
 }
@@ -33,7 +31,7 @@ export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>):
     })
     request.resume()
   })
-  const { authenticate, ...options } = protect({
+  const protection = protect({
     resource: guardedResource,
     issuers: [{ issuer: opaque.issuer, introspection: { client: { id: 'items', secret: 'secret' } } }, signing.issuer],
     scopes: ['items:read'],
@@ -45,17 +43,14 @@ export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>):
   const answer = tool('answer', { description: 'Answers', run: () => 'yes' })
   return {
     server: createServer({ ...about, name: 'guarded', version: '1.0.0', tools: [answer] }),
-    options: {
-      ...options,
-      authenticate: Object.assign(
-        (...[request, context]: Parameters<typeof authenticate>) => {
-          if (context === undefined) throw new TypeError('the transport passes a context')
-          // Ten thousand proofs of a key would take minutes to make: the bound of this server is smaller.
-          const hasProof = request.headerValues('dpop').length > 0
-          return authenticate(request, hasProof ? { ...context, ledger: proofs } : context)
-        },
-        { ready: authenticate.ready },
-      ),
+    auth: {
+      ...protection,
+      authenticate: (request, context) => {
+        if (context === undefined) throw new TypeError('the transport passes a context')
+        // Ten thousand proofs of a key would take minutes to make: the bound of this server is smaller.
+        const hasProof = request.headerValues('dpop').length > 0
+        return protection.authenticate(request, hasProof ? { ...context, ledger: proofs } : context)
+      },
     },
     sign: (jkt) => signing.sign({ claims: { cnf: { jkt } } }),
   }

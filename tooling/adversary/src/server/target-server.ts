@@ -133,7 +133,7 @@ const count = tool('count', {
 })
 const inStore = serverOf('stored', { tools: [echo, count], state: sealedState({ keys }), extensions: [counts] })
 
-const { server: guarded, options: guardedOptions, sign } = await createGuardedServer(silent)
+const { server: guarded, auth, sign } = await createGuardedServer(silent)
 const { server: older, counts: olderCounts } = createOlderServer(silent)
 const served = {
   shop,
@@ -149,7 +149,7 @@ const clientAddress = ({ header }: RequestView): string | undefined => header(ca
 const urls = Object.fromEntries(
   await Promise.all(
     Object.entries(served).map(async ([name, server]) => {
-      const options = { clientAddress, onError: () => {}, ...(server === guarded && guardedOptions) }
+      const options = { clientAddress, onError: () => {}, ...(server === guarded && { auth }) }
       return [name, (await serveHttp(server, options)).url]
     }),
   ),

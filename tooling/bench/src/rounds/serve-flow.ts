@@ -7,7 +7,7 @@ import { userHeader } from './flow.ts'
 /** Serves the flow over HTTP to whom a header names. */
 export function serveFlow(server: Server): void {
   const handle = nodeHandler(server, {
-    authenticate: (request) => {
+    auth: (request) => {
       const subject = request.header(userHeader)
       return subject !== undefined ? { subject } : { status: 401, message: 'Log in' }
     },

@@ -13,4 +13,4 @@ const work = tool('work', {
 })
 
 const server = createServer({ name: 'bench', version: '1.0.0', tools: [work], maxNotificationsPerSecond: 1_000_000 })
-answerQuestions(createHttpServer(nodeHandler(server, { maxQueuedBytes: 64 * 1024 * 1024 })))
+answerQuestions(createHttpServer(nodeHandler(server)))

@@ -82,13 +82,9 @@ async function start(): Promise<void> {
   })
   const auth =
     ISSUER === undefined
-      ? {
-          authenticate: (request: { header(name: string): string | undefined }) => ({
-            subject: request.header('x-caller') ?? '',
-          }),
-        }
+      ? (request: { header(name: string): string | undefined }) => ({ subject: request.header('x-caller') ?? '' })
       : protect({ resource: 'http://127.0.0.1/mcp', issuers: [ISSUER], onError: false })
-  const { port } = await serveHttp(server, { ...auth, stopOnSignals: true })
+  const { port } = await serveHttp(server, { auth, stopOnSignals: true })
   process.stdout.write(`${port}\n`)
 }
 

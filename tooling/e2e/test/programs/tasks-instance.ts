@@ -93,10 +93,10 @@ const server = createServer({
 })
 
 /** Callers are who they say; one that says nothing is nobody. */
-function authenticate(request: { header(name: string): string | undefined }) {
+function auth(request: { header(name: string): string | undefined }) {
   const subject = request.header('x-caller')
   return subject === undefined ? undefined : { subject }
 }
 
 // The pool of the effects is this program's own; it does not keep the process alive while nobody uses it.
-void serveHttp(server, { stopOnSignals: true, authenticate }).then(({ port }) => process.stdout.write(`${port}\n`))
+void serveHttp(server, { stopOnSignals: true, auth }).then(({ port }) => process.stdout.write(`${port}\n`))

@@ -17,12 +17,11 @@ function serve(options: LegacyOptions = {}, now = (): number => Date.now()) {
   const onWarning = (warning: LegacyWarning): void => void warnings.push(warning)
   const server = createLegacyServer({ tools: [greet, never] }, { onWarning, ...options }, { now })
   const handler = httpHandler(server, {
-    authenticate: (view) => {
+    auth: (view) => {
       const subject = view.header('x-subject')
       return subject === undefined ? undefined : { subject }
     },
     allowedOrigins: ['https://app.example'],
-    cors: true,
   })
   return {
     server,
@@ -110,7 +109,7 @@ test('every check of the transport holds for older clients: origin, host, media 
 
 test('pages of an allowed origin may use the methods and read the session [LEG-018]', async () => {
   const server = createLegacyServer({ tools: [greet] })
-  const handler = httpHandler(server, { allowedOrigins: ['https://app.example'], cors: true })
+  const handler = httpHandler(server, { allowedOrigins: ['https://app.example'] })
   const ask = new Request('http://localhost/mcp', {
     method: 'OPTIONS',
     headers: {
@@ -148,7 +147,7 @@ test('capabilities that are too large for an id are left out, or refused', async
 
 test('200 GET streams of one caller stay within what the server allows them [LEG-091]', async () => {
   const server = createLegacyServer({ tools: [greet], limits: { streams: 100 } })
-  const handler = httpHandler(server, { authenticate: () => ({ subject: 'ada' }) })
+  const handler = httpHandler(server, { auth: () => ({ subject: 'ada' }) })
   const statuses: number[] = []
   for (let stream = 0; stream < 200; stream += 1) {
     const client = createScriptedClient(handler)
@@ -200,7 +199,7 @@ test('calls of older clients have the principal, the transport and the address o
   })
   const server = createLegacyServer({ tools: [who] })
   const handler = httpHandler(server, {
-    authenticate: () => ({ subject: 'ada' }),
+    auth: () => ({ subject: 'ada' }),
     clientAddress: () => '192.0.2.7',
   })
   const client = createScriptedClient(handler)
