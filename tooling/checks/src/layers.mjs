@@ -84,11 +84,10 @@ export const layers = new Map([
     {
       imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
       dependencies: [],
-      portable: ['./server', './http-client'],
+      portable: ['./server', './client'],
       without: {
         './server': ['zod', '@x/transport-http', '@x/transport-stdio'],
-        './http-client': ['zod', '@x/transport-stdio', '@x/state-codec'],
-        './stdio-client': ['zod', '@x/transport-http', '@x/state-codec'],
+        './client': ['zod', '@x/transport-stdio', '@x/state-codec'],
       },
     },
   ],

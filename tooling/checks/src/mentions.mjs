@@ -41,7 +41,7 @@ const owners = {
   ctx: ['Context', 'ToolContext', 'ResourceContext', 'PromptContext'],
   client: ['Client', 'TestClient', 'ClientExtensions'],
   server: ['McpServer', 'Server'],
-  connection: ['Connection', 'DualConnection'],
+  connection: ['Connection', 'AnyConnection'],
 }
 
 /**

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { McpServer as OfficialServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { connectDualHttp } from '@x/legacy/http-client'
+import { connectAny } from '@x/legacy/client'
 import * as z from 'zod'
 import { type Peer, peerOf, portOf } from './older-server-peers.ts'
 
@@ -23,7 +23,7 @@ export async function official(hasSessions: boolean): Promise<Peer> {
     await transport.handleRequest(request, response)
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  return peerOf(connectDualHttp(`http://127.0.0.1:${portOf(http)}/mcp`), async () => {
+  return peerOf(connectAny(`http://127.0.0.1:${portOf(http)}/mcp`), async () => {
     http.closeAllConnections()
     http.close()
   })

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Client, createClient } from '@x/client'
-import { connectDualHttp } from '@x/legacy/http-client'
-import { connectDualStdio, type DualConnection } from '@x/legacy/stdio-client'
+import { type AnyConnection, connectAny } from '@x/legacy/client'
 
 const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.url)
 /** The official reference servers. */
@@ -19,7 +18,7 @@ export const serverOfRevision = fileURLToPath(new URL('programs/server-of-revisi
 /** A client of an older server, over a connection that finds its revision out. */
 export interface Peer extends AsyncDisposable {
   readonly client: Client
-  readonly connection: DualConnection
+  readonly connection: AnyConnection
   /** The questions that this side was asked. */
   readonly asked: string[]
 }
@@ -28,7 +27,7 @@ const workFolder = { uri: 'file:///work', name: 'work' }
 
 /** Makes a client that answers each question. */
 export function peerOf(
-  connection: DualConnection,
+  connection: AnyConnection,
   dispose: () => Promise<void> = async () => {},
   root = workFolder,
 ): Peer {
@@ -55,7 +54,7 @@ export function peerOf(
 
 /** Runs a program of Node. */
 export function overStdio(...args: readonly string[]): Peer {
-  return peerOf(connectDualStdio({ command: process.execPath, args, handshakeTimeoutMs: 60_000 }))
+  return peerOf(connectAny({ command: process.execPath, args }, { handshakeTimeoutMs: 60_000 }))
 }
 
 /** A port that nobody listens on. */
@@ -87,7 +86,7 @@ export async function everythingOverHttp(): Promise<Peer> {
     child.stdout?.setEncoding('utf8').on('data', onText)
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  return peerOf(connectDualHttp(`http://127.0.0.1:${port}/mcp`), () => {
+  return peerOf(connectAny(`http://127.0.0.1:${port}/mcp`), () => {
     child.kill('SIGKILL')
     return ended
   })

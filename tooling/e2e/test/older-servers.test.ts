@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { connectDualHttp } from '@x/legacy/http-client'
-import { connectDualStdio } from '@x/legacy/stdio-client'
+import { connectAny } from '@x/legacy/client'
 import { createServer, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { FastMCP } from 'fastmcp'
@@ -58,7 +57,7 @@ test('server-filesystem, which asks for roots outside calls, gets those of the c
   await writeFile(`${folder.path}/note.txt`, 'hello')
   {
     await using other = await temporaryFolder()
-    const connection = connectDualStdio({ command: process.execPath, args: [filesystem, other.path] })
+    const connection = connectAny({ command: process.execPath, args: [filesystem, other.path] })
     const root = { uri: `file://${folder.path}`, name: 'notes' }
     await using peer = peerOf(connection, async () => {}, root)
     // The folder of the command line is not the one that the roots name.
@@ -73,7 +72,7 @@ test('server-memory keeps a graph', async () => {
   await using folder = await temporaryFolder()
   {
     const env = { MEMORY_FILE_PATH: `${folder.path}/memory.json` }
-    await using peer = peerOf(connectDualStdio({ command: process.execPath, args: [memory], env }))
+    await using peer = peerOf(connectAny({ command: process.execPath, args: [memory], env }))
     const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes programs'] }]
     await peer.client.callTool('create_entities', { entities })
     expect(textOf(await peer.client.callTool('read_graph'))).toContain('writes programs')
@@ -92,7 +91,7 @@ test.each([false, true])('FastMCP is used, stateless: %s', async (stateless) => 
   })
   const port = await freePort()
   await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', stateless } })
-  await using peer = peerOf(connectDualHttp(`http://127.0.0.1:${port}/mcp`), () => server.stop())
+  await using peer = peerOf(connectAny(`http://127.0.0.1:${port}/mcp`), () => server.stop())
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
   expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
 })
@@ -109,7 +108,7 @@ test('mcp-lite is used', async () => {
   })
   const handle = new LiteTransport().bind(server)
   const fetch = async (url: string, init: RequestInit): Promise<Response> => handle(new Request(url, init))
-  await using peer = peerOf(connectDualHttp('http://localhost/mcp', { fetch }))
+  await using peer = peerOf(connectAny('http://localhost/mcp', { http: { fetch } }))
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
   expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-03-26' })
 })
@@ -145,7 +144,7 @@ test('a server of 2026-07-28 is used as it is [VER-007]', async () => {
     methods.push(new Headers(init.headers).get('mcp-method') ?? 'none')
     return handle(new Request(url, init))
   }
-  await using peer = peerOf(connectDualHttp('http://localhost/mcp', { fetch }))
+  await using peer = peerOf(connectAny('http://localhost/mcp', { http: { fetch } }))
   for (const a of [1, 2]) expect(textOf(await peer.client.callTool('add', { a }))).toBe(`${a + 1}`)
   expect(peer.connection.peer).toEqual({ era: 'modern' })
   expect(methods).toEqual(['server/discover', 'tools/call', 'tools/call'])

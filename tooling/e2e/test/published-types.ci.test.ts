@@ -14,7 +14,6 @@ const minute = 60_000
 /** The entries whose declarations need Node's types. All others are for the web as well. */
 const forNode = new Set([
   '@x/client/terminal',
-  '@x/legacy/stdio-client',
   '@x/server/node',
   '@x/tasks/pglite',
   '@x/tasks/postgres',

@@ -1,6 +1,5 @@
 import { type Client, createClient, type ElicitAnswer, type InputHandlers } from '@x/client'
-import { connectDualHttp, type DualConnection } from '@x/legacy/http-client'
-import { connectDualStdio } from '@x/legacy/stdio-client'
+import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type ElicitRequestFormParams, isJsonObject, type JsonObject } from '@x/schema'
 
 /** The terminal of a host: `readline/promises` has such a pair of functions. */
@@ -14,15 +13,14 @@ export interface Terminal {
 type Era = 'probe' | 'modern' | 'legacy'
 
 /** Connects to an address, or to the process of a command, whichever revision the server speaks. */
-export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): DualConnection {
-  if (/^https?:/.test(target)) return connectDualHttp(target, { era })
-  return connectDualStdio({ command: target, args, era })
+export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): AnyConnection {
+  return connectAny(/^https?:/.test(target) ? target : { command: target, args }, { era })
 }
 // #endregion
 
 // #region host
 /** Runs a host in a terminal: every line is the name of a tool and its arguments as JSON; an empty line ends it. */
-export async function runHost(connection: DualConnection, terminal: Terminal): Promise<void> {
+export async function runHost(connection: AnyConnection, terminal: Terminal): Promise<void> {
   const client = createClient(connection, { name: 'terminal-host', version: '1.0.0', ...answerAt(terminal) })
   const tools = await client.listTools()
   const { peer } = connection

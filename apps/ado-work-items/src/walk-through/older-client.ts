@@ -1,5 +1,5 @@
 import { createClient, type ElicitAnswer } from '@x/client'
-import { connectDualHttp } from '@x/legacy/http-client'
+import { connectAny } from '@x/legacy/client'
 import { instanceIn } from '../fleet/instance-meta.ts'
 import type { Expected } from './resolve-in-rounds.ts'
 import { expect, type Line, type Step } from './step.ts'
@@ -23,7 +23,7 @@ export function resolveAsOlderClient({ title, workItemId, question, say }: Older
     title,
     ask: `initialize, then tools/call update_work_item { "workItemId": ${workItemId}, "fields": { "System.State": "Resolved" } }`,
     run: async ({ url, auth, signal, onInstance }) => {
-      await using connection = connectDualHttp(url, { era: 'legacy', auth })
+      await using connection = connectAny(url, { era: 'legacy', http: { auth } })
       const lines: Line[] = []
       const elicit = ({ message }: { readonly message: string }): ElicitAnswer => {
         expect(message === question.message, `it should ask "${question.message}", not "${message}"`)

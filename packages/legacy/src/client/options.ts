@@ -1,9 +1,10 @@
-import { type ErrorListener, errorListener } from '@x/core'
+import { type Clock, type ErrorListener, errorListener } from '@x/core'
 import type { AsyncResource, Exchange, Implementation, ServerCapabilities } from '@x/schema'
+import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../revisions.ts'
 
 /** The server at the other end of a connection, as far as it is known. */
-export type DualPeer = { readonly era: 'modern' } | LegacyServerPeer
+export type ServerPeer = { readonly era: 'modern' } | LegacyServerPeer
 
 /** A server of an older revision, as it described itself in its handshake. */
 export interface LegacyServerPeer {
@@ -15,19 +16,29 @@ export interface LegacyServerPeer {
   readonly instructions: string | undefined
 }
 
+/** The process of a server. */
+export interface ProcessView {
+  /** The id of the running process. `undefined` when none runs. */
+  readonly pid: number | undefined
+  /** The number of processes started to replace one that exited. */
+  readonly restartCount: number
+}
+
 /** A connection to a server of 2026-07-28 or of an older revision. */
-export interface DualConnection extends AsyncResource {
+export interface AnyConnection extends AsyncResource {
   /** Sends requests of 2026-07-28 to a server of any revision. Any number of clients may share it. */
   readonly exchange: Exchange
   /** Name of the server in errors. */
   readonly url: string
-  /** True when requests may be of several principals, because `headers` is a function. */
-  readonly canMixPrincipals?: boolean | undefined
+  /** True when requests may be of several principals, because `http.headers` is a function. */
+  readonly canMixPrincipals: boolean
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
   /** The server that was found, undefined before the first call, and until a call has succeeded in finding it. */
-  readonly peer: DualPeer | undefined
-  /** Rejects the calls that run, ends the session of an older server, and frees what the connection holds. */
+  readonly peer: ServerPeer | undefined
+  /** The process of a server that is a command, from the first call on. */
+  readonly process: ProcessView | undefined
+  /** Rejects the calls that run, ends the sessions of an older server, and frees what the connection holds. */
   close(): Promise<void>
 }
 
@@ -39,7 +50,7 @@ export interface DetectedRevisions {
 }
 
 /** A problem of an older server that a user may want to know. */
-export interface DualWarning {
+export interface ServerWarning {
   /**
    * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request
    * of the server belonged to no call. `no_subscription`: it does not notify of changes. `log_level`: it did not take
@@ -49,8 +60,53 @@ export interface DualWarning {
   readonly message: string
 }
 
-/** The options of every connection to servers of both kinds. */
-export interface DualOptions {
+/** The options of `connectHttp` on this platform. */
+export type HttpOptions = Omit<NonNullable<Parameters<typeof createHttpClient>[1]>, 'runtime'>
+
+/** The options of `connectStdio` beside those of a {@link CommandEntry}. */
+export interface StdioOptions {
+  /** Receives the lines of stderr. `'inherit'` sends them to the stderr of this process. */
+  readonly stderr?: 'inherit' | ((line: string) => void) | undefined
+  /** `false` leaves the process in the process group of this one, and at its terminal. Default: true. */
+  readonly processGroup?: boolean | undefined
+  /** `false` never restarts a process that ended. */
+  readonly restart?:
+    | false
+    | {
+        /** The number of consecutive exits after which the process is not restarted. Default 5. */
+        readonly limit?: number | undefined
+        /** The delays after the first exit and at most, in milliseconds. Default 100 and 10,000. */
+        readonly pauseMs?: number | undefined
+        readonly maxPauseMs?: number | undefined
+        /** The run time in milliseconds after which a process counts as healthy. Default 60,000. */
+        readonly healthyAfterMs?: number | undefined
+      }
+    | undefined
+  /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
+  readonly graceMs?: number | undefined
+  /** The length limit of one line in bytes. Default: 16 MiB. */
+  readonly maxLineBytes?: number | undefined
+  /** Limits of a message in addition to its length. */
+  readonly bounds?: { readonly depth?: number; readonly elements?: number } | undefined
+  /** Receives violations of the protocol by the server. A line of `console.error` when absent, `false` for none. */
+  readonly onError?: ErrorListener<[error: Error]>
+  /** Called with each exit of a process. */
+  readonly onExit?: ((exit: ProcessEnd) => void) | undefined
+}
+
+/** The exit of a process. */
+export interface ProcessEnd {
+  readonly pid: number | undefined
+  readonly exitCode: number | undefined
+  readonly signal: string | undefined
+  /** `true` when this side ended it. */
+  readonly expected: boolean
+  /** The last lines of its stderr, where they are not inherited. At most 2,000 characters. */
+  readonly stderr: string
+}
+
+/** The options of {@link connectAny}. */
+export interface ConnectAnyOptions {
   /**
    * The revisions that the server speaks. `'probe'`, the default, detects them with `server/discover` (basic/versioning).
    */
@@ -62,21 +118,45 @@ export interface DualOptions {
    * 10 minutes.
    */
   readonly answerTimeoutMs?: number | undefined
-  /** The longest that the probe and the handshake may take, in milliseconds. Default 30,000. */
+  /** The longest that the probe and the handshake may take each, in milliseconds. Default 30,000. */
   readonly handshakeTimeoutMs?: number | undefined
+  /**
+   * Time that a fresh process may be silent at the probe, in milliseconds, before it is sent `initialize` as an older
+   * server. Default 5,000.
+   */
+  readonly probeTimeoutMs?: number | undefined
   /** Receives problems of the server. A line of `console.error` when absent, `false` for none. */
-  readonly onWarning?: ErrorListener<[warning: DualWarning]>
+  readonly onWarning?: ErrorListener<[warning: ServerWarning]>
+  /** The options of the transport for a server at a URL. */
+  readonly http?: HttpOptions | undefined
+  /** The options of the transport for a server that is a command. */
+  readonly stdio?: StdioOptions | undefined
+  /** Default: the platform's. */
+  readonly runtime?: Clock | undefined
 }
+
+/** The options of {@link connectAny}, for the check of those that do not exist. */
+export const connectAnyOptionNames = {
+  era: true,
+  detectedRevisions: true,
+  answerTimeoutMs: true,
+  handshakeTimeoutMs: true,
+  probeTimeoutMs: true,
+  onWarning: true,
+  http: true,
+  stdio: true,
+  runtime: true,
+} as const satisfies Record<keyof ConnectAnyOptions, true>
 
 /** The options that the parts of a client for older servers share. */
 export interface LegacySettings {
   readonly answerTimeoutMs: number
   readonly handshakeTimeoutMs: number
-  readonly warn: (warning: DualWarning) => void
+  readonly warn: (warning: ServerWarning) => void
 }
 
 /** Fills in what was not given. */
-export function resolveDualSettings(options: DualOptions): LegacySettings {
+export function resolveSettings(options: ConnectAnyOptions): LegacySettings {
   const { answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
   return { answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
 }

@@ -1,6 +1,7 @@
 import { type Client, type ClientOptions, createClient } from '@x/client'
 import type { JsonObject, JsonValue } from '@x/schema'
-import { connectDualHttp, type DualHttpOptions } from '../http-client/connect-dual-http.ts'
+import { connectAny } from '../client/connect-node.ts'
+import type { AnyConnection, ConnectAnyOptions } from '../client/options.ts'
 import {
   type ReceivedRequest,
   openStream,
@@ -23,7 +24,7 @@ export const createAcceptAnswer = (): { action: 'accept'; content: { name: strin
 export interface ConnectedClient {
   readonly server: ScriptedServer
   readonly client: Client
-  readonly connection: ReturnType<typeof connectDualHttp>
+  readonly connection: AnyConnection
   /** The stream of the next call, and its request. */
   readonly nextCall: () => Promise<{
     readonly stream: ServerStream
@@ -35,7 +36,7 @@ export interface ConnectedClient {
 /** A server that answers each call with a stream, which the test writes. */
 export function connectScriptedServer(
   client: Partial<ClientOptions> = {},
-  options: DualHttpOptions = {},
+  options: ConnectAnyOptions = {},
   script: ServerScript = {},
 ): ConnectedClient {
   const calls: { stream: ServerStream; id: JsonValue; arrivedRequest: ReceivedRequest }[] = []
@@ -51,7 +52,11 @@ export function connectScriptedServer(
     return call.stream.response
   }
   const server = createScriptedServer({ capabilities: { tools: {}, logging: {} }, ...script, handle })
-  const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
+  const connection = connectAny('https://server.test/mcp', {
+    era: 'legacy',
+    ...options,
+    http: { ...options.http, fetch: server.fetch },
+  })
   return {
     server,
     connection,

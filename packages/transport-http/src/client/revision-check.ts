@@ -34,7 +34,7 @@ export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
     const revision = await revisionPromise
     if (revision === undefined) return reply
     const { origin } = new URL(client.url)
-    const advice = 'connectDualHttp of @x/legacy/http-client speaks both'
+    const advice = 'connectAny of @x/legacy/client speaks both'
     const message = `${olderServerMessage(revision)}; ${advice}`
     throw new HttpError('unsupported_version', message, { origin, status })
   }

@@ -190,6 +190,6 @@ async function probeServer(connection: ClientConnection, command: string, signal
   const call = createCall({ signal })
   if (supportsDiscover(await connection.send(discoverProbe, call))) return
   const message = olderServerMessage(olderRevisionIn(await connection.send({ ...olderInitializeRequest, id: 1 }, call)))
-  const advice = 'connectDualStdio of @x/legacy/stdio-client speaks both'
+  const advice = 'connectAny of @x/legacy/client speaks both'
   throw new StdioError('unsupported_version', `${command}: ${message}; ${advice}`)
 }

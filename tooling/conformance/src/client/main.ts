@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { connectDualHttp } from '@x/legacy/http-client'
+import { connectAny } from '@x/legacy/client'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 import { authorizerFor } from './login.ts'
@@ -20,7 +20,7 @@ const context = readContext(process.env['MCP_CONFORMANCE_CONTEXT'])
 
 const auth = await authorizerFor(name, url, context)
 const isOlder = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] !== '2026-07-28'
-const connection = isOlder ? connectDualHttp(url, { auth }) : connectHttp(url, { auth })
+const connection = isOlder ? connectAny(url, { http: { auth } }) : connectHttp(url, { auth })
 try {
   const client = createClient(connection, {
     name: 'conformance-client',

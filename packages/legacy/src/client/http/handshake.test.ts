@@ -8,15 +8,16 @@ import {
   createErrorReply,
   createScriptedServer,
   type ServerScript,
-} from '../testing/scripted-server.ts'
-import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
+} from '../../testing/scripted-server.ts'
+import { connectAny } from '../connect-node.ts'
+import type { ConnectAnyOptions } from '../options.ts'
 
 const url = 'https://server.test/mcp'
 const host = { name: 'host', version: '1.2.3' }
 
-function connect(script: ServerScript = {}, options: DualHttpOptions = {}) {
+function connect(script: ServerScript = {}, options: ConnectAnyOptions = {}) {
   const server = createScriptedServer(script)
-  const connection = connectDualHttp(url, { ...options, fetch: server.fetch })
+  const connection = connectAny(url, { ...options, http: { ...options.http, fetch: server.fetch } })
   const client = createClient(connection, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
   return { server, connection, client }
 }
@@ -166,7 +167,10 @@ test('headers of the user and of an authorizer go with GET and DELETE too, which
     onResponse: (_: unknown, { method }: { method: string }) => void seen.push(method),
   }
   const capabilities = { tools: { listChanged: true } }
-  const { server, client, connection } = connect({ capabilities }, { auth, headers: () => ({ 'x-user': 'ada' }) })
+  const { server, client, connection } = connect(
+    { capabilities },
+    { http: { auth, headers: () => ({ 'x-user': 'ada' }) } },
+  )
   await using changes = client.listen({ toolsListChanged: true })
   await changes[Symbol.asyncIterator]().next()
   await connection.close()
@@ -230,7 +234,7 @@ describe('a server that is found to be', () => {
         () => new Response('no', { status }),
         (one: ReceivedRequest) => createErrorReply(one, { code: -32000, message: 'no' }, status),
       ]) {
-        const { server, client, connection } = connect(discover(answer), { retry: false })
+        const { server, client, connection } = connect(discover(answer), { http: { retry: false } })
         const failure = client.callTool('greet', {}, { maxResendMs: 0 })
         await expect(failure).rejects.toMatchObject({ name: 'ClientError' })
         expect(server.methods()).toEqual(['server/discover'])
@@ -240,7 +244,7 @@ describe('a server that is found to be', () => {
   )
 
   test('unreachable or silent is no older one [LEG-084]', async () => {
-    const connection = connectDualHttp('http://127.0.0.1:9/mcp', { retry: false })
+    const connection = connectAny('http://127.0.0.1:9/mcp', { http: { retry: false } })
     const client = createClient(connection.exchange, { ...host, maxResendMs: 0 })
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'transport' })
     expect(connection.peer).toBeUndefined()
@@ -273,8 +277,8 @@ describe('a server that is found to be', () => {
     const modern = createServer({ ...host, tools: [tool('greet', { description: 'Greets', run: () => 'modern' })] })
     const handler = httpHandler(modern)
     const fetch = async (address: string, init: RequestInit) => handler(new Request(address, init))
-    const connection = connectDualHttp('http://localhost/mcp', {
-      fetch,
+    const connection = connectAny('http://localhost/mcp', {
+      http: { fetch },
       detectedRevisions: new Map([['http://localhost/mcp', '2025-11-25']]),
     })
     expect(await createClient(connection.exchange, host).callTool('greet')).toMatchObject({

@@ -9,7 +9,8 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import type { LegacyServerPeer, LegacySettings } from './options.ts'
+import type { LegacyServerPeer, LegacySettings } from '../options.ts'
+import type { Port, ServerMessageHandlers } from './port.ts'
 import { createStatefulResponse } from './question.ts'
 
 /** The levels of log messages, from the least severe to the most. */
@@ -34,40 +35,10 @@ export interface LegacyRunningCall {
   ask(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
-/** Takes what a server sends while a request runs, or outside of all. */
-export interface ServerMessageHandlers {
-  onNotification(message: RpcNotification): void
-  /** Gives the response, undefined when none must be sent. */
-  onRequest(request: RpcRequest): Promise<RpcResponse | undefined>
-}
-
-/** Carries the messages of one session with an older server. */
-export interface LegacyTransport {
-  /**
-   * Sends a request. When the signal aborts, the server is notified and the reason rejects. Rejects with {@link
-   * SessionEndedError} when the server does not know the session any more, and has done nothing.
-   */
-  request(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
-  notify(message: RpcNotification): Promise<void>
-  /**
-   * Opens what carries notifications outside of calls, and resolves with a promise of its end, undefined where the
-   * server has no such stream.
-   */
-  listen(
-    signal: AbortSignal,
-    handlers: ServerMessageHandlers,
-  ): Promise<{ readonly endPromise: Promise<void> } | undefined>
-}
-
-/** The server does not know the session any more. */
-export class SessionEndedError extends Error {
-  override readonly name = 'SessionEndedError'
-}
-
 /** One session with an older server, from its handshake on. */
 export interface LegacySession {
   readonly peer: LegacyServerPeer
-  readonly transport: LegacyTransport
+  readonly port: Port
   /** The capabilities that its handshake declared. */
   readonly declaredCapabilities: ClientCapabilities
   /** The calls that run, the latest last. */
@@ -87,7 +58,7 @@ export interface LegacySession {
 /** Dependencies of a session. */
 export interface LegacySessionOptions {
   readonly peer: LegacyServerPeer
-  readonly legacyTransport: LegacyTransport
+  readonly port: Port
   readonly clientCapabilities: ClientCapabilities
   readonly settings: LegacySettings
   /** The client that began the session: it lists roots outside calls. */
@@ -97,7 +68,7 @@ export interface LegacySessionOptions {
 /** Starts a session whose handshake is done. */
 export function createLegacySession({
   peer,
-  legacyTransport,
+  port,
   clientCapabilities,
   settings,
   client,
@@ -142,13 +113,13 @@ export function createLegacySession({
       method: 'logging/setLevel',
       params: { level: wantedLevel },
     }
-    const response = await legacyTransport.request(request, endController.signal, { onNotification, onRequest })
+    const response = await port.send(request, endController.signal, { onNotification, onRequest })
     if ('error' in response)
       settings.warn({ code: 'log_level', message: `The server did not take the log level ${wantedLevel}` })
   }
   return {
     peer,
-    transport: legacyTransport,
+    port,
     declaredCapabilities: clientCapabilities,
     activeCalls: runningCalls,
     listeners,

@@ -1,21 +1,19 @@
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
 import { describe, expect, test } from 'vitest'
-import { connectDualStdio } from './connect-dual-stdio.ts'
-import type { DualStdioOptions } from './options.ts'
+import { connectAny } from '../connect-node.ts'
+import type { ConnectAnyOptions } from '../options.ts'
+import type { CommandEntry } from '../target.ts'
 
-const program = fileURLToPath(new URL('../../test/stdio-server.mjs', import.meta.url))
+const program = fileURLToPath(new URL('../../../test/stdio-server.mjs', import.meta.url))
 const host = { name: 'host', version: '1.2.3' }
 
-function connect(args: readonly string[], options: Partial<DualStdioOptions> = {}) {
+function connect(args: readonly string[], options: ConnectAnyOptions = {}, entry: Partial<CommandEntry> = {}) {
   const heard: string[] = []
-  const connection = connectDualStdio({
-    command: process.execPath,
-    args: [program, ...args],
-    stderr: (line) => heard.push(line),
-    graceMs: 500,
-    ...options,
-  })
+  const connection = connectAny(
+    { command: process.execPath, args: [program, ...args], ...entry },
+    { ...options, stdio: { stderr: (line) => heard.push(line), graceMs: 500 } },
+  )
   const client = createClient(connection.exchange, {
     ...host,
     elicit: () => ({ action: 'accept', content: { name: 'Grace' } }),
@@ -29,7 +27,7 @@ test('a server that answers the probe with an error hears initialize in the same
   await client.listTools()
   expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25', info: { name: 'plain' } })
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
-  expect(connection.process.restartCount).toBe(0)
+  expect(connection.process?.restartCount).toBe(0)
   await connection.close()
 })
 
@@ -58,7 +56,7 @@ test('a server that is silent at the probe hears initialize in the same process 
   await client.listTools()
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
   expect(connection.peer).toMatchObject({ revision: '2024-11-05' })
-  expect(connection.process.restartCount).toBe(0)
+  expect(connection.process?.restartCount).toBe(0)
   await connection.close()
 })
 
@@ -77,9 +75,9 @@ test('a modern server that is slow at the probe is found to be one [LEG-083]', a
 })
 
 test('a program that cannot be started, or ends either way, is an error [LEG-084]', async () => {
-  const none = connect([], { command: 'no-such-program' })
+  const none = connect([], {}, { command: 'no-such-program' })
   await expect(none.client.listTools()).rejects.toMatchObject({ code: 'transport' })
-  const broken = connect([], { args: ['-e', 'process.exit(9)'] })
+  const broken = connect([], {}, { args: ['-e', 'process.exit(9)'] })
   await expect(broken.client.listTools()).rejects.toThrow('code 9')
   expect(broken.connection.peer).toBeUndefined()
   await Promise.all([none.connection.close(), broken.connection.close()])

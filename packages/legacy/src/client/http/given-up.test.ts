@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connectScriptedServer as connect, createElicitRequest } from '../testing/scripted-calls.ts'
+import { connectScriptedServer as connect, createElicitRequest } from '../../testing/scripted-calls.ts'
 
 describe('a call that its client gives up while a question is open is cancelled at the server at once', () => {
   test('when the handler throws [LEX-005]', async () => {

@@ -9,8 +9,8 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { omitReservedMeta } from '../translate/request.ts'
-import type { LegacySettings } from './options.ts'
+import { omitReservedMeta } from '../../translate/request.ts'
+import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
 /**

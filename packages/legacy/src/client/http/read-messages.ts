@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport-http/client'
-import type { ServerMessageHandlers } from '../client/session.ts'
+import type { ServerMessageHandlers } from '../calls/port.ts'
 
 const maxBatchLength = 1000
 /** The pauses before a new connection that a server may name, in milliseconds. */

@@ -7,9 +7,9 @@ import {
   connectScriptedServer as connect,
   sendToolResult,
   hostInfo,
-} from '../testing/scripted-calls.ts'
-import { type ReceivedRequest, createReply, createScriptedServer } from '../testing/scripted-server.ts'
-import { connectDualHttp } from './connect-dual-http.ts'
+} from '../../testing/scripted-calls.ts'
+import { type ReceivedRequest, createReply, createScriptedServer } from '../../testing/scripted-server.ts'
+import { connectAny } from '../connect-node.ts'
 
 const form = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }
 
@@ -215,7 +215,7 @@ test('a handshake is not cancelled with the call that began it [LEG-051]', async
       ? held.then(() => createReply(one, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }))
       : undefined
   const server = createScriptedServer({ handle })
-  const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', fetch: server.fetch })
+  const connection = connectAny('https://server.test/mcp', { era: 'legacy', http: { fetch: server.fetch } })
   const client = createClient(connection.exchange, hostInfo)
   await expect(client.callTool('greet', {}, { signal: AbortSignal.timeout(10) })).rejects.toThrow('timeout')
   release()

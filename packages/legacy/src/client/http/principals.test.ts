@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createClient } from '@x/client'
 import type { JsonObject } from '@x/schema'
 import { expect, test } from 'vitest'
-import { createElicitRequest } from '../testing/scripted-calls.ts'
-import { createReply, createScriptedServer, openStream, type ReceivedRequest } from '../testing/scripted-server.ts'
-import { connectDualHttp } from './connect-dual-http.ts'
+import { createElicitRequest } from '../../testing/scripted-calls.ts'
+import { createReply, createScriptedServer, openStream, type ReceivedRequest } from '../../testing/scripted-server.ts'
+import { connectAny } from '../connect-node.ts'
 
 const hostInfo = { name: 'host', version: '1.0.0' }
 
@@ -18,7 +18,10 @@ test('users who share a connection have a session each, and no answer leaves wit
   }
   const server = createScriptedServer({ handle })
   const headers = () => ({ authorization: `Bearer ${user.getStore() ?? 'anonymous'}` })
-  await using connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', headers, fetch: server.fetch })
+  await using connection = connectAny('https://server.test/mcp', {
+    era: 'legacy',
+    http: { headers, fetch: server.fetch },
+  })
   const client = createClient(connection, hostInfo)
   await Promise.all(['ada', 'grace'].map((name) => user.run(name, () => client.callTool('greet'))))
   await user.run('ada', () => client.callTool('greet'))
@@ -41,9 +44,9 @@ test('a question outside calls is refused while calls of two clients run, and as
     return openStream().response
   }
   const server = createScriptedServer({ handle })
-  await using connection = connectDualHttp('https://server.test/mcp', {
+  await using connection = connectAny('https://server.test/mcp', {
     era: 'legacy',
-    fetch: server.fetch,
+    http: { fetch: server.fetch },
     onWarning: false,
   })
   const asked: string[] = []

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { connectScriptedServer as connect } from '../testing/scripted-calls.ts'
-import { createReply, openStream, type ReceivedRequest } from '../testing/scripted-server.ts'
+import { connectScriptedServer as connect } from '../../testing/scripted-calls.ts'
+import { createReply, openStream, type ReceivedRequest } from '../../testing/scripted-server.ts'
 
 const uiExtension = 'io.modelcontextprotocol/ui'
 

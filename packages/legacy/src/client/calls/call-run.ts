@@ -15,9 +15,9 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { isExtensionNotification, metaIn } from '../translate/request.ts'
-import { declaredCapabilitiesOf } from './handshake.ts'
-import type { LegacySettings } from './options.ts'
+import { isExtensionNotification, metaIn } from '../../translate/request.ts'
+import type { LegacySettings } from '../options.ts'
+import { declaredCapabilitiesOf } from './capabilities.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
 import { type LegacySession, type LegacyRunningCall, severityOf } from './session.ts'
 import { toLegacyRequest, toModernResponse } from './translate.ts'
@@ -163,7 +163,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
           askedRequest.method === 'ping' ? session.standaloneHandlers.onRequest(askedRequest) : this.ask(askedRequest),
       }
       const legacyRequest = toLegacyRequest(request, this.#legacyRequestId)
-      const response = await session.transport.request(legacyRequest, this.#controller.signal, handlers)
+      const response = await session.port.send(legacyRequest, this.#controller.signal, handlers)
       if (!this.#askForUrls(request, response)) this.#end({ response })
     } catch (error) {
       this.#end({ error })

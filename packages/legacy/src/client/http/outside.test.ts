@@ -8,8 +8,9 @@ import {
   createScriptedServer,
   type ScriptedServer,
   type ServerStream,
-} from '../testing/scripted-server.ts'
-import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
+} from '../../testing/scripted-server.ts'
+import { connectAny } from '../connect-node.ts'
+import type { ConnectAnyOptions } from '../options.ts'
 
 const host = { name: 'host', version: '1.2.3' }
 const form = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } }
@@ -17,7 +18,7 @@ const capabilities = { tools: { listChanged: true }, prompts: {}, resources: { l
 
 /** A server with a stream outside calls, which the test writes. */
 function connect(
-  options: DualHttpOptions & { readonly get?: () => Response } = {},
+  { get, ...options }: ConnectAnyOptions & { readonly get?: () => Response } = {},
   handlers: Partial<ClientOptions> = {},
 ) {
   const streams: ServerStream[] = []
@@ -26,14 +27,18 @@ function connect(
     if (one.method === 'GET') {
       const stream = openStream()
       streams.push(stream)
-      return options.get?.() ?? stream.response
+      return get?.() ?? stream.response
     }
     if (one.message['method'] !== 'tools/call') return undefined
     calls.push(openStream())
     return calls.at(-1)?.response
   }
   const server = createScriptedServer({ capabilities, handle })
-  const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
+  const connection = connectAny('https://server.test/mcp', {
+    era: 'legacy',
+    ...options,
+    http: { fetch: server.fetch },
+  })
   const elicit = () => ({ action: 'accept', content: {} }) as const
   const client = createClient(connection.exchange, { ...host, elicit, ...handlers })
   return { server, connection, client, streams, calls }

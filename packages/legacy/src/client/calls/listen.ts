@@ -10,7 +10,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import type { LegacySettings } from './options.ts'
+import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
 /** The stream of a session outside its calls, and the subscriptions over it. */
@@ -36,7 +36,7 @@ interface SessionStreams {
   stream:
     | {
         readonly controller: AbortController
-        readonly listeningStream: ReturnType<LegacySession['transport']['listen']>
+        readonly listeningStream: ReturnType<LegacySession['port']['listen']>
       }
     | undefined
   referenceCount: number
@@ -129,7 +129,7 @@ async function acquireStream(
     const signal = AbortSignal.any([controller.signal, session.endSignal])
     sessionStreams.stream = {
       controller,
-      listeningStream: session.transport.listen(signal, session.standaloneHandlers),
+      listeningStream: session.port.listen(signal, session.standaloneHandlers),
     }
   }
   const { stream } = sessionStreams
@@ -218,7 +218,7 @@ async function unsubscribeFromResource(sessionStreams: SessionStreams, uri: stri
 
 function sendResourceRequest({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
   const request: RpcRequest = { jsonrpc: '2.0', id: session.nextId(), method, params: { uri } }
-  return session.transport.request(request, session.endSignal, session.standaloneHandlers)
+  return session.port.send(request, session.endSignal, session.standaloneHandlers)
 }
 
 function relayNotification(

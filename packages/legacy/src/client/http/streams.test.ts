@@ -5,8 +5,8 @@ import {
   createElicitRequest,
   connectScriptedServer as connect,
   sendToolResult,
-} from '../testing/scripted-calls.ts'
-import { type ReceivedRequest, openStream, createReply, createErrorReply } from '../testing/scripted-server.ts'
+} from '../../testing/scripted-calls.ts'
+import { type ReceivedRequest, openStream, createReply, createErrorReply } from '../../testing/scripted-server.ts'
 
 describe('a stream that broke off', () => {
   test('is taken up by GET behind the last event, after the pause that was named [LEG-027 LEG-029 LEG-040]', async () => {
@@ -96,7 +96,7 @@ describe('a stream that broke off', () => {
   })
 
   test('that goes on without end is cut at its bound', async () => {
-    const { client, nextCall } = connect({}, { maxStreamBytes: 10_000 })
+    const { client, nextCall } = connect({}, { http: { maxStreamBytes: 10_000 } })
     const result = client.callTool('greet')
     const { stream } = await nextCall()
     for (let index = 0; index < 40; index += 1)

@@ -8,8 +8,8 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { legacyRevisions } from '../revisions.ts'
-import { metaIn } from '../translate/request.ts'
+import { legacyRevisions } from '../../revisions.ts'
+import { metaIn } from '../../translate/request.ts'
 
 /** The era of a server. */
 export type ProtocolEra = 'modern' | 'legacy'
@@ -35,16 +35,6 @@ function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
   return versions.some((version) => legacyRevisions.some((legacyRevision) => legacyRevision === version))
     ? 'legacy'
     : 'modern'
-}
-
-const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
-
-/**
- * Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure
- * (LEG-084).
- */
-export function isUndecidedStatus(status: number): boolean {
-  return undecidedStatuses.has(status) || status >= 500
 }
 
 /** A `server/discover` with what a request says of its client. */

@@ -1,0 +1,21 @@
+/**
+ * Connections to servers of every revision, over HTTP and to processes.
+ *
+ * @module @x/legacy/client
+ */
+
+export { connectAny } from './client/connect-node.ts'
+export type {
+  AnyConnection,
+  ConnectAnyOptions,
+  DetectedRevisions,
+  HttpOptions,
+  LegacyServerPeer,
+  ProcessEnd,
+  ProcessView,
+  ServerPeer,
+  ServerWarning,
+  StdioOptions,
+} from './client/options.ts'
+export type { AddressEntry, CommandEntry, ServerTarget } from './client/target.ts'
+export { type LegacyRevision, legacyRevisions } from './revisions.ts'

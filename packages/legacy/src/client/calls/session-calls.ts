@@ -1,0 +1,84 @@
+import { type Clock, randomId, raceWithCancellation } from '@x/core'
+import { type Call, findMethodRow, type LoggingLevel, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
+import { metaIn } from '../../translate/request.ts'
+import type { LegacySettings } from '../options.ts'
+import { type CallRun, createCallRun } from './call-run.ts'
+import { createDiscoverResult, findUnsupportedMethodError } from './capabilities.ts'
+import { createStandaloneStream, type StandaloneStream } from './listen.ts'
+import { SessionEndedError } from './port.ts'
+import { type LegacySession, severityOf } from './session.ts'
+import { createUnknownStateResponse } from './translate.ts'
+
+/** A request of 2026-07-28, with its call. */
+export interface ForwardedRequest {
+  readonly request: RpcRequest
+  readonly call: Call
+}
+
+/** The calls of a connection over its sessions with older servers. */
+export interface SessionCalls {
+  /** Sends answers to a call that waits for them. Returns undefined for a request that no such call belongs to. */
+  resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined
+  /** Serves a request over a session. Rejects with {@link SessionEndedError} when the server has done nothing. */
+  serve(session: LegacySession, forwarded: ForwardedRequest): Promise<RpcResponse>
+}
+
+interface CallsState {
+  readonly settings: LegacySettings
+  readonly clock: Clock
+  readonly runs: Map<string, CallRun>
+  readonly standaloneStreams: WeakMap<LegacySession, StandaloneStream>
+}
+
+/** Creates the calls of one connection. */
+export function createSessionCalls(settings: LegacySettings, clock: Clock): SessionCalls {
+  const state: CallsState = { settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
+  return {
+    resume: (request, call) => {
+      const requestState = request.params?.['requestState']
+      const run = typeof requestState === 'string' ? state.runs.get(requestState) : undefined
+      return run?.sendNextRequest(request, call).catch((error: unknown) => {
+        if (error instanceof SessionEndedError) return createUnknownStateResponse(request.id)
+        throw error
+      })
+    },
+    serve: (session, forwarded) => serveRequest(state, session, forwarded),
+  }
+}
+
+async function serveRequest(
+  state: CallsState,
+  session: LegacySession,
+  { request, call }: ForwardedRequest,
+): Promise<RpcResponse> {
+  const { id, method, params } = request
+  if (typeof params?.['requestState'] === 'string') return createUnknownStateResponse(id)
+  if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
+  if (method === 'subscriptions/listen') return getStandaloneStream(state, session).listen(request, call)
+  const unsupportedError = findUnsupportedMethodError(request, session.peer)
+  if (unsupportedError !== undefined) return unsupportedError
+  const level = logLevelOf(request)
+  if (level !== undefined) await raceWithCancellation(session.setLevel(level), call)
+  if (findMethodRow(method)?.canRequireInput === true)
+    await raceWithCancellation(getStandaloneStream(state, session).prepareForQuestions(), call)
+  const requestState = randomId()
+  const { settings, clock, runs } = state
+  const run = createCallRun({ session, settings, clock, requestState, onFinished: () => runs.delete(requestState) })
+  runs.set(requestState, run)
+  return run.sendNextRequest(request, call)
+}
+
+function getStandaloneStream(
+  { standaloneStreams, settings, clock }: CallsState,
+  session: LegacySession,
+): StandaloneStream {
+  const standaloneStream = standaloneStreams.get(session) ?? createStandaloneStream(session, settings, clock)
+  standaloneStreams.set(session, standaloneStream)
+  return standaloneStream
+}
+
+function logLevelOf({ params }: RpcRequest): LoggingLevel | undefined {
+  const level = metaIn(params)[metaKeys.logLevel]
+  // The check accepts the members of the type alone.
+  return severityOf(level) === -1 ? undefined : (level as LoggingLevel)
+}

@@ -1,0 +1,202 @@
+import { abortReasonOf, type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
+import { type Call, callingClientKey, type Exchange, type RpcRequest, type RpcResponse } from '@x/schema'
+import { SessionEndedError } from '../calls/port.ts'
+import { createSessionCalls, type SessionCalls } from '../calls/session-calls.ts'
+import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
+import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
+import type { Conversation, Transport } from './transport.ts'
+
+/** The dependencies of a connection. */
+export interface ConnectionOptions extends Pick<NegotiationOptions, 'era' | 'detectedRevisions' | 'serverKey'> {
+  readonly settings: LegacySettings
+  readonly clock: Clock
+  readonly url: string
+  readonly canMixPrincipals: boolean
+  /** Loads the transport at the first request. `onEnd` is called when the process of a transport has ended. */
+  readonly loadTransport: (onEnd: () => void) => Promise<Transport>
+}
+
+/** A request, with its call. */
+interface Dispatched {
+  readonly request: RpcRequest
+  readonly call: Call
+}
+
+interface ConversationEntry {
+  readonly promise: Promise<Conversation>
+  conversation: Conversation | undefined
+}
+
+/** The conversations that one connection keeps, each of a principal. Beyond them the oldest ends. */
+const maxConversations = 1000
+/** Time that a server has to answer the end of a session, in milliseconds. */
+const endTimeoutMs = 2000
+const closedMessage = 'the connection was closed here'
+
+/** Creates a connection to a server of any revision. It detects the era, begins sessions, and begins them anew. */
+export function createConnection(options: ConnectionOptions): AnyConnection {
+  return new StatefulConnection(options)
+}
+
+class StatefulConnection implements AnyConnection {
+  readonly #options: ConnectionOptions
+  readonly #closeController = new AbortController()
+  readonly #conversations = new Map<string, ConversationEntry>()
+  readonly #negotiation: Negotiation
+  readonly #calls: SessionCalls
+  #loading: Promise<Transport> | undefined
+  #transport: Transport | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#negotiation = new Negotiation({ ...options, closed: this.closed })
+    this.#calls = createSessionCalls(options.settings, options.clock)
+  }
+
+  get url(): string {
+    return this.#options.url
+  }
+
+  get canMixPrincipals(): boolean {
+    return this.#options.canMixPrincipals
+  }
+
+  get closed(): AbortSignal {
+    return this.#closeController.signal
+  }
+
+  get peer(): ServerPeer | undefined {
+    return this.#negotiation.peer
+  }
+
+  get process(): ProcessView | undefined {
+    return this.#transport?.process?.view
+  }
+
+  readonly exchange: Exchange = async (request, call) => {
+    if (isCancelled(call)) throw abortReasonOf(call)
+    this.closed.throwIfAborted()
+    return this.#calls.resume(request, call) ?? this.#dispatch({ request, call })
+  }
+
+  async #dispatch(dispatched: Dispatched, isSentAgain = false): Promise<RpcResponse> {
+    const { request, call } = dispatched
+    const conversation = await raceWithCancellation(this.#converse(dispatched), call)
+    if (conversation.era === 'none') return { ...conversation.error, id: request.id }
+    if (conversation.era === 'modern') return this.#sendModern(dispatched)
+    try {
+      return await this.#calls.serve(conversation.session, dispatched)
+    } catch (error) {
+      if (!(error instanceof SessionEndedError) || isSentAgain) throw error
+      // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
+      this.#forgetConversation(conversation)
+      return this.#dispatch(dispatched, true)
+    }
+  }
+
+  /** Returns the conversation of the principal that a request is of (LDG-009: two principals never share one). */
+  async #converse({ request, call }: Dispatched): Promise<Conversation> {
+    const transport = await this.#load()
+    // No process, so nothing can have replaced the server unnoticed.
+    if (this.#negotiation.era === 'modern' && transport.process === undefined) return { era: 'modern' }
+    const key = await transport.sessionKeyOf(request)
+    const known = this.#conversations.get(key)
+    if (known !== undefined) return known.promise
+    const promise = this.#open(transport, { request, client: call.context.get(callingClientKey) })
+    const entry: ConversationEntry = { promise, conversation: undefined }
+    this.#conversations.set(key, entry)
+    const forget = (): void => {
+      if (this.#conversations.get(key) === entry) this.#conversations.delete(key)
+    }
+    promise.then((conversation) => {
+      if (conversation.era === 'none') forget()
+      else entry.conversation = conversation
+    }, forget)
+    this.#endOldest()
+    return promise
+  }
+
+  #load(): Promise<Transport> {
+    this.#loading ??= this.#options
+      .loadTransport(() => this.#endSessions())
+      .then((transport) => {
+        this.#transport = transport
+        return transport
+      })
+    return this.#loading
+  }
+
+  async #open(transport: Transport, opening: Opening): Promise<Conversation> {
+    const open = (): Promise<Conversation> =>
+      transport.open(opening.request, (port) => this.#negotiation.negotiate(port, transport, opening))
+    try {
+      return await open()
+    } catch (error) {
+      if (!this.#negotiation.avoidsProbe(error, transport)) throw error
+      this.closed.throwIfAborted()
+      await transport.process?.replace()
+      return open()
+    }
+  }
+
+  /** Sends a request of 2026-07-28. A server that refuses it as an older one would is looked at anew. */
+  async #sendModern({ request, call }: Dispatched): Promise<RpcResponse> {
+    const transport = await this.#load()
+    const outcome = await transport.exchange(request, call).then(
+      (response) => ({ response }),
+      (error: unknown) => ({ error }),
+    )
+    if (transport.isRefusal('error' in outcome ? outcome.error : outcome.response) && this.#negotiation.forget()) {
+      this.#conversations.clear()
+      const conversation = await raceWithCancellation(this.#converse({ request, call }), call)
+      if (conversation.era === 'legacy') return this.#calls.serve(conversation.session, { request, call })
+    }
+    if ('error' in outcome) throw outcome.error
+    return outcome.response
+  }
+
+  /** Ends the sessions of a process that has ended. */
+  #endSessions(): void {
+    for (const [key, { conversation }] of this.#conversations) {
+      if (conversation === undefined) continue
+      if (conversation.era === 'legacy') conversation.session.end()
+      this.#conversations.delete(key)
+    }
+  }
+
+  #forgetConversation(conversation: Conversation & { readonly era: 'legacy' }): void {
+    conversation.session.end()
+    for (const [key, entry] of this.#conversations)
+      if (entry.conversation === conversation) this.#conversations.delete(key)
+  }
+
+  #endOldest(): void {
+    const [oldest] = this.#conversations
+    if (oldest === undefined || this.#conversations.size <= maxConversations) return
+    const [key, { conversation }] = oldest
+    this.#conversations.delete(key)
+    if (conversation?.era !== 'legacy') return
+    conversation.session.end()
+    void this.#endAtServer(conversation)
+  }
+
+  async #endAtServer(conversation: Conversation | undefined): Promise<void> {
+    if (conversation?.era !== 'legacy') return
+    const createTimeoutError = (): Error => new Error('The end of the session was not answered')
+    const limit = { timeoutMs: endTimeoutMs, clock: this.#options.clock, createTimeoutError }
+    await withTimeout(limit, (signal) => conversation.port.end(signal)).catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    if (!this.closed.aborted) {
+      this.#closeController.abort(this.#transport?.createError('closed', closedMessage) ?? new Error(closedMessage))
+      await Promise.all(Array.from(this.#conversations.values(), ({ conversation }) => this.#endAtServer(conversation)))
+    }
+    const transport = await this.#loading?.catch(() => undefined)
+    await transport?.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

@@ -1,0 +1,230 @@
+import { type Clock, settlesWithin, withTimeout } from '@x/core'
+import {
+  type CallingClient,
+  errorCodes,
+  errorResponse,
+  McpError,
+  olderServerMessage,
+  protocolVersion,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
+import type { Port } from '../calls/port.ts'
+import { createLegacySession } from '../calls/session.ts'
+import type { DetectedRevisions, LegacySettings, ServerPeer } from '../options.ts'
+import { createDiscoverRequest, eraOf, eraOfRevision, type ProtocolEra } from './detect.ts'
+import {
+  answerBeforeHandshake,
+  createInitializeRequest,
+  initializedNotification,
+  parseInitializeResponse,
+} from './handshake.ts'
+import { type Conversation, type Transport, UndecidedError } from './transport.ts'
+
+/** The dependencies of a negotiation. */
+export interface NegotiationOptions {
+  /** The era that the host names. */
+  readonly era: 'probe' | ProtocolEra
+  readonly detectedRevisions: DetectedRevisions | undefined
+  /** Key of the server in `detectedRevisions`. */
+  readonly serverKey: string
+  readonly settings: LegacySettings
+  readonly clock: Clock
+  /** Aborts when the connection closes. */
+  readonly closed: AbortSignal
+}
+
+/** The request that a port is opened for, and the client that sent it: the server sees that client. */
+export interface Opening {
+  readonly request: RpcRequest
+  readonly client: CallingClient | undefined
+}
+
+const handshakeHandlers = {
+  onNotification: (): void => {},
+  onRequest: async (request: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(request),
+}
+
+/**
+ * Detects the era of a server, once for a connection, and initializes the sessions with an older one (basic/versioning,
+ * backward compatibility).
+ */
+export class Negotiation {
+  readonly #options: NegotiationOptions
+  #era: ProtocolEra | undefined
+  #peer: ServerPeer | undefined
+  /** A process ended or was silent at the probe, so that its successors receive `initialize` first. */
+  #isProbeHarmful = false
+  /** The error of a process that answered neither request. */
+  #silence: unknown
+
+  constructor(options: NegotiationOptions) {
+    const { era, detectedRevisions, serverKey } = options
+    this.#options = options
+    this.#era = era === 'probe' ? eraOfRevision(detectedRevisions?.get(serverKey)) : era
+    if (this.#era === 'modern') this.#peer = { era: 'modern' }
+  }
+
+  get era(): ProtocolEra | undefined {
+    return this.#era
+  }
+
+  get peer(): ServerPeer | undefined {
+    return this.#peer
+  }
+
+  /** Forgets the era of a server that has refused a request of that era. Returns false where the host has named it. */
+  forget(): boolean {
+    if (this.#options.era !== 'probe') return false
+    this.#era = undefined
+    return true
+  }
+
+  /** Returns true when another process must be tried, which is sent `initialize` first. Returns true once at most. */
+  avoidsProbe(error: unknown, transport: Transport): boolean {
+    const isEvidence = error === this.#silence || transport.process?.isExit(error) === true
+    if (!isEvidence || this.#era !== undefined || this.#isProbeHarmful) return false
+    this.#isProbeHarmful = true
+    return true
+  }
+
+  /** Negotiates over a new port. */
+  async negotiate(port: Port, transport: Transport, opening: Opening): Promise<Conversation> {
+    const steps = new NegotiationSteps(this.#options, transport, { port, opening })
+    const conversation = await this.#converse(steps, transport)
+    if (conversation.era === 'none') return conversation
+    this.#era = conversation.era
+    this.#peer = conversation.era === 'modern' ? { era: 'modern' } : conversation.session.peer
+    const revision = conversation.era === 'modern' ? protocolVersion : conversation.session.peer.revision
+    this.#options.detectedRevisions?.set(this.#options.serverKey, revision)
+    return conversation
+  }
+
+  async #converse(steps: NegotiationSteps, transport: Transport): Promise<Conversation> {
+    const { era, clock } = this.#options
+    if (this.#era === 'legacy' || this.#isProbeHarmful) return steps.initializeFirst()
+    const discovery = steps.discover()
+    const isModern = era === 'modern' || this.#era === 'modern'
+    const probeTimeoutMs = isModern ? undefined : transport.process?.probeTimeoutMs
+    if (probeTimeoutMs !== undefined && !(await settlesWithin(discovery, probeTimeoutMs, clock)))
+      return this.#initializeSilent(steps, discovery, probeTimeoutMs)
+    const discovered = await discovery
+    if (discovered !== 'legacy') return discovered
+    return era === 'modern' ? steps.refuseOlder() : steps.initialize()
+  }
+
+  /**
+   * Sends `initialize` to a process that has not answered the probe: it may only be slow to start, and its answer to
+   * either request decides. One that answers neither in twice the time of the probe is replaced.
+   */
+  async #initializeSilent(
+    steps: NegotiationSteps,
+    discovery: Promise<Conversation | 'legacy'>,
+    probeTimeoutMs: number,
+  ): Promise<Conversation> {
+    const initialization = steps.initialize(2 * probeTimeoutMs)
+    initialization.catch((error: unknown) => {
+      this.#silence = error
+    })
+    const modernDiscovery = new Promise<Conversation>((resolve) => {
+      discovery.then(
+        (discovered) => (discovered !== 'legacy' && discovered.era === 'modern' ? resolve(discovered) : undefined),
+        () => {},
+      )
+    })
+    const conversation = await Promise.race([initialization, modernDiscovery])
+    if (conversation.era !== 'none') return conversation
+    // A server that refuses `initialize` may be a modern one, which is slow at the probe.
+    const discovered = await discovery
+    return discovered === 'legacy' ? conversation : discovered
+  }
+}
+
+/** The requests of one negotiation. */
+class NegotiationSteps {
+  readonly #options: NegotiationOptions
+  readonly #transport: Transport
+  readonly #port: Port
+  readonly #opening: Opening
+
+  constructor(
+    options: NegotiationOptions,
+    transport: Transport,
+    { port, opening }: { readonly port: Port; readonly opening: Opening },
+  ) {
+    this.#options = options
+    this.#transport = transport
+    this.#port = port
+    this.#opening = opening
+  }
+
+  /** Asks for `server/discover`. Rejects where the answer says nothing of the era (LEG-084). */
+  async discover(): Promise<Conversation | 'legacy'> {
+    const { handshakeTimeoutMs } = this.#options.settings
+    try {
+      const response = await this.#withTimeout('server/discover', handshakeTimeoutMs, (signal) =>
+        this.#port.send(createDiscoverRequest(this.#opening.request), signal, handshakeHandlers),
+      )
+      return eraOf(response) === 'modern' ? { era: 'modern' } : 'legacy'
+    } catch (error) {
+      if (error instanceof UndecidedError) return { era: 'none', error: error.response }
+      throw error
+    }
+  }
+
+  /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
+  initialize(timeoutMs = this.#options.settings.handshakeTimeoutMs): Promise<Conversation> {
+    const { request, client } = this.#opening
+    const port = this.#port
+    const sendInitialize = async (signal: AbortSignal): Promise<Conversation> => {
+      const response = await port.send(createInitializeRequest(request, 1), signal, handshakeHandlers)
+      const outcome = parseInitializeResponse(response)
+      if ('error' in outcome) {
+        await port.end(signal).catch(() => {})
+        return { era: 'none', error: outcome.error }
+      }
+      const { peer } = outcome
+      const { settings } = this.#options
+      const session = createLegacySession({
+        peer,
+        port,
+        settings,
+        client,
+        clientCapabilities: declaredCapabilitiesOf(request),
+      })
+      // Before the notification, which a server may answer with a request at once.
+      port.begin(peer.revision, session.standaloneHandlers)
+      await port.notify(initializedNotification)
+      return { era: 'legacy', session, port }
+    }
+    return this.#withTimeout('initialize', timeoutMs, sendInitialize)
+  }
+
+  /** Initializes a server that is taken for an older one. The probe follows where the server refuses. */
+  async initializeFirst(): Promise<Conversation> {
+    const initialization = this.initialize()
+    const isRefused = await initialization.then(
+      ({ era }) => era === 'none',
+      (error: unknown) => this.#transport.isRefusal(error),
+    )
+    if (!isRefused || this.#options.era === 'legacy') return initialization
+    const discovered = await this.discover()
+    return discovered !== 'legacy' && discovered.era === 'modern' ? discovered : initialization
+  }
+
+  /** Refuses an older server where the host has named 2026-07-28. */
+  refuseOlder(): Conversation {
+    const error = new McpError(errorCodes.unsupportedProtocolVersion, olderServerMessage(undefined), {
+      data: { supported: [] },
+    })
+    return { era: 'none', error: errorResponse(this.#opening.request.id, error) }
+  }
+
+  #withTimeout<T>(method: string, timeoutMs: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const createTimeoutError = (): Error =>
+      this.#transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`)
+    const { closed, clock } = this.#options
+    return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
+  }
+}

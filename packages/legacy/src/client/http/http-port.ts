@@ -1,0 +1,146 @@
+import { discoverProbe, encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
+import { HttpError, isHttpError } from '@x/transport-http/client'
+import { type Port, type ServerMessageHandlers, SessionEndedError } from '../calls/port.ts'
+import { createSessionHeaders, type HttpSession, originOf, postToServer, type SentRequest } from './http-session.ts'
+import { sendProbe } from './probe.ts'
+import type { MessageReaderContext } from './read-messages.ts'
+import { readRpcResponse } from './read-response.ts'
+import { readResumableStream, retryDelays } from './resumable-stream.ts'
+
+const cancelTimeoutMs = 5000
+
+/** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
+export function createHttpPort(options: Omit<HttpSession, 'revision' | 'sessionId'>): Port {
+  const session: HttpSession = { ...options, revision: undefined, sessionId: undefined }
+  return {
+    send: (request, signal, handlers) => sendRequest(session, { request, signal, handlers }),
+    notify: (message) => postToServer(session, message, { signal: session.http.closed }),
+    listen: (signal, handlers) => listenToServer(session, signal, handlers),
+    end: (signal) => endSession(session, signal),
+    begin: (revision) => {
+      session.revision = revision
+    },
+  }
+}
+
+function sendRequest(session: HttpSession, sentRequest: SentRequest): Promise<RpcResponse> {
+  if (session.revision !== undefined) return sendInSession(session, sentRequest)
+  return sentRequest.request.method === discoverProbe.method
+    ? sendProbe(session, sentRequest)
+    : sendInitialize(session, sentRequest)
+}
+
+async function sendInitialize(session: HttpSession, sentRequest: SentRequest): Promise<RpcResponse> {
+  const { request, signal } = sentRequest
+  const response = await session.http.send({
+    method: 'POST',
+    body: encodeMessage(request),
+    // The headers are those of the principal that the session is for.
+    rpcRequest: session.relatedRequest,
+    signal,
+  })
+  session.sessionId = response.header('mcp-session-id')
+  return readRpcResponse(session, response, sentRequest).catch(throwExplainedError)
+}
+
+function throwExplainedError(error: unknown): never {
+  if (!isHttpError(error) || error.status === undefined || ![400, 404, 405].includes(error.status)) throw error
+  const { status, excerpt, origin } = error
+  const message =
+    `${error.message}; it answered neither server/discover nor initialize: if it is a server of HTTP+SSE (2024-11-05), ` +
+    'that transport is not supported'
+  throw new HttpError('status', message, { origin, status, excerpt, cause: error })
+}
+
+async function sendInSession(session: HttpSession, { request, signal, handlers }: SentRequest): Promise<RpcResponse> {
+  signal.throwIfAborted()
+  // Closes the streams of a call that failed.
+  const finishController = new AbortController()
+  const requestSignal = AbortSignal.any([signal, finishController.signal])
+  const sendCancellation = (): void => {
+    const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
+    const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), session.http.closed])
+    const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+    // No caller waits for it, and the server may not know the call any more.
+    postToServer(session, cancelMessage, { signal: cancelSignal }).catch(() => {})
+  }
+  signal.addEventListener('abort', sendCancellation, { once: true })
+  try {
+    const response = await session.http.send({
+      method: 'POST',
+      body: encodeMessage(request),
+      headers: createSessionHeaders(session),
+      rpcRequest: request,
+      signal: requestSignal,
+    })
+    return await readRpcResponse(session, response, { request, signal: requestSignal, handlers })
+  } catch (error) {
+    finishController.abort(error)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', sendCancellation)
+  }
+}
+
+async function listenToServer(
+  session: HttpSession,
+  signal: AbortSignal,
+  handlers: ServerMessageHandlers,
+): Promise<{ readonly endPromise: Promise<void> } | undefined> {
+  const response = await session.http.send({
+    method: 'GET',
+    headers: createSessionHeaders(session),
+    rpcRequest: session.relatedRequest,
+    signal,
+  })
+  const origin = originOf(session)
+  if (response.status === 404 && session.sessionId !== undefined) {
+    response.stop()
+    throw new SessionEndedError(`${origin}: the server does not know the session any more`)
+  }
+  if (response.status !== 200 || response.type !== 'text/event-stream') {
+    // 405: the server has no such stream.
+    if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.readError()
+    response.stop()
+    return undefined
+  }
+  const reader: MessageReaderContext = {
+    origin,
+    bounds: session.http.bounds,
+    messageHandlers: handlers,
+    sendResponse: (answer) => postToServer(session, answer, { signal }),
+    // basic/transports: no response comes on this stream.
+    onResponse: () => {},
+    onFailure: () => {},
+  }
+  return {
+    endPromise: readResumableStream(session, response, {
+      reader,
+      signal,
+      maxBytes: Number.POSITIVE_INFINITY,
+      maxConnections: Number.POSITIVE_INFINITY,
+      minPauseMs: retryDelays.firstMs,
+      isDone: () => signal.aborted,
+    }),
+  }
+}
+
+async function endSession(session: HttpSession, signal: AbortSignal): Promise<void> {
+  if (session.sessionId === undefined) return
+  // 405: the server does not let clients end sessions.
+  const response = await session.http.send({
+    method: 'DELETE',
+    headers: createSessionHeaders(session),
+    rpcRequest: session.relatedRequest,
+    signal,
+    // The end of a session is no reason for a login.
+    mayAuthorize: false,
+  })
+  response.stop()
+}
+
+// An error is for this side. A text, and what the platform says of a signal, are harmless.
+function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
+  if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
+  return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '@x/core'
+import { isJsonObject, type RpcRequest } from '@x/schema'
+import { createHttpClient, HttpError, isHttpError } from '@x/transport-http/client'
+import type { Transport } from '../connection/transport.ts'
+import type { HttpOptions } from '../options.ts'
+import { createHttpPort } from './http-port.ts'
+
+const defaultMaxStreamBytes = 64 * 1024 * 1024
+
+// Error codes of servers of older revisions for requests without a session.
+const sessionErrorCodes: ReadonlySet<unknown> = new Set([-32_000, -32_001])
+const refusalStatuses: ReadonlySet<unknown> = new Set([400, 404, 405])
+
+/**
+ * Reaches a server over HTTP. Throws a `TypeError` for headers that cannot be sent. No byte is sent before the first
+ * request.
+ */
+export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock): Transport {
+  const http = createHttpClient(url, { ...options, runtime: clock })
+  const { headers, maxStreamBytes = defaultMaxStreamBytes } = options
+  return {
+    exchange: http.exchange,
+    sessionKeyOf: async (request: RpcRequest) =>
+      typeof headers === 'function' ? JSON.stringify(Object.entries(await headers(request)).toSorted()) : '',
+    open: (request, negotiate) => negotiate(createHttpPort({ http, clock, maxStreamBytes, relatedRequest: request })),
+    createError: (code, message) => new HttpError(code, message, { origin: url.origin }),
+    isRefusal: (outcome) => {
+      if (isHttpError(outcome)) return refusalStatuses.has(outcome.status)
+      const error = isJsonObject(outcome) ? outcome['error'] : undefined
+      return isJsonObject(error) && sessionErrorCodes.has(error['code'])
+    },
+    close: () => http.close(),
+  }
+}

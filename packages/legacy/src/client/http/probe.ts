@@ -1,0 +1,87 @@
+import {
+  encodeMessage,
+  errorCodes,
+  errorResponse,
+  isErrorResponse,
+  McpError,
+  metaKeys,
+  parseMessage,
+  protocolVersion,
+  type RpcError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { type HttpClient, HttpError, isHttpError } from '@x/transport-http/client'
+import { metaIn } from '../../translate/request.ts'
+import { UndecidedError } from '../connection/transport.ts'
+import type { HttpSession, SentRequest } from './http-session.ts'
+import { readFailure, readRpcResponse } from './read-response.ts'
+
+const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
+
+/**
+ * Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure
+ * (LEG-084).
+ */
+export function isUndecidedStatus(status: number): boolean {
+  return undecidedStatuses.has(status) || status >= 500
+}
+
+/**
+ * Sends `server/discover` (basic/versioning, backward compatibility). An HTTP answer that is of no server of 2026-07-28
+ * becomes the error of a method that does not exist. Rejects where the answer says nothing of the server's era:
+ * authorization, limits, failures and missing connections are no evidence.
+ */
+export async function sendProbe(
+  session: HttpSession,
+  { request, signal, handlers }: SentRequest,
+): Promise<RpcResponse> {
+  const { http } = session
+  const headers = { 'mcp-protocol-version': protocolVersionIn(request), 'mcp-method': request.method }
+  const response = await http
+    .send({ method: 'POST', headers, body: encodeMessage(request), rpcRequest: request, signal })
+    .catch(ignoreBrowserFailure)
+  if (response === undefined) return createLegacyEvidence(request)
+  if (response.status >= 200 && response.status < 300) {
+    const bounded = { ...session, maxStreamBytes: http.bounds.bytes }
+    return readRpcResponse(bounded, response, { request, signal, handlers }).catch((error: unknown) => {
+      if (isHttpError(error) && error.code === 'protocol') return createLegacyEvidence(request)
+      throw error
+    })
+  }
+  const { text, error } = await readFailure(response)
+  const parsedError = text === undefined ? undefined : parseRpcError(text, http)
+  if (!isUndecidedStatus(response.status)) return parsedError ?? createLegacyEvidence(request)
+  throw parsedError === undefined ? error : new UndecidedError(parsedError)
+}
+
+function createLegacyEvidence({ id, method }: RpcRequest): RpcError {
+  return errorResponse(id, new McpError(errorCodes.methodNotFound, `The server does not answer ${method}`))
+}
+
+function protocolVersionIn({ params }: RpcRequest): string {
+  const version = metaIn(params)[metaKeys.protocolVersion]
+  return typeof version === 'string' ? version : protocolVersion
+}
+
+/**
+ * A browser hides the refusal of a CORS preflight, as of a server whose lists are older than the headers, behind a bare
+ * `TypeError`.
+ */
+function ignoreBrowserFailure(error: unknown): undefined {
+  const isBare =
+    error instanceof HttpError &&
+    error.code === 'closed' &&
+    error.cause instanceof TypeError &&
+    error.cause.cause === undefined
+  if (!isBare) throw error
+}
+
+function parseRpcError(text: string, { bounds }: HttpClient): RpcError | undefined {
+  try {
+    const message = parseMessage(text, bounds)
+    return isErrorResponse(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,113 @@
+import type { RpcResponse } from '@x/schema'
+import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
+import { SessionEndedError } from '../calls/port.ts'
+import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentRequest } from './http-session.ts'
+import { type MessageReaderContext, readMessages } from './read-messages.ts'
+import { readResumableStream } from './resumable-stream.ts'
+
+/** Time after a response in which its stream may end by itself, in milliseconds. */
+const closeDelayMs = 1000
+/** The connections of one call: an hour of polls at the usual pause of a second. */
+const maxConnectionsOfCall = 3600
+
+/** Reads the response to a request: JSON, or events, over as many connections as it takes. */
+export function readRpcResponse(
+  session: HttpSession,
+  response: HttpClientResponse,
+  sentRequest: SentRequest,
+): Promise<RpcResponse> {
+  return new Promise((resolve, reject) => {
+    const { request, handlers, signal } = sentRequest
+    const reader: MessageReaderContext = {
+      origin: originOf(session),
+      bounds: session.http.bounds,
+      messageHandlers: handlers,
+      // Also for a call that was cancelled: the server may wait for the answer.
+      sendResponse: (answer) => postToServer(session, answer, { signal: session.http.closed, rpcRequest: request }),
+      onResponse: (answer) => {
+        // An error may lack the id, when the server could not read the request's.
+        if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
+      },
+      onFailure: reject,
+    }
+    readResponse(session, response, { reader, signal }).then(
+      () => reject(createNoResponseError(reader.origin)),
+      (error: unknown) => reject(signal.aborted ? signal.reason : error),
+    )
+  })
+}
+
+interface ResponseReadOptions {
+  readonly reader: MessageReaderContext
+  readonly signal: AbortSignal
+}
+
+function createNoResponseError(origin: string): HttpError {
+  return new HttpError('closed', 'the stream ended without the response', { origin })
+}
+
+async function readResponse(
+  session: HttpSession,
+  response: HttpClientResponse,
+  { reader, signal }: ResponseReadOptions,
+): Promise<void> {
+  const { status, type } = response
+  if (status === 404 && session.sessionId !== undefined) {
+    response.stop()
+    throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
+  }
+  if (!isSuccessStatus(response)) return readErrorResponse(response, reader)
+  if (type === 'application/json') return readMessages(await response.text(), reader)
+  if (type === 'text/event-stream') {
+    let isAnswered = false
+    const onResponse = (answer: RpcResponse): void => {
+      isAnswered = true
+      reader.onResponse(answer)
+      // Left open for its end, the connection serves the next request. One that lingers is closed.
+      session.clock.setTimeout(() => response.stop(), closeDelayMs)
+    }
+    const { maxStreamBytes: maxBytes } = session
+    return readResumableStream(session, response, {
+      reader: { ...reader, onResponse },
+      signal,
+      maxBytes,
+      maxConnections: maxConnectionsOfCall,
+      minPauseMs: 0,
+      isDone: () => isAnswered,
+    })
+  }
+  response.stop()
+  const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
+  throw new HttpError('protocol', `answered ${status} with ${bodyDescription}`, {
+    origin: reader.origin,
+    status,
+  })
+}
+
+async function readErrorResponse(response: HttpClientResponse, reader: MessageReaderContext): Promise<void> {
+  const { text, error } = await readFailure(response)
+  if (text === undefined) throw error
+  let isResponseRead = false
+  const onResponse = (answer: RpcResponse): void => {
+    isResponseRead = 'error' in answer
+    if (isResponseRead) reader.onResponse(answer)
+  }
+  try {
+    readMessages(text, { ...reader, onResponse })
+  } catch {
+    throw error
+  }
+  if (!isResponseRead) throw error
+}
+
+/**
+ * The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not.
+ */
+export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
+  const { status, type } = response
+  if (type !== 'application/json') return { error: await response.readError() }
+  const text = await response.text()
+  const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
+  const message = `the server answered ${status}: ${excerpt}`
+  return { text, error: new HttpError('status', message, { origin: '', status, excerpt }) }
+}

@@ -1,0 +1,93 @@
+import { computeBackoffMs, sleep } from '@x/core'
+import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
+import { createSessionHeaders, type HttpSession } from './http-session.ts'
+import { type MessageReaderContext, readEvents, type StreamPosition } from './read-messages.ts'
+
+/** The pauses before a broken stream is resumed, in milliseconds. */
+export const retryDelays = { firstMs: 1000, maxMs: 30_000 }
+/** The attempts in a row without an event, after which a stream is not resumed. */
+const maxAttempts = 5
+
+/** The way in which a stream is read. */
+export interface StreamReadOptions {
+  readonly reader: MessageReaderContext
+  readonly signal: AbortSignal
+  readonly maxBytes: number
+  readonly maxConnections: number
+  /** The shortest pause before a new connection, in milliseconds. */
+  readonly minPauseMs: number
+  readonly isDone: () => boolean
+}
+
+/**
+ * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the
+ * server named, no more than five times in a row without an event, and over a bounded number of connections
+ * (basic/transports, resumability).
+ */
+export async function readResumableStream(
+  session: HttpSession,
+  firstResponse: HttpClientResponse,
+  readOptions: StreamReadOptions,
+): Promise<void> {
+  const { signal, isDone, maxConnections, minPauseMs } = readOptions
+  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0, byteCount: 0 }
+  let response: HttpClientResponse | undefined = firstResponse
+  let connectionCount = 0
+  for (let attemptCount = 0; ; attemptCount += 1) {
+    connectionCount += 1
+    const eventCountBefore = position.eventCount
+    const failure = await readStreamPart(session, response, { ...readOptions, position })
+    if (isDone()) return
+    signal.throwIfAborted()
+    if (position.eventCount > eventCountBefore) attemptCount = 0
+    const isExhausted = attemptCount >= maxAttempts || connectionCount >= maxConnections
+    if (position.lastEventId === undefined || isExhausted || !isResumable(failure)) {
+      if (failure !== undefined) throw failure
+      return
+    }
+    const pauseMs = position.retryMs ?? computeBackoffMs(attemptCount, retryDelays)
+    await sleep(Math.max(minPauseMs, pauseMs), { clock: session.clock, signal })
+    response = undefined
+  }
+}
+
+/** Reads one connection of a stream to its end. Gives what it failed of. */
+async function readStreamPart(
+  session: HttpSession,
+  existingResponse: HttpClientResponse | undefined,
+  { reader, signal, maxBytes, position }: StreamReadOptions & { readonly position: StreamPosition },
+): Promise<unknown> {
+  try {
+    const response = existingResponse ?? (await requestEventStream(session, signal, position.lastEventId))
+    await readEvents(response, reader, { position, maxBytes: maxBytes - position.byteCount })
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+// A broken connection, or a server that is unreachable for a while. Anything else would end the same way.
+function isResumable(failure: unknown): boolean {
+  if (failure === undefined) return true
+  if (!(failure instanceof HttpError)) return false
+  return failure.code === 'closed' || failure.code === 'connect' || (failure.status ?? 0) >= 500
+}
+
+async function requestEventStream(
+  session: HttpSession,
+  signal: AbortSignal,
+  lastEventId?: string,
+): Promise<HttpClientResponse> {
+  const headers = {
+    ...createSessionHeaders(session),
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  }
+  const response = await session.http.send({
+    method: 'GET',
+    headers,
+    rpcRequest: session.relatedRequest,
+    signal,
+  })
+  if (response.status === 200 && response.type === 'text/event-stream') return response
+  throw await response.readError()
+}

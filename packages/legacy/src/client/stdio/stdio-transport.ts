@@ -1,0 +1,168 @@
+import type { Clock } from '@x/core'
+import {
+  createCall,
+  type Exchange,
+  type RpcError,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { connectStdio, isStdioError, type StartedProcess, type StdioConnection, StdioError } from '@x/transport-stdio'
+import type { Port, ServerMessageHandlers } from '../calls/port.ts'
+import { answerBeforeHandshake } from '../connection/handshake.ts'
+import type { Conversation, Negotiate, Transport } from '../connection/transport.ts'
+import type { StdioOptions } from '../options.ts'
+import type { CommandEntry } from '../target.ts'
+
+/** The dependencies of a transport over stdio. */
+export interface StdioTransportOptions {
+  readonly entry: CommandEntry
+  readonly options: StdioOptions
+  readonly clock: Clock
+  readonly probeTimeoutMs: number
+  /** Called when the process has ended. */
+  readonly onEnd: () => void
+}
+
+/** Both requests of a negotiation were refused, so the process is of no use. */
+class RefusedError extends Error {
+  readonly response: RpcError
+
+  constructor(response: RpcError) {
+    super(response.error.message)
+    this.response = response
+  }
+}
+
+/** Runs a server as a process of its own. The first port starts the process, and so does the next after its end. */
+export function createStdioTransport(options: StdioTransportOptions): Transport {
+  return new StdioTransport(options)
+}
+
+class StdioTransport implements Transport {
+  readonly #options: StdioTransportOptions
+  #connection: StdioConnection
+  #port: StdioPort | undefined
+  #conversation: Conversation | undefined
+  /** The negotiation for the latest client, which a process that starts by itself has as well. */
+  #negotiate: Negotiate | undefined
+
+  readonly process: NonNullable<Transport['process']>
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options
+    this.#connection = this.#connect()
+    const getConnection = (): StdioConnection => this.#connection
+    this.process = {
+      view: {
+        get pid() {
+          return getConnection().process.pid
+        },
+        get restartCount() {
+          return getConnection().process.restartCount
+        },
+      },
+      probeTimeoutMs: options.probeTimeoutMs,
+      isExit: (error) => isStdioError(error) && error.code === 'exited',
+      replace: async () => {
+        await this.#connection.close()
+        this.#connection = this.#connect()
+      },
+    }
+  }
+
+  readonly exchange: Exchange = (request, call) => this.#connection.exchange(request, call)
+
+  #connect(): StdioConnection {
+    const { entry, options, clock, onEnd } = this.#options
+    const { command, args, env, cwd } = entry
+    return connectStdio({
+      ...options,
+      command,
+      args,
+      env,
+      cwd,
+      runtime: clock,
+      onStart: (process) => this.#start(process),
+      onNotification: (message: RpcNotification) => this.#port?.handlers?.onNotification(message),
+      onRequest: async (request: RpcRequest) =>
+        this.#port?.handlers?.onRequest(request) ?? answerBeforeHandshake(request),
+      onExit: (exit) => {
+        this.#port = undefined
+        this.#conversation = undefined
+        onEnd()
+        options.onExit?.(exit)
+      },
+    })
+  }
+
+  async #start(process: StartedProcess): Promise<void> {
+    const port = new StdioPort(process)
+    this.#port = port
+    const conversation = await this.#negotiate?.(port)
+    if (conversation?.era === 'none') throw new RefusedError(conversation.error)
+    this.#conversation = conversation
+  }
+
+  async sessionKeyOf(): Promise<string> {
+    return ''
+  }
+
+  async open({ id }: RpcRequest, negotiate: Negotiate): Promise<Conversation> {
+    this.#negotiate = negotiate
+    try {
+      await this.#connection.start()
+    } catch (error) {
+      if (error instanceof RefusedError) return { era: 'none', error: error.response }
+      throw error
+    }
+    if (this.#conversation !== undefined) return this.#conversation
+    const message = `${this.#options.entry.command} ended right after its start`
+    return { era: 'none', error: { jsonrpc: '2.0', id, error: { code: -32_603, message } } }
+  }
+
+  createError(code: 'timeout' | 'closed', message: string): Error {
+    const { command } = this.#options.entry
+    return code === 'timeout' ? new StdioError('probe', `${command}: ${message}`) : new StdioError(code, message)
+  }
+
+  isRefusal(): boolean {
+    return false
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+}
+
+/** Carries the messages of a process, which is one session (2025-11-25, basic/transports). */
+class StdioPort implements Port {
+  readonly #process: StartedProcess
+  handlers: ServerMessageHandlers | undefined
+
+  constructor(process: StartedProcess) {
+    this.#process = process
+  }
+
+  send(request: RpcRequest, signal: AbortSignal, { onNotification }: ServerMessageHandlers): Promise<RpcResponse> {
+    // basic/utilities/cancellation: the requests of a handshake are never cancelled at the server.
+    if (this.handlers === undefined) return this.#process.exchange(request, createCall())
+    // Requests of the server name no call. They reach the session, which finds the call.
+    return this.#process.exchange(request, createCall({ signal, notify: onNotification }))
+  }
+
+  async notify(message: RpcNotification): Promise<void> {
+    this.#process.notify(message)
+  }
+
+  // Messages outside of calls reach the session without a stream of their own, for as long as the process runs.
+  async listen(): Promise<{ readonly endPromise: Promise<void> }> {
+    return { endPromise: new Promise(() => {}) }
+  }
+
+  async end(): Promise<void> {}
+
+  begin(_revision: string, handlers: ServerMessageHandlers): void {
+    this.handlers = handlers
+  }
+}

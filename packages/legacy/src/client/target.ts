@@ -1,0 +1,65 @@
+/** A server at an address, as the configuration of a host has it. */
+export interface AddressEntry {
+  /** `http` or `streamable-http`, where the configuration names the transport. */
+  readonly type?: string | undefined
+  readonly url: string | URL
+  /** Headers of every request, such as `Authorization`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** A server that is a program of this machine, as the configuration of a host has it. Never take one from a network. */
+export interface CommandEntry {
+  /** `stdio`, where the configuration names the transport. */
+  readonly type?: string | undefined
+  /** The program: a path, or a name that is looked up in `PATH`. No shell reads it. */
+  readonly command: string
+  /** Its arguments, passed unchanged. */
+  readonly args?: readonly string[] | undefined
+  /** Variables added to the few that every process gets, or replacing them. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  /** The working directory of the process. Default: this process's own. */
+  readonly cwd?: string | URL | undefined
+}
+
+/**
+ * A server: its URL, or its entry in the configuration of a host. An entry may have other members, which are of the host
+ * alone and are ignored.
+ */
+export type ServerTarget = string | URL | AddressEntry | CommandEntry
+
+/** A checked target. */
+export type ParsedTarget =
+  | { readonly transport: 'http'; readonly url: URL; readonly headers: Readonly<Record<string, string>> }
+  | { readonly transport: 'stdio'; readonly entry: CommandEntry }
+
+const advice = 'a server is a URL, { url, headers } or { command, args, env, cwd }'
+const httpTypes: readonly unknown[] = [undefined, 'http', 'streamable-http', 'streamableHttp']
+const stdioTypes: readonly unknown[] = [undefined, 'stdio']
+
+/** Checks a target. Throws a `TypeError` that says what a target is. */
+export function parseTarget(target: ServerTarget): ParsedTarget {
+  if (typeof target === 'string' || target instanceof URL) return parseAddress({ url: target })
+  const hasUrl = 'url' in target && target.url !== undefined
+  const hasCommand = 'command' in target && target.command !== undefined
+  if (hasUrl === hasCommand)
+    throw new TypeError(`Got ${hasUrl ? 'both url and command' : 'neither url nor command'}: ${advice}`)
+  return hasUrl ? parseAddress(target) : parseCommand(target as CommandEntry)
+}
+
+function parseAddress({ type, url, headers = {} }: AddressEntry): ParsedTarget {
+  if (type === 'sse')
+    throw new TypeError('The transport HTTP+SSE of 2024-11-05 is not supported: name a URL of Streamable HTTP')
+  if (!httpTypes.includes(type)) throw new TypeError(`A server at a URL has the type "http", not "${type}"`)
+  if (!URL.canParse(String(url))) throw new TypeError(`"${url}" is not a URL: ${advice}`)
+  const parsedUrl = new URL(url)
+  if (!/^https?:$/.test(parsedUrl.protocol))
+    throw new TypeError(`A server has an address of http or https, not of ${parsedUrl.protocol.slice(0, -1)}`)
+  return { transport: 'http', url: parsedUrl, headers }
+}
+
+function parseCommand(entry: CommandEntry): ParsedTarget {
+  const { type, command } = entry
+  if (!stdioTypes.includes(type)) throw new TypeError(`A server of a command has the type "stdio", not "${type}"`)
+  if (typeof command !== 'string' || command === '') throw new TypeError('command is the name or the path of a program')
+  return { transport: 'stdio', entry }
+}

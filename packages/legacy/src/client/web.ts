@@ -1,0 +1,21 @@
+/**
+ * Connections to servers of every revision, over HTTP, on platforms without processes.
+ *
+ * @module @x/legacy/client
+ */
+
+export { connectAny } from './connect-web.ts'
+export type {
+  AnyConnection,
+  ConnectAnyOptions,
+  DetectedRevisions,
+  HttpOptions,
+  LegacyServerPeer,
+  ProcessEnd,
+  ProcessView,
+  ServerPeer,
+  ServerWarning,
+  StdioOptions,
+} from './options.ts'
+export type { AddressEntry, CommandEntry, ServerTarget } from './target.ts'
+export { type LegacyRevision, legacyRevisions } from '../revisions.ts'
