@@ -113,7 +113,7 @@ describe('A result of a type that the client does not know', () => {
 describe('Input that is asked another way', () => {
   const client = createClient(
     createScriptedExchange(() => createTextResult('hi')),
-    { ...hostInfo, extensions: [exposing], elicit: accept, rounds: { maxRounds: 2 } },
+    { ...hostInfo, extensions: [exposing], elicit: accept },
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
@@ -128,7 +128,7 @@ describe('Input that is asked another way', () => {
     ['was not declared', { who: { method: 'roots/list' } }, 1, 'input_required'],
     ['is no request', { who: { method: 'tools/call' } }, 1, 'invalid_result'],
     ['is nothing', {}, 1, 'invalid_result'],
-    ['comes once more than the limit', { who: form }, 3, 'too_many_rounds'],
+    ['comes once more than the limit', { who: form }, 11, 'too_many_rounds'],
   ])('is refused when it %s', async (_title, inputRequests, round, code) => {
     await expect(client.parts.answerInput({ name: 'greet', inputRequests, round })).rejects.toMatchObject({
       code,

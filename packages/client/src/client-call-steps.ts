@@ -8,7 +8,7 @@ import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, toInputResponses, type InputAnswers } from './rounds/answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
 import { mergeHandlers } from './request/input-handlers.ts'
-import { clockOf, type RoundsContext } from './rounds/multi-round-call.ts'
+import type { RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
 /** Input requests of a server for a tool's call that did not come in the response to it. */
@@ -71,15 +71,12 @@ export function createClientCallSteps({ toolCalls, options, clientState }: Clien
     answerInput: async (externalRequests, callOptions = {}) => {
       const { inputRequired, errorContext } = parseExternalRequests(externalRequests, callOptions)
       const { round } = externalRequests
-      const timeoutMs = callOptions.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
       const handlers = mergeHandlers(options, callOptions)
       return answerRequests(inputRequired, {
         handlers,
         errorContext,
         round,
-        clock: clockOf(roundsContext),
         signal: callOptions.signal,
-        timeoutMs,
       })
     },
     checkAnswers: (externalRequests, answers, options = {}) => {

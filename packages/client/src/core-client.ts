@@ -1,9 +1,9 @@
 import type { ConnectionView, Exchange } from '@x/schema'
-import { cacheOptionsOf, withCache } from './caching/cache.ts'
+import { cachePartitionOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
-import { type CoreClientOptions, warningListenerOf } from './request/options.ts'
+import { type ClientConstants, type CoreClientOptions, warningListenerOf } from './request/options.ts'
 import {
   withCompleteResult,
   createExtensionRequest,
@@ -25,6 +25,7 @@ export interface CoreClientContext {
   readonly exchange: Exchange
   readonly connection: ConnectionView
   readonly options: CoreClientOptions
+  readonly constants: ClientConstants
 }
 
 /** A client without its extensions, and the steps that extensions use of it. */
@@ -35,19 +36,18 @@ export interface CoreClient {
 }
 
 /** Makes the calls of a client, without its extensions. */
-export function createCoreClient({ exchange, connection, options }: CoreClientContext): CoreClient {
-  const state = createClientState(options, connection.url, (serverInfo) => {
-    client.serverInfo = serverInfo
-  })
+export function createCoreClient({ exchange, connection, options, constants }: CoreClientContext): CoreClient {
+  const { versions, maxPages, maxListSize } = constants
+  const onServerInfo = (serverInfo: Client['serverInfo']): void => void (client.serverInfo = serverInfo)
+  const state = createClientState(options, { url: connection.url, versions, onServerInfo })
   const exchanges = { exchange, transportExchange: connection.exchange, closed: connection.closed }
   const sendRawRequest = createSendRawRequest(exchanges, options, state)
-  const cacheOptions = cacheOptionsOf(options.cache, connection)
+  const cachePartition = cachePartitionOf(options.cache, connection)
   const sendChecked = createSendOnce(sendRawRequest, state)
-  const { send: sendOnce, cache, getPartition } = withCache(sendChecked, cacheOptions, options.runtime)
+  const { send: sendOnce, cache, getPartition } = withCache(sendChecked, cachePartition, options.runtime)
   const send = withCompleteResult(sendOnce, state)
   const onWarning = warningListenerOf(options)
   const toolIndex = createToolIndex(onWarning)
-  const { maxPages = 1000, maxListSize = 16_777_216 } = options
   const listContext = { send, clientState: state, maxPages, maxListSize, clearCache: cache.clear }
   const getLists = createOfferedLists(listContext, toolIndex)
   const getErrorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
@@ -81,7 +81,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       clock: options.runtime,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
-      isCacheEnabled: cacheOptions !== false,
+      isCacheEnabled: cachePartition !== false,
       listFetchers: createListFetchers(getLists()),
     })),
     request: createExtensionRequest(sendRawRequest, state),

@@ -1,5 +1,5 @@
 import { checkOptions } from '@x/core'
-import type { ClientTarget, ConnectionView, Exchange, TypeCarrier, TypesOf } from '@x/schema'
+import type { ClientTarget, ConnectionView, Exchange, Middleware, TypeCarrier, TypesOf } from '@x/schema'
 import type { Client } from './client.ts'
 import {
   checkClientExtensions,
@@ -10,7 +10,7 @@ import {
   withExtensionCapabilities,
 } from './client-extension.ts'
 import { createCoreClient } from './core-client.ts'
-import type { CoreClientOptions } from './request/options.ts'
+import { type ClientConstants, clientConstants, type CoreClientOptions } from './request/options.ts'
 import { toCallTool } from './tools/call-tool.ts'
 import { createNamedCalls } from './typed-calls.ts'
 
@@ -22,20 +22,11 @@ const knownClientOptions = {
   use: true,
   name: true,
   version: true,
-  title: true,
-  description: true,
-  websiteUrl: true,
-  icons: true,
-  sendClientInfo: true,
+  clientInfo: true,
   capabilities: true,
-  rounds: true,
-  versions: true,
   cache: true,
   timeoutMs: true,
-  maxTotalMs: true,
   maxResendMs: true,
-  maxPages: true,
-  maxListSize: true,
   onWarning: true,
   outputSchemaCompiler: true,
   runtime: true,
@@ -67,6 +58,18 @@ export function createClient<
   target: ClientTarget | (ClientTarget & TypeCarrier<Served>),
   options: ClientOptions<Extensions>,
 ): Client<TypesOf<Served>> & ClientApis<Extensions> {
+  return createClientWith(target, options, clientConstants)
+}
+
+/** Makes a client with other constants than {@link clientConstants}, for the tests of this package. */
+export function createClientWith<
+  Served = unknown,
+  const Extensions extends readonly ClientExtension[] = readonly ClientExtension[],
+>(
+  target: ClientTarget | (ClientTarget & TypeCarrier<Served>),
+  options: ClientOptions<Extensions>,
+  constants: ClientConstants,
+): Client<TypesOf<Served>> & ClientApis<Extensions> {
   const { extensions = [], use = [] } = checkClientOptions(options)
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
@@ -75,7 +78,7 @@ export function createClient<
   // Extensions start once the client is there, and wrap its exchange all the same.
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
-  const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions })
+  const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions, constants })
   const { client, getCallSteps, callTool } = core
   // Extensions may replace `callTool`, so it is looked up with each call.
   const namedCalls = {
@@ -85,16 +88,12 @@ export function createClient<
   checkClientExtensions(extensions, Object.keys({ ...client, ...namedCalls }))
   const instances = extensions.map((extension) => {
     const otherExtensions = extensions.filter((candidate) => candidate !== extension)
-    const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
-      const { url, closed, canMixPrincipals } = connection
-      const forkedConnection = {
-        exchange: middleware(connection.exchange),
-        url,
-        canMixPrincipals,
-        ...(closed && { closed }),
-      }
-      return createClient(forkedConnection, { ...clientOptions, ...changes, extensions: otherExtensions })
-    }
+    const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) =>
+      createClientWith(
+        forkConnection(connection, middleware),
+        { ...clientOptions, ...changes, extensions: otherExtensions },
+        constants,
+      )
     const host: ClientExtensionHost = {
       ...getCallSteps(),
       options: clientOptions,
@@ -129,4 +128,10 @@ export function createClient<
 function connectionOf(target: ClientTarget): ConnectionView {
   if (typeof target === 'function') return { exchange: target }
   return 'attachHost' in target ? { exchange: target.exchange } : target
+}
+
+/** Returns a connection whose exchange is wrapped, and which does not close the original connection. */
+function forkConnection(connection: ConnectionView, middleware: Middleware): ConnectionView {
+  const { exchange, url, closed, canMixPrincipals } = connection
+  return { exchange: middleware(exchange), url, canMixPrincipals, ...(closed && { closed }) }
 }

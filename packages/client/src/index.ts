@@ -5,8 +5,14 @@
  */
 
 export type { ClientCache } from './caching/cache.ts'
-export { createCacheStore } from './caching/cache-store.ts'
-export { type CacheEntry, type CacheOptions, type CacheStore, type CacheStoreOptions } from './request/options.ts'
+export {
+  type CacheEntries,
+  type CacheEntry,
+  type CachePartition,
+  type CacheStore,
+  type CacheStoreOptions,
+  createCacheStore,
+} from './caching/cache-store.ts'
 export type { CallToolFunction, SendToolCall, ToolOutcome } from './tools/call-tool.ts'
 export {
   type CallErrorContext,
@@ -45,7 +51,7 @@ export type { InputAnswers } from './rounds/answer-requests.ts'
 export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './request/input-handlers.ts'
 export type { InputRequiredRound, ManualRounds, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
-export type { PauseBounds, RoundOptions, RoundView } from './request/round-options.ts'
+export type { RoundOptions, RoundView } from './request/round-options.ts'
 export { isPermanent, retryAfterMsOf } from './request/permanent-failure.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
 export type {

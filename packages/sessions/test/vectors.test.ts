@@ -92,12 +92,16 @@ test('the client sends the requests of the vectors, and takes their responses [S
   const client = createClient(
     async ({ id, method, params }) => {
       const { _meta, ...others } = params ?? {}
-      const { [metaKeys.protocolVersion]: _version, ...meta } = isJsonObject(_meta) ? _meta : {}
+      const {
+        [metaKeys.protocolVersion]: _version,
+        [metaKeys.clientInfo]: _clientInfo,
+        ...meta
+      } = isJsonObject(_meta) ? _meta : {}
       sent.push({ method, ...others, session: meta['io.modelcontextprotocol/session'] })
       const response = JSON.parse(JSON.stringify(answers.shift()).replaceAll('sess-invalid', 'sess-abc123'))
       return { ...response, id }
     },
-    { name: 'host', version: '1.0.0', sendClientInfo: false, extensions: [clientSessions()] },
+    { name: 'host', version: '1.0.0', extensions: [clientSessions()] },
   )
   const session = await client.sessions.create()
   const args = { msg: 'hi' }

@@ -164,7 +164,7 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
       if (sealedValue === undefined)
         throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
       states.push({ pending: pendingCall, sealed: sealedValue })
-      round = await round.resume(await collectAnswers(pendingCall, answerRegistry))
+      round = await round.resume(await collectAnswers(pendingCall, answerRegistry), manyRounds)
     }
     if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
     const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
@@ -205,13 +205,14 @@ async function continueState(
     let round: Round<MultiRoundMethod> = await client.manualRounds.resume(
       { ...pendingCall, state },
       await collectAnswers(pendingCall, answerRegistry),
+      manyRounds,
     )
     while (round.status === 'input_required') {
       const newKeys = Object.keys(round.requests).filter((key) => !recordedKeys.has(key))
       const repeatedKey = newKeys.map(splitKey).find(({ occurrence: times }) => times > 1)
       if (repeatedKey !== undefined) return { problem: `it asks "${repeatedKey.key}" again, which was answered` }
       askedKeys.push(...newKeys)
-      round = await round.resume(await collectAnswers(round.pendingCall, answerRegistry))
+      round = await round.resume(await collectAnswers(round.pendingCall, answerRegistry), manyRounds)
     }
     return {
       round: pendingCall.round,
@@ -226,8 +227,11 @@ async function continueState(
   }
 }
 
+/** A recorded call may ask more often than clients allow by default, so that long dialogues can be recorded as well. */
+const manyRounds = { rounds: { maxRounds: 100 } }
+
 function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): OpenedTestClient {
-  const openedClient = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { maxRounds: 100 } })
+  const openedClient = openTestClient(factory, { principal, runtime: testRuntime({ now }) })
   if (openedClient.trackedKit.isUsed('state')) return openedClient
   const instruction = 'write (kit) => createServer({ ...definition, ...kit })'
   throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${instruction}`)
@@ -237,10 +241,11 @@ function beginRecordedCall(
   client: TestClient,
   { tool, prompt, resource, arguments: args }: RecordedCall,
 ): Promise<Round<MultiRoundMethod>> {
-  if (tool !== undefined) return client.manualRounds.callTool(tool, args)
+  if (tool !== undefined) return client.manualRounds.callTool(tool, args, manyRounds)
   // The arguments of prompts are strings, which the server checks.
-  if (prompt !== undefined) return client.manualRounds.getPrompt(prompt, args as Record<string, string> | undefined)
-  if (resource !== undefined) return client.manualRounds.readResource(resource)
+  if (prompt !== undefined)
+    return client.manualRounds.getPrompt(prompt, args as Record<string, string> | undefined, manyRounds)
+  if (resource !== undefined) return client.manualRounds.readResource(resource, manyRounds)
   throw new TestingError('usage', 'A recorded call names a tool, a prompt or a resource')
 }
 

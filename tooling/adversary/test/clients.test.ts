@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { createClient, isClientError } from '@x/client'
+import { platformRuntime } from '@x/core'
 import { createCall, type Exchange, isResponse, parseMessage } from '@x/schema'
 import { connectHttp, isHttpError } from '@x/transport-http/client'
 import { connectStreams } from '@x/transport-stdio'
@@ -93,8 +94,7 @@ function clientOf(exchange: Exchange): ReturnType<typeof createClient> {
     name: 'client',
     version: '1.0.0',
     maxResendMs: 0,
-    maxPages: 3,
-    rounds: { maxRounds: 3, pauseBounds: { initialMs: 0, maxMs: 0 } },
+    runtime: { ...platformRuntime, setTimeout: (run) => platformRuntime.setTimeout(run, 0) },
     elicit,
     openUrl: elicit,
   })

@@ -67,9 +67,9 @@ overEveryTransport('a hostile server', (serve) => {
       return { ...cached, tools: [], nextCursor: cursorOf(request) }
     }
     await using served = await serve(honest, instead({ 'tools/list': answer }))
-    const { client } = served.connect({ maxPages: 20 })
+    const { client } = served.connect()
     await expect(client.listTools()).rejects.toMatchObject({ code: 'endless_list' })
-    expect(pages).toBeLessThanOrEqual(20)
+    expect(pages).toBeLessThanOrEqual(1000)
     expect(textOf(await client.callTool('echo'))).toBe('still here')
   })
 

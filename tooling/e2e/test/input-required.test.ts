@@ -35,8 +35,10 @@ overEveryTransport('a call that asks', (serve) => {
     await using served = await serve({ tools: [resolveTool(work)], state })
     const rounds: RoundView[] = []
     const onRound = (round: RoundView): void => void rounds.push(round)
-    const { client } = served.connect({ ...duplicateOf17, rounds: { onRound } })
-    expect(textOf(await client.callTool('resolve', { id: 4522 }))).toBe('#4522 duplicates #17 (save 1)')
+    const { client } = served.connect(duplicateOf17)
+    expect(textOf(await client.callTool('resolve', { id: 4522 }, { rounds: { onRound } }))).toBe(
+      '#4522 duplicates #17 (save 1)',
+    )
     expect(rounds.map(({ status, requests }) => [status, ...Object.keys(requests)])).toEqual([
       ['input_required', 'resolution'],
       ['input_required', 'original'],
@@ -97,9 +99,9 @@ overEveryTransport('a call that asks', (serve) => {
       elicit: () => accepted({ sure: true }),
       sample: () => said,
       roots: () => places,
-      rounds: { onRound: () => void (rounds += 1) },
     })
-    const text = textOf(await client.callTool('everything'))
+    const onRound = (): void => void (rounds += 1)
+    const text = textOf(await client.callTool('everything', {}, { rounds: { onRound } }))
     expect(JSON.parse(text)).toEqual([true, said.content, places])
     expect(rounds).toBe(2)
   })

@@ -135,9 +135,8 @@ overEveryTransport('two versions of a handler that take turns', (serve) => {
     const client = createClient(fleet.exchange, {
       ...host,
       elicit: (_, { key }) => loginOf(`at ${key}`),
-      rounds: { onRound },
     })
-    expect(textOf(await client.callTool('join'))).toBe(text)
+    expect(textOf(await client.callTool('join', {}, { rounds: { onRound } }))).toBe(text)
     expect(asked.map((keys) => keys.length)).toEqual([2, 1, 0])
     expect(asked.flat().filter((key) => key === 'github_login')).toHaveLength(1)
   })

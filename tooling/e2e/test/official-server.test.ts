@@ -144,9 +144,9 @@ describe.each([
     const rounds: RoundView[] = []
     await using peer = await connect({
       elicit: ({ message }) => ({ action: 'accept', content: { city: message === 'Where to?' ? 'Oslo' : 'nowhere' } }),
-      rounds: { onRound: (round) => void rounds.push(round) },
     })
-    expect(textOf(await peer.client.callTool('travel'))).toBe('Off to Oslo')
+    const onRound = (round: RoundView): void => void rounds.push(round)
+    expect(textOf(await peer.client.callTool('travel', {}, { rounds: { onRound } }))).toBe('Off to Oslo')
     expect(rounds.map(({ status, stateBytes }) => [status, stateBytes])).toEqual([
       ['input_required', 'the official state'.length],
       ['complete', 0],

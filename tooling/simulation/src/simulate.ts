@@ -134,7 +134,7 @@ function sendAgain(fleet: Fleet, { call, instance, reason }: Leaving & { call: S
     measures.givenUp++
     return beginAgain(fleet, call, time)
   }
-  const pause = handOffPause({ previousHandOffCount: call.rounds, meta: undefined, bounds: {} }, chance)
+  const pause = handOffPause({ previousHandOffCount: call.rounds, meta: undefined }, chance)
   call.rounds++
   measures.mostHandOffs = Math.max(measures.mostHandOffs, call.rounds)
   call.idleMs += pause + 2 * netMs

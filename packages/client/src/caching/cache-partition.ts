@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { CacheEntry, CacheStore } from '../request/options.ts'
+import type { CacheEntry, CachePartition } from './cache-store.ts'
 
 /** The part of a request that determines its result (server/utilities/caching, cache key). */
 export interface CacheKey {
@@ -21,8 +21,8 @@ export interface PendingRead {
   discard(mustDeleteEntry?: boolean): void
 }
 
-/** The results of one partition of a store. */
-export interface CachePartition {
+/** The results of one partition of a store, with the requests whose results it will store. */
+export interface OpenedPartition {
   find(key: CacheKey): CacheEntry | undefined
   beginRead(key: CacheKey): PendingRead
   /** Removes stale results. Results that are being requested at this moment are not stored. */
@@ -34,7 +34,7 @@ export interface CachePartition {
 }
 
 /** Opens a partition of a store. */
-export function openPartition(store: CacheStore, partition: string): CachePartition {
+export function openPartition({ entries: store, name: partition }: CachePartition): OpenedPartition {
   const visitors = new Set<CacheVisitor>()
   const pendingReads = new Map<PendingRead, CacheKey>()
   const storeKeyOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
@@ -76,7 +76,7 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
 }
 
 /** A partition that stores nothing. */
-export const emptyPartition: CachePartition = {
+export const emptyPartition: OpenedPartition = {
   find: () => undefined,
   beginRead: () => ({ store: () => {}, discard: () => {} }),
   removeStaleEntries: () => {},

@@ -1,10 +1,9 @@
 import { type Clock, platformRuntime } from '@x/core'
 import { type ConnectionView, type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
-import type { CacheOptions } from '../request/options.ts'
-import { createCacheStore } from './cache-store.ts'
+import { type CachePartition, createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
-import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'
+import { type OpenedPartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import { type InputRequired, isInputRequired } from '../request/input-required.ts'
 import { stalePredicateByNotification } from '../subscriptions/changes.ts'
@@ -28,11 +27,15 @@ export interface ClientCache {
 export interface CachedSender {
   readonly send: SendOnce
   readonly cache: ClientCache
-  readonly getPartition: () => CachePartition
+  readonly getPartition: () => OpenedPartition
 }
 
 /** Puts a cache in front of requests. `false` leaves them as they are (server/utilities/caching). */
-export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformRuntime): CachedSender {
+export function withCache(
+  send: SendOnce,
+  partition: false | CachePartition | undefined,
+  clock: Clock = platformRuntime,
+): CachedSender {
   const cache = {
     hits: 0,
     misses: 0,
@@ -44,10 +47,11 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       getPartition().removeStaleEntries((key) => method === undefined || key.method === method)
     },
   }
-  let openedPartition: CachePartition | undefined
+  let openedPartition: OpenedPartition | undefined
   // Opened with its first use, because most clients of a host call a few tools and nothing else.
-  const getPartition = (): CachePartition =>
-    (openedPartition ??= options === false ? emptyPartition : openCachePartition(options))
+  const getPartition = (): OpenedPartition =>
+    (openedPartition ??=
+      partition === false ? emptyPartition : openPartition(partition ?? createCacheStore().partition('')))
   const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,
@@ -80,20 +84,18 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   }
   const sendThroughCache: SendOnce = (call, options) =>
     isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
-  return { send: options === false ? send : sendThroughCache, cache, getPartition }
+  return { send: partition === false ? send : sendThroughCache, cache, getPartition }
 }
 
-/** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
-export function cacheOptionsOf(
-  cache: false | CacheOptions = {},
+/**
+ * Returns the partition that caches the results of a client, `undefined` for a cache of this client alone. A result of
+ * one principal must not reach another, so that a connection of several principals needs a named partition.
+ */
+export function cachePartitionOf(
+  cache: false | CachePartition | undefined,
   { canMixPrincipals = false }: ConnectionView,
-): false | CacheOptions {
-  return cache === false || (canMixPrincipals && cache.sharedStore === undefined) ? false : cache
-}
-
-function openCachePartition(options: CacheOptions): CachePartition {
-  const { store, partition } = options.sharedStore ?? { store: createCacheStore(options), partition: '' }
-  return openPartition(store, partition)
+): false | CachePartition | undefined {
+  return cache ?? (canMixPrincipals ? false : undefined)
 }
 
 // The input that a retry carries is not part of the key, so its result must not be stored (server/utilities/caching,

@@ -20,12 +20,13 @@ export interface LogMessage {
 export interface CallOptions extends InputHandlers {
   /** Cancels the call, which then rejects with `signal.reason`. If it has already aborted, nothing is sent. */
   readonly signal?: AbortSignal | undefined
-  /** Options of the rounds in which the server asks for input. Absent members are the client's. */
+  /** Options of the rounds in which the server asks for input. */
   readonly rounds?: RoundOptions | undefined
-  /** Milliseconds to wait for the response or the next progress of each request. Default: the client's. */
+  /**
+   * Milliseconds that each request of the call waits for its response or for the next progress notification. With
+   * progress a request can take ten times as long. Default: the client's.
+   */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds to wait for each request, even with progress. Default: the client's, or ten times `timeoutMs`. */
-  readonly maxTotalMs?: number | undefined
   /** Milliseconds from a failure during which a request is sent again. Default: the client's. */
   readonly maxResendMs?: number | undefined
   /**

@@ -105,7 +105,7 @@ async function* fetchPages<M extends ListMethod>(
     if (cursors.has(cursor)) throw endlessListError('the server gave the same cursor twice')
     cursors.add(cursor)
   }
-  throw endlessListError(`the list has more than ${maxPages} pages; allow more with maxPages`)
+  throw endlessListError(`the list has more than ${maxPages} pages`)
 }
 
 function checkListSize(
@@ -114,7 +114,7 @@ function checkListSize(
   endlessListError: (reason: string) => ClientError,
 ): void {
   if (totalLength <= maxListSize) return
-  throw endlessListError(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
+  throw endlessListError(`its pages have more than ${maxListSize} characters`)
 }
 
 /** Servers write an empty string for no further page, although it is a cursor by the letter of the specification. */

@@ -1,8 +1,14 @@
 import { type Clock, type ErrorListener, errorListener } from '@x/core'
-import type { ClientCapabilities, Icon, Implementation, JsonSchemaCompiler, Middleware, JsonObject } from '@x/schema'
+import {
+  type ClientCapabilities,
+  type Implementation,
+  type JsonSchemaCompiler,
+  type Middleware,
+  protocolVersion,
+} from '@x/schema'
+import type { CachePartition } from '../caching/cache-store.ts'
 import { toPrintableKey } from './client-error.ts'
 import type { InputHandlers } from './input-handlers.ts'
-import type { RoundOptions } from './round-options.ts'
 
 /** A problem of a tool that its user should know. */
 export interface ClientWarning {
@@ -19,52 +25,57 @@ export interface CoreClientOptions extends InputHandlers {
   /** The name of the program, as servers see it. */
   readonly name: string
   readonly version: string
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly websiteUrl?: string | undefined
-  readonly icons?: readonly Icon[] | undefined
-  /** `false` omits the client's name and version from requests. */
-  readonly sendClientInfo?: boolean | undefined
+  /** Further facts about the program that each request carries: its title, description, website and icons. */
+  readonly clientInfo?: Omit<Implementation, 'name' | 'version'> | undefined
   /**
-   * Capabilities sent with every request, beside those that follow from the handlers. A capability declared here
-   * without a handler is answered through `client.manualRounds` alone.
+   * Capabilities sent with every request, in addition to those that follow from the handlers. A server's question that
+   * needs a capability declared here, and has no handler, is answered through `client.manualRounds`.
    */
   readonly capabilities?: ClientCapabilities | undefined
-  /** Options of the rounds in which servers ask for input. */
-  readonly rounds?: RoundOptions | undefined
-  /** The protocol revisions to speak, the preferred one first. Default: the revision of this package. */
-  readonly versions?: readonly [string, ...string[]] | undefined
   /**
-   * `false` requests every result from the server. Default: a cache of this client's own, which must then serve one
-   * principal. None over a connection whose `headers` is a function, unless `sharedStore` names the partition of its
-   * principal. Results that are cached are frozen.
+   * The partition of a store that caches the results of this client, or `false` for no cache. Default: a cache of this
+   * client alone, whose results must all be of one principal. A connection whose `headers` is a function may send
+   * requests of several principals, so that its client has no cache by default. Cached results are frozen.
    */
-  readonly cache?: false | CacheOptions | undefined
-  /** Milliseconds that a call waits for its response or the next progress. Default 60,000. */
-  readonly timeoutMs?: number | undefined
-  /** Milliseconds that a call waits, even with progress. Default ten times its `timeoutMs`. */
-  readonly maxTotalMs?: number | undefined
+  readonly cache?: false | CachePartition | undefined
   /**
-   * Milliseconds from a failure during which a call is sent again: a call that did not reach the server or that the
-   * server has not begun, and any other call where nothing is done twice. Default 10,000, at most `timeoutMs`. 0 for
-   * never.
+   * Milliseconds that a request waits for its response or for the next progress notification. Default 60,000. With
+   * progress a request can take ten times as long.
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Milliseconds after a failure during which the client sends a request again, if no effect can happen twice. Default
+   * 10,000, at most `timeoutMs`. With 0 no request is sent again.
    */
   readonly maxResendMs?: number | undefined
-  /** Pages that a list may have. Default 1000. */
-  readonly maxPages?: number | undefined
-  /** Characters of JSON that the pages of one list may have together. Default 16,777,216. */
-  readonly maxListSize?: number | undefined
   /**
    * Receives tools that were left out or cannot be checked. A line of `console.error` when absent, `false` for none.
    */
   readonly onWarning?: ErrorListener<[warning: ClientWarning]>
   /**
-   * Checks structured results against the tool's output schema. A tool that was not listed before is looked up once.
-   * The schema and the result come from the server. `compileJsonSchema` bounds its work and runs no pattern of the
+   * Compiles the output schemas of tools, to check structured results. A tool that was not listed before is looked up
+   * once. Schemas and results come from the server. `compileJsonSchema` bounds its work and runs no pattern of the
    * schema. Another compiler must bound its work too, and match patterns in linear time or not at all.
    */
   readonly outputSchemaCompiler?: JsonSchemaCompiler | undefined
+  /** The clock of time limits and of the cache. Default: the platform's. */
   readonly runtime?: Clock | undefined
+}
+
+/** The values of a client that are no options. Tests of this package replace them. */
+export interface ClientConstants {
+  readonly versions: readonly [string, ...string[]]
+  readonly maxPages: number
+  readonly maxListSize: number
+}
+
+export const clientConstants: ClientConstants = {
+  /** The protocol revisions that this package implements, the preferred one first. */
+  versions: [protocolVersion],
+  /** Pages of one list. A server with more tools than 1000 pages hold is a server whose list does not end. */
+  maxPages: 1000,
+  /** Characters of JSON of one list's pages after the first: as many as the bytes of one message over HTTP. */
+  maxListSize: 16_777_216,
 }
 
 /** Returns the receiver of warnings: the author's, or one that writes lines. */
@@ -76,50 +87,7 @@ function describeTool({ tool }: ClientWarning): string {
   return `tool ${toPrintableKey(tool)}`
 }
 
-/** Returns the client's name and version as requests carry them. */
-export function clientInfoOf(options: CoreClientOptions): Implementation {
-  const { name, version, title, description, websiteUrl, icons } = options
-  return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons !== undefined && { icons }),
-  }
-}
-
-/** A result and the time until which it is fresh. */
-export interface CacheEntry {
-  readonly result: JsonObject
-  /** On the client's clock, in milliseconds. */
-  readonly freshUntil: number
-}
-
-/**
- * Stores results in this process. A key names the principal of a result, so that one store can serve several
- * principals.
- */
-export interface CacheStore {
-  get(key: string): CacheEntry | undefined
-  set(key: string, entry: CacheEntry): void
-  delete(key: string): void
-  keys(): Iterable<string>
-}
-
-/** The bounds of a store. */
-export interface CacheStoreOptions {
-  /** Default 500. */
-  readonly maxEntries?: number | undefined
-  /** The length of all results as JSON, in characters. Default 16 million. */
-  readonly maxLength?: number | undefined
-}
-
-/** Options of the cache. */
-export interface CacheOptions extends CacheStoreOptions {
-  /**
-   * A store that several clients share. `partition` names the server and the principal of this client. Results never
-   * cross from one partition to another, public ones included.
-   */
-  readonly sharedStore?: { readonly store: CacheStore; readonly partition: string } | undefined
+/** Returns the facts about the client that each request carries. */
+export function clientInfoOf({ name, version, clientInfo }: CoreClientOptions): Implementation {
+  return { name, version, ...clientInfo }
 }

@@ -1,7 +1,8 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { isResourceNotFound } from './client-error.ts'
-import { createClient } from '../create-client.ts'
+import { createClient, createClientWith } from '../create-client.ts'
+import { clientConstants } from './options.ts'
 import {
   hostInfo,
   pendingPromise,
@@ -10,13 +11,15 @@ import {
   createToolsPage,
 } from '../testing/scripted-exchange.ts'
 
+const twoVersions = { ...clientConstants, versions: ['2031-01-01', '2026-07-28'] } as const
+
 describe('A request', () => {
   test('carries version and capabilities, and who calls [BAS-051 BAS-055 TOL-001]', async () => {
     const exchange = createScriptedExchange(({ request }) =>
       request.method === 'tools/list' ? createToolsPage([]) : createTextResult('hi'),
     )
     const capabilities = { elicitation: { form: {} } }
-    const client = createClient(exchange, { ...hostInfo, title: 'The host', capabilities })
+    const client = createClient(exchange, { ...hostInfo, clientInfo: { title: 'The host' }, capabilities })
     await client.callTool('greet', { name: 'Ada' })
     await client.listTools()
     for (const { meta } of exchange.received) {
@@ -27,12 +30,6 @@ describe('A request', () => {
       })
     }
     expect(exchange.received[0]?.params).toEqual({ name: 'greet', arguments: { name: 'Ada' } })
-  })
-
-  test('does not say who calls when configured so [BAS-055]', async () => {
-    const exchange = createScriptedExchange(() => createTextResult('hi'))
-    await createClient(exchange, { ...hostInfo, sendClientInfo: false }).callTool('greet')
-    expect(exchange.received[0]?.meta).not.toHaveProperty([metaKeys.clientInfo])
   })
 
   test('cannot have what the client writes replaced by its own _meta', async () => {
@@ -81,7 +78,7 @@ describe('The revision', () => {
 
   test('is chosen again from those that the server names, once, and remembered [VER-002]', async () => {
     const exchange = createScriptedExchange(refusing(['2030-01-01', '2026-07-28']))
-    const client = createClient(exchange, { ...hostInfo, versions: ['2031-01-01', '2026-07-28'] })
+    const client = createClientWith(exchange, hostInfo, twoVersions)
     await client.callTool('greet')
     await client.callTool('greet')
     const sent = exchange.received.map(({ meta }) => meta[metaKeys.protocolVersion])
@@ -115,7 +112,7 @@ describe('The revision', () => {
     const exchange = createScriptedExchange(({ request }) =>
       request.method === 'server/discover' ? discovered : createTextResult('hi'),
     )
-    const client = createClient(exchange, { ...hostInfo, versions: ['2031-01-01', '2026-07-28'] })
+    const client = createClientWith(exchange, hostInfo, twoVersions)
     expect(await client.discover()).toEqual(discovered)
     await client.callTool('greet')
     expect(exchange.received[1]?.meta[metaKeys.protocolVersion]).toBe('2026-07-28')

@@ -10,7 +10,6 @@ import {
   type JsonObject,
   metaKeys,
   projectMetaKeys,
-  protocolVersion,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
@@ -29,6 +28,9 @@ import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
 /** The default of `timeoutMs`, in milliseconds. */
 export const defaultTimeoutMs = 60_000
+
+/** Multiple of `timeoutMs` after which a request ends despite progress: with the default, after ten minutes. */
+const maxProgressFactor = 10
 
 /** One call, before it has an id and its `_meta`. */
 export interface ClientRequest<M extends string> {
@@ -76,13 +78,15 @@ export interface ClientState {
   readonly onServerInfo: (server: ClientState['serverInfo']) => void
 }
 
+interface ClientStateSources extends Pick<ClientState, 'url' | 'onServerInfo'> {
+  readonly versions: ClientState['clientProtocolVersions']
+}
+
 /** Creates the state of a new client. */
 export function createClientState(
   options: CoreClientOptions,
-  url: string | undefined,
-  onServerInfo: ClientState['onServerInfo'],
+  { url, versions: clientVersions, onServerInfo }: ClientStateSources,
 ): ClientState {
-  const { versions: clientVersions = [protocolVersion] } = options
   return {
     protocolVersion: clientVersions[0],
     clientProtocolVersions: clientVersions,
@@ -126,7 +130,8 @@ export function createSendRawRequest(
     })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
     const timeoutMs = timeoutMsOf(options, callOptions)
-    const maxTotalMs = maxTotalMsOf(options, callOptions)
+    const isStreaming = findMethodRow(call.method)?.isStreaming === true
+    const maxTotalMs = isStreaming ? timeoutMs : timeoutMs * maxProgressFactor
     const { runtime: clock = platformRuntime } = options
     const { headerParams, onMessage: onAnyMessage } = call
     const nameHeader = encodeMcpName(call, getErrorContext)
@@ -185,7 +190,7 @@ function createResendPolicy(
   return {
     isRepeatable: isReadOnly ? () => true : call.isRepeatable,
     maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
-    maxTotalMs: maxTotalMsOf(options, callOptions),
+    maxTotalMs: timeoutMsOf(options, callOptions) * maxProgressFactor,
     clock: options.runtime ?? platformRuntime,
     signal: callOptions.signal,
   }
@@ -193,10 +198,6 @@ function createResendPolicy(
 
 function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
   return callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
-}
-
-function maxTotalMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
-  return callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMsOf(options, callOptions) * 10
 }
 
 /**
@@ -329,7 +330,7 @@ type CreateRequestMeta = (
 function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
   const baseMeta: JsonObject = {
     [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
-    ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
+    [metaKeys.clientInfo]: clientInfoOf(options),
   }
   return (id, selectedVersion, { options: callOptions, canAskInput }) => {
     const logLevel = callOptions.logLevel ?? (callOptions.onLog ? 'info' : undefined)

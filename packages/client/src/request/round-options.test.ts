@@ -1,25 +1,14 @@
 import { projectMetaKeys } from '@x/schema'
 import { expect, test } from 'vitest'
-import { computeHandOffDelayMs, mergeRoundOptions } from './round-options.ts'
+import { computeHandOffDelayMs } from './round-options.ts'
 
-test('What a call does not say holds as its client says, also when it says undefined', () => {
-  const client = { maxRounds: 3, restart: false, answerTimeoutMs: 5 }
-  expect(mergeRoundOptions(client, { maxRounds: 0, restart: undefined })).toEqual({
-    maxRounds: 0,
-    restart: false,
-    answerTimeoutMs: 5,
-  })
-})
-
-const longest = (earlier: number, bounds = {}) =>
-  computeHandOffDelayMs({ previousHandOffCount: earlier, meta: undefined, bounds }, () => 0)
+const longest = (earlier: number) => computeHandOffDelayMs({ previousHandOffCount: earlier, meta: undefined }, () => 0)
 
 test('Four hand-offs in a row are followed at once, and from the fifth on the pause doubles up to 400 ms', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map((earlier) => longest(earlier))).toEqual([
     50, 50, 50, 50, 100, 200, 400, 400, 400, 400,
   ])
   expect([11, 12, 13, 14, 99].map((earlier) => longest(earlier))).toEqual([800, 1600, 3200, 5000, 5000])
-  expect(longest(9, { initialMs: 10, maxMs: 30 })).toBe(30)
 })
 
 test('The calls of four hand-offs have waited 200 ms at most together', () => {
@@ -37,9 +26,6 @@ test.each([
   [Number.NaN, 25, 50],
 ])('A server that asks for %j ms gets from %j to %j', (asked, least, most) => {
   const pause = (chance: number) =>
-    computeHandOffDelayMs(
-      { previousHandOffCount: 0, meta: { [projectMetaKeys.retryAfterMs]: asked }, bounds: {} },
-      () => chance,
-    )
+    computeHandOffDelayMs({ previousHandOffCount: 0, meta: { [projectMetaKeys.retryAfterMs]: asked } }, () => chance)
   expect([Math.min(pause(0), pause(1)), Math.max(pause(0), pause(1))]).toEqual([least, most])
 })

@@ -130,7 +130,7 @@ function callTimeoutError(
   }
   const errorMessage =
     elapsedMs >= maxTotalMs
-      ? `no response within ${maxTotalMs} ms; allow more with maxTotalMs`
+      ? `no response within ${maxTotalMs} ms, despite progress; allow more with timeoutMs`
       : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
   return new ClientError('timeout', errorMessage, getErrorContext())
 }

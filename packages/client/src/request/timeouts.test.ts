@@ -29,7 +29,6 @@ describe.each(calls)('The time of %s', (_name, run) => {
   test.each<[string, CallOptions, number]>([
     ['the client', {}, 100],
     ['the call', { timeoutMs: 30 }, 30],
-    ['the call as a whole', { timeoutMs: 80, maxTotalMs: 50 }, 50],
   ])(
     'is what %s says, and at its end the server is notified to stop [CAN-006 CAN-007 CAN-008]',
     async (_title, options, ms) => {

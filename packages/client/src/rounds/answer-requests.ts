@@ -1,4 +1,4 @@
-import { type Clock, openAbortScope, raceWithAbort } from '@x/core'
+import { openAbortScope, raceWithAbort } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
@@ -16,9 +16,7 @@ export interface AnswerContext {
   readonly handlers: InputHandlers
   readonly errorContext: CallErrorContext
   readonly round: number
-  readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  readonly timeoutMs: number | undefined
 }
 
 /**
@@ -29,18 +27,13 @@ export async function answerRequests(
   { requests }: InputRequired,
   answerContext: AnswerContext,
 ): Promise<InputResponses> {
-  const { handlers, errorContext, round, clock, signal, timeoutMs } = answerContext
+  const { handlers, errorContext, round, signal } = answerContext
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
   const requestsWithHandlers = [...requests].map((entry) => ({
     entry,
     ask: requireAnswerer(entry, handlers, errorContext),
   }))
-  const answerTimeoutError = (): ClientError => {
-    const keys = [...requests.keys()].slice(0, 3).map(toPrintableKey).join(', ')
-    const reason = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
-    return new ClientError('timeout', reason, errorContext)
-  }
-  const abortScope = openAbortScope(signal, { timeoutMs, clock, createTimeoutError: answerTimeoutError })
+  const abortScope = openAbortScope(signal)
   const { method, target, server } = errorContext
   const inputContextOf = (key: string): InputContext => ({
     key,

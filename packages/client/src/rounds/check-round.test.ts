@@ -26,9 +26,9 @@ describe('A state that the server no longer takes', () => {
     ['unlisted', {}, false],
   ])('starts the tool %s with %j afresh: %j', async (name, rounds, isAgain) => {
     const exchange = createSequentialExchange(tools, createInputRequired({ who: nameFormRequest }, 's1'), refusedState)
-    const client = createClient(exchange, { ...answering, rounds })
+    const client = createClient(exchange, answering)
     await client.listTools()
-    const call = client.callTool(name)
+    const call = client.callTool(name, {}, { rounds })
     if (isAgain) expect(await call).toEqual(createTextResult('done'))
     else await expect(call).rejects.toMatchObject({ code: 'rpc', rpc: { code: -32602 } })
     const sent = exchange.received.slice(1).map(({ params }) => params)
@@ -56,8 +56,8 @@ describe('A state that the server no longer takes', () => {
       refusedState,
     )
     const rounds = { restart: true }
-    const client = createClient(exchange, { ...hostInfo, rounds, elicit: () => ((asked += 1), accept) })
-    await expect(client.callTool('pay')).rejects.toMatchObject({ code: 'rpc' })
+    const client = createClient(exchange, { ...hostInfo, elicit: () => ((asked += 1), accept) })
+    await expect(client.callTool('pay', {}, { rounds })).rejects.toMatchObject({ code: 'rpc' })
     expect([asked, exchange.received.length]).toEqual([2, 4])
     expect(exchange.received[3]?.params).toMatchObject({ requestState: 's2' })
   })
@@ -89,8 +89,8 @@ describe('A state that the server no longer takes', () => {
     ],
   ])('is known when %s', async (_title, first, error, requests) => {
     const exchange = createSequentialExchange(first, { error })
-    await createClient(exchange, { ...answering, rounds: { restart: true } })
-      .callTool('pay')
+    await createClient(exchange, answering)
+      .callTool('pay', {}, { rounds: { restart: true } })
       .catch(() => {})
     expect(exchange.received).toHaveLength(requests)
   })

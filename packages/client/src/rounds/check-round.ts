@@ -2,6 +2,7 @@ import { errorCodes, type InputResponses, isJsonObject, type JsonObject } from '
 import type { InputRequired, MultiRoundMethod } from '../request/input-required.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { declaredCapabilities } from '../request/input-handlers.ts'
+import { roundDefaults } from '../request/round-options.ts'
 import { checkInputRequests } from './input-kinds.ts'
 import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
 
@@ -32,7 +33,7 @@ export function checkRound<M extends MultiRoundMethod>(
   { inputRequired, counts }: { readonly inputRequired: InputRequired; readonly counts: RoundCounts },
   { options, errorContextOf }: RoundsContext,
 ): void {
-  const maxRounds = call.options.rounds?.maxRounds ?? options.rounds?.maxRounds ?? 10
+  const { maxRounds = roundDefaults.maxRounds } = call.options.rounds ?? {}
   const errorContext = errorContextOf(call)
   if (counts.handOffs > maxHandOffs) {
     const reason = `the server handed the call off more than ${maxHandOffs} times`

@@ -9,7 +9,6 @@ import { createScriptedExchange, createTextResult, hostInfo } from '../testing/s
 const answering = { ...hostInfo, elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) as const }
 
 describe('Results with a state and no question', () => {
-  const noPause = { pauseBounds: { initialMs: 0, maxMs: 0 } }
   const handOffs = (count: number): JsonObject[] =>
     Array.from({ length: count }, (_, index) => createInputRequired(undefined, `s${index}`))
   const runtime = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
@@ -24,7 +23,7 @@ describe('Results with a state and no question', () => {
 
   test('are a hundred at most [UNA-006]', async () => {
     const exchange = createScriptedExchange(() => createInputRequired(undefined, 's'))
-    const failure = createClient(exchange, { ...quick, rounds: noPause }).callTool('greet')
+    const failure = createClient(exchange, quick).callTool('greet')
     await expect(failure).rejects.toMatchObject({
       code: 'too_many_rounds',
       message: 'tools/call "greet": the server handed the call off more than 100 times',
@@ -32,32 +31,34 @@ describe('Results with a state and no question', () => {
     expect(exchange.received).toHaveLength(101)
   })
 
-  test('end with the time limit of the call', async () => {
+  test('end with the signal of the call', async () => {
     const clock = manualClock()
     const exchange = createScriptedExchange(() => createInputRequired(undefined, 's'))
-    const rounds = { totalTimeoutMs: 1000 }
-    const outcome = createClient(exchange, { ...hostInfo, runtime: clock, rounds })
-      .callTool('greet')
+    const controller = new AbortController()
+    const outcome = createClient(exchange, { ...hostInfo, runtime: clock })
+      .callTool('greet', {}, { signal: controller.signal })
       .catch((error: unknown) => error)
     for (let step = 0; step < 40; step += 1) {
       await flushPromises()
       clock.advance(25)
     }
-    expect(await outcome).toMatchObject({ code: 'timeout' })
+    controller.abort('enough')
+    expect(await outcome).toBe('enough')
     expect(clock.waiting).toBe(0)
   })
 
   test('have a limit of their own in manual rounds, which a stored call remembers', async () => {
     const exchange = createScriptedExchange(() => createInputRequired(undefined, 's'))
-    const client = createClient(exchange, { ...hostInfo, rounds: { maxRounds: 1 } })
-    let round = await client.manualRounds.callTool('greet')
+    const client = createClient(exchange, hostInfo)
+    const rounds = { maxRounds: 1 }
+    let round = await client.manualRounds.callTool('greet', {}, { rounds })
     for (let count = 1; count < 100; count += 1) {
       if (round.status !== 'input_required') throw new Error('the call has ended')
       const stored = JSON.parse(JSON.stringify(round.pendingCall)) as typeof round.pendingCall
-      round = await client.manualRounds.resume(stored, {})
+      round = await client.manualRounds.resume(stored, {}, { rounds })
     }
     expect(round).toMatchObject({ pendingCall: { round: 100, handOffs: 100 } })
     if (round.status !== 'input_required') throw new Error('the call has ended')
-    await expect(round.resume({})).rejects.toMatchObject({ code: 'too_many_rounds' })
+    await expect(round.resume({}, { rounds })).rejects.toMatchObject({ code: 'too_many_rounds' })
   })
 })

@@ -127,11 +127,10 @@ describe('A call by hand', () => {
 
   test('ends at the limit of rounds', async () => {
     const exchange = createScriptedExchange(() => createInputRequired({ who: nameFormRequest }, 's'))
-    const round = await createClient(exchange, { ...manualHost, rounds: { maxRounds: 1 } }).manualRounds.callTool(
-      'greet',
-    )
+    const options = { rounds: { maxRounds: 1 } }
+    const round = await createClient(exchange, manualHost).manualRounds.callTool('greet', {}, options)
     if (round.status !== 'input_required') throw new Error('nothing was asked')
-    const failure = round.resume({ who: accept })
+    const failure = round.resume({ who: accept }, options)
     await expect(failure).rejects.toMatchObject({ code: 'too_many_rounds', target: 'greet' })
   })
 

@@ -32,8 +32,8 @@ describe('The listener `onRound`', () => {
     )
     const views: RoundView[] = []
     const rounds = { onRound: (view: RoundView) => views.push(view) }
-    const client = createClient(exchange, { ...answering, runtime: clock, rounds })
-    await client.callTool('greet')
+    const client = createClient(exchange, { ...answering, runtime: clock })
+    await client.callTool('greet', {}, { rounds })
     expect(views).toEqual([
       {
         method: 'tools/call',
@@ -80,7 +80,7 @@ describe('The listener `onRound`', () => {
       throw broken
     }
     await expect(
-      createClient(createSequentialExchange(), { ...hostInfo, rounds: { onRound } }).callTool('greet'),
+      createClient(createSequentialExchange(), hostInfo).callTool('greet', {}, { rounds: { onRound } }),
     ).rejects.toBe(broken)
   })
 })
@@ -112,10 +112,11 @@ test.each<[string, ScriptedExchange, string]>([
 ])('The error of %s repeats neither answers nor the state', async (_title, exchange, code) => {
   const client = createClient(exchange, {
     ...hostInfo,
-    rounds: { maxRounds: 1 },
     elicit: () => ({ action: 'accept', content: { name: 'hunter2' } }),
   })
-  const error: unknown = await client.callTool('greet').catch((reason: unknown) => reason)
+  const error: unknown = await client
+    .callTool('greet', {}, { rounds: { maxRounds: 1 } })
+    .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code })
   expect(inspect(error)).not.toContain('hunter2')
 })

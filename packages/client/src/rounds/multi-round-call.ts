@@ -5,7 +5,6 @@ import type { CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { CallErrorContext } from '../request/client-error.ts'
 import type { CoreClientOptions } from '../request/options.ts'
-import type { RoundView } from '../request/round-options.ts'
 
 /** A call that may take several requests. */
 export interface MultiRoundCall<M extends MultiRoundMethod> {
@@ -44,21 +43,13 @@ export function clockOf({ options }: RoundsContext): Clock {
   return options.runtime ?? platformRuntime
 }
 
-/** Returns the observer of a call's rounds. */
-export function findRoundListener(
-  callOptions: ReadOptions,
-  options: CoreClientOptions,
-): ((round: RoundView) => void) | undefined {
-  return callOptions.rounds?.onRound ?? options.rounds?.onRound
-}
-
 /** Sends one request of a call, and reports its response to the observer. */
 export async function sendRound<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
   start: RoundStart,
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
-  const onRound = findRoundListener(call.options, context.options)
+  const { onRound } = call.options.rounds ?? {}
   if (!onRound) return call.attempt(start.params, call.options)
   const clock = clockOf(context)
   const sentAt = clock.monotonicNow()

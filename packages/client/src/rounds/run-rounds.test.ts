@@ -244,20 +244,19 @@ describe('A round without requests', () => {
       createInputRequired(undefined, 's2'),
       createInputRequired({}, 's3'),
     )
-    const rounds = { pauseBounds: { initialMs: 100, maxMs: 250 } }
-    const result = createClient(exchange, { ...hostInfo, runtime: clock, rounds }).callTool('greet')
+    const result = createClient(exchange, { ...hostInfo, runtime: clock }).callTool('greet')
     const sent = async (after: number): Promise<number> => {
       await flushPromises()
       clock.advance(after)
       await flushPromises()
       return exchange.received.length
     }
-    expect(await sent(49)).toBe(1)
-    expect(await sent(51)).toBe(2)
-    expect(await sent(49)).toBe(2)
-    expect(await sent(51)).toBe(3)
-    expect(await sent(49)).toBe(3)
-    expect(await sent(51)).toBe(4)
+    expect(await sent(24)).toBe(1)
+    expect(await sent(26)).toBe(2)
+    expect(await sent(24)).toBe(2)
+    expect(await sent(26)).toBe(3)
+    expect(await sent(24)).toBe(3)
+    expect(await sent(26)).toBe(4)
     expect(await result).toEqual(createTextResult('done'))
     expect(exchange.received.map(({ params }) => params)).toEqual([
       { name: 'greet', arguments: {} },
@@ -293,7 +292,7 @@ describe('A server that never ends its questions', () => {
   ])('is answered %s', async (_title, limit, requests) => {
     const exchange = createScriptedExchange(() => createInputRequired({ who: nameFormRequest }, 's'))
     const rounds = limit === undefined ? {} : { maxRounds: limit }
-    const failure = createClient(exchange, { ...answering, rounds }).callTool('greet')
+    const failure = createClient(exchange, answering).callTool('greet', {}, { rounds })
     await expect(failure).rejects.toMatchObject({
       code: 'too_many_rounds',
       target: 'greet',

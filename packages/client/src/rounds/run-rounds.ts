@@ -1,13 +1,12 @@
-import { openAbortScope, sleep } from '@x/core'
+import { sleep } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { checkRound, countRound, createRetryParams, isRequestStateRejected, type RoundCounts } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
-import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
-import { computeHandOffDelayMs, mergeRoundOptions, type RoundOptions } from '../request/round-options.ts'
-import { clockOf, type RoundsContext, type MultiRoundCall, sendRound, findRoundListener } from './multi-round-call.ts'
+import { computeHandOffDelayMs } from '../request/round-options.ts'
+import { clockOf, type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
@@ -18,61 +17,27 @@ export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) =>
  */
 export function createRunRounds(context: RoundsContext): RunRounds {
   return async (call) => {
-    const result = hasTimeoutOrListener(call, context)
-      ? await runWithTimeout(call, context)
-      : await runWithoutTimeout(call, context)
+    const result = await runRoundsUnchecked(call, context)
     call.check?.(result)
     return result
   }
 }
 
-function hasTimeoutOrListener<M extends MultiRoundMethod>(
-  { options: callOptions }: MultiRoundCall<M>,
-  { options }: RoundsContext,
-): boolean {
-  const totalMs = callOptions.rounds?.totalTimeoutMs ?? options.rounds?.totalTimeoutMs
-  return totalMs !== undefined || findRoundListener(callOptions, options) !== undefined
-}
-
-async function runWithoutTimeout<M extends MultiRoundMethod>(
+async function runRoundsUnchecked<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
-  const firstOutcome = await call.attempt(call.params, call.options)
+  const round = { params: call.params, round: 1, isRestarted: false }
+  const firstOutcome = await sendRound(call, round, context)
   return isInputRequired(firstOutcome) ? runRoundLoop(createLoopState(call, context), firstOutcome) : firstOutcome
-}
-
-/** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
-async function runWithTimeout<M extends MultiRoundMethod>(
-  call: MultiRoundCall<M>,
-  context: RoundsContext,
-): Promise<CompleteResults[M]> {
-  const { options } = call
-  const timeoutMs = options.rounds?.totalTimeoutMs ?? context.options.rounds?.totalTimeoutMs
-  const roundsTimeoutError = (): ClientError => {
-    const reason = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
-    return new ClientError('timeout', reason, context.errorContextOf(call))
-  }
-  const abortScope = openAbortScope(options.signal, {
-    timeoutMs,
-    clock: clockOf(context),
-    createTimeoutError: roundsTimeoutError,
-  })
-  try {
-    const loopState = createLoopState({ ...call, options: { ...options, signal: abortScope.signal } }, context)
-    return await runRoundLoop(loopState, await sendNextRound(loopState, call.params))
-  } finally {
-    abortScope.close()
-  }
 }
 
 /** The loop state of one call. */
 interface LoopState<M extends MultiRoundMethod> {
   readonly call: MultiRoundCall<M>
   readonly context: RoundsContext
-  readonly mergedOptions: RoundOptions
   readonly handlers: InputHandlers
-  /** Requests sent so far. */
+  /** The number of requests of the call that were sent. */
   sentRoundCount: number
   /** Consecutive rounds without a question. */
   roundsWithoutInput: number
@@ -82,13 +47,11 @@ interface LoopState<M extends MultiRoundMethod> {
 function createLoopState<M extends MultiRoundMethod>(call: MultiRoundCall<M>, context: RoundsContext): LoopState<M> {
   const { options } = context
   const handlers = mergeHandlers(options, call.options)
-  const roundOptions = mergeRoundOptions(options.rounds, call.options.rounds)
   return {
     call,
     context,
-    mergedOptions: roundOptions,
     handlers,
-    sentRoundCount: 0,
+    sentRoundCount: 1,
     roundsWithoutInput: 0,
     isRestarted: false,
   }
@@ -98,8 +61,6 @@ async function runRoundLoop<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   firstOutcome: CompleteResults[M] | InputRequired,
 ): Promise<CompleteResults[M]> {
-  // The first request may have been sent before the loop began.
-  loopState.sentRoundCount = 1
   let outcome = firstOutcome
   let counts = { questions: 0, handOffs: 0 }
   while (isInputRequired(outcome)) {
@@ -128,30 +89,19 @@ async function collectInput<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,
 ): Promise<JsonObject> {
-  const { call, context, mergedOptions, handlers } = loopState
+  const { call, context, handlers } = loopState
   const clock = clockOf(context)
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
-    await sleep(
-      computeHandOffDelayMs({
-        previousHandOffCount: loopState.roundsWithoutInput,
-        meta,
-        bounds: mergedOptions.pauseBounds ?? {},
-      }),
-      {
-        clock,
-        signal,
-      },
-    )
+    await sleep(computeHandOffDelayMs({ previousHandOffCount: loopState.roundsWithoutInput, meta }), { clock, signal })
     loopState.roundsWithoutInput += 1
     return createRetryParams(call.params, requiredInput, undefined)
   }
   loopState.roundsWithoutInput = 0
   const errorContext = context.errorContextOf(call)
   const round = loopState.sentRoundCount
-  const timeoutMs = mergedOptions.answerTimeoutMs
-  const responses = await answerRequests(requiredInput, { handlers, errorContext, round, clock, signal, timeoutMs })
+  const responses = await answerRequests(requiredInput, { handlers, errorContext, round, signal })
   return createRetryParams(call.params, requiredInput, responses)
 }
 
@@ -162,7 +112,7 @@ async function sendRetry<M extends MultiRoundMethod>(
   try {
     return await sendNextRound(loopState, params)
   } catch (error) {
-    const mayRestart = loopState.mergedOptions.restart ?? loopState.call.isRestartable()
+    const mayRestart = loopState.call.options.rounds?.restart ?? loopState.call.isRestartable()
     if (loopState.isRestarted || !mayRestart || !isRequestStateRejected(error, params)) throw error
     loopState.isRestarted = true
     return sendNextRound(loopState, loopState.call.params)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import { createClient } from '../index.ts'
+import { createCacheStore, createClient } from '../index.ts'
 import { flushPromises } from '../testing/asking.ts'
 import {
   allListsFilter,
@@ -68,7 +68,11 @@ describe('Keeping resources fresh', () => {
   test('listens to the last hundred, which servers take by default', async () => {
     const clock = manualClock()
     const exchange = createStreamingExchange(defaultScript)
-    const client = createClient(exchange, { ...hostInfo, runtime: clock, cache: { maxEntries: 2000 } })
+    const client = createClient(exchange, {
+      ...hostInfo,
+      runtime: clock,
+      cache: createCacheStore({ maxEntries: 2000 }).partition(''),
+    })
     for (let index = 0; index < 1010; index += 1) await client.readResource(`a:${index}`)
     await using _ = client.keepFresh({ resources: true })
     clock.advance(1000)

@@ -1,6 +1,6 @@
 import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
 import type { AsyncResource, SubscriptionFilter } from '@x/schema'
-import type { CachePartition } from '../caching/cache-partition.ts'
+import type { OpenedPartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
@@ -33,7 +33,7 @@ export interface KeepFresh extends AsyncResource {
 interface KeepFreshContext {
   readonly listen: ListenFunction
   readonly sendOnce: SendOnce
-  readonly partition: CachePartition
+  readonly partition: OpenedPartition
   readonly clock: Clock | undefined
   /** True when results are cached at all. */
   readonly isCacheEnabled: boolean

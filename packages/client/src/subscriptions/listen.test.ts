@@ -1,7 +1,9 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
+import { createClientWith } from '../create-client.ts'
 import { type ClientOptions, createClient } from '../index.ts'
+import { clientConstants } from '../request/options.ts'
 import { flushPromises } from '../testing/asking.ts'
 import { hostInfo, createTextResult } from '../testing/scripted-exchange.ts'
 import {
@@ -21,10 +23,10 @@ const filter = {
   resourceSubscriptions: ['file:///a', 'file:///b'],
 } as const
 
-function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}) {
+function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}, constants = clientConstants) {
   const clock = manualClock()
   const exchange = createStreamingExchange(() => createTextResult('hi'))
-  const client = createClient(exchange, { ...hostInfo, runtime: clock, ...more })
+  const client = createClientWith(exchange, { ...hostInfo, runtime: clock, ...more }, constants)
   const subscription = client.listen(filter, options)
   return { clock, exchange, client, subscription, events: subscription[Symbol.asyncIterator]() }
 }
@@ -156,7 +158,7 @@ describe('A subscription', () => {
   })
 
   test('lasts without a limit of time once it is open [CAN-006]', async () => {
-    const { clock, exchange, events } = start({}, { timeoutMs: 10, maxTotalMs: 20 })
+    const { clock, exchange, events } = start({}, { timeoutMs: 10 })
     exchange.last().acknowledge()
     expect(clock.waiting).toBe(0)
     clock.advance(1_000_000_000)
@@ -186,7 +188,7 @@ describe('A subscription', () => {
   })
 
   test('speaks the revision that the server names, with a new id, and receives its notifications alone [VER-002]', async () => {
-    const { exchange, events } = start({}, { versions: ['2031-01-01', '2026-07-28'] })
+    const { exchange, events } = start({}, {}, { ...clientConstants, versions: ['2031-01-01', '2026-07-28'] })
     const refused = exchange.last()
     refused.refuse({ code: -32022, message: 'no', data: { supported: ['2026-07-28'], requested: '2031-01-01' } })
     await flushPromises()

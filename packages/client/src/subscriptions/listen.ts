@@ -1,6 +1,6 @@
 import { type BackoffBounds, computeBackoffMs, type Clock, openAbortScope, platformRuntime, sleep } from '@x/core'
 import type { SubscriptionFilter } from '@x/schema'
-import type { CachePartition } from '../caching/cache-partition.ts'
+import type { OpenedPartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
 import {
@@ -22,7 +22,7 @@ export interface ListenContext {
   readonly clock: Clock | undefined
   readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
-  readonly partition: Pick<CachePartition, 'removeStaleEntries'>
+  readonly partition: Pick<OpenedPartition, 'removeStaleEntries'>
   /** True when the connection was closed here, so that no request will be answered. */
   readonly isClosed: () => boolean
 }
@@ -159,7 +159,7 @@ async function followStream(
   })
   const computeOpenDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)
   const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
-  const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
+  const callOptions = { signal, meta: options.meta, timeoutMs }
   try {
     await sendOnce({ ...call, onMessage }, callOptions)
     if (openedAt !== undefined) return { openDurationMs: computeOpenDurationMs() }

@@ -1,5 +1,5 @@
 import type { Clock } from '@x/core'
-import type { CachePartition } from '../caching/cache-partition.ts'
+import type { OpenedPartition } from '../caching/cache-partition.ts'
 import { ClientError } from '../request/client-error.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { ListenFunction } from './listen.ts'
@@ -9,7 +9,7 @@ import type { ListenOptions } from './subscription.ts'
 export interface RefreshContext {
   readonly listen: ListenFunction
   readonly sendOnce: SendOnce
-  readonly partition: CachePartition
+  readonly partition: OpenedPartition
   readonly clock: Clock
   readonly jitterMs: number
   /** Opens a subscription, with the signal of this part. */

@@ -157,8 +157,8 @@ function createOutputCheck(
 }
 
 // The list is not part of the call: its progress and logs do not concern the caller.
-function toReadOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ReadOptions {
-  return { signal, timeoutMs, maxTotalMs, meta }
+function toReadOptions({ signal, timeoutMs, meta }: CallOptions): ReadOptions {
+  return { signal, timeoutMs, meta }
 }
 
 /** Returns a result of a type that this client does not know to the extensions, which might. */

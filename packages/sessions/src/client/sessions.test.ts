@@ -231,7 +231,7 @@ describe('What is cached', () => {
 
   test.each<[string, Partial<CoreClientOptions>]>([
     ['a cache of its own', {}],
-    ['a store that clients share', { cache: { sharedStore: { store: createCacheStore(), partition: 'ada' } } }],
+    ['a store that clients share', { cache: createCacheStore().partition('ada') }],
   ])('in %s is of one session alone, and of none of the calls without', async (_title, options) => {
     const exchange = listing()
     const client = open(exchange, options)

@@ -154,9 +154,7 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
 
 /** Returns a cache of the session's own, or its own part of a store that clients share. */
 function createCacheOptions({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
-  if (cache === undefined || cache === false || cache.sharedStore === undefined) return cache
-  const { store, partition } = cache.sharedStore
-  return { ...cache, sharedStore: { store, partition: JSON.stringify([partition, id]) } }
+  return cache && cache.partition(id)
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */

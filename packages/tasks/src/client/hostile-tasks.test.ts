@@ -170,11 +170,8 @@ describe('A server that does not keep the rules', () => {
     ['the state was refused', { code: -32602, message: 'Invalid or expired requestState' }],
     ['the version is another', { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }],
   ])('and lets a task fail as if %s does not have the call made again', async (_title, error) => {
-    const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [toGetTaskResult('failed', { error })] },
-      { client: { rounds: { restart: true } } },
-    )
-    const result = outcome(client.callTool('work'))
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('failed', { error })] })
+    const result = outcome(client.callTool('work', {}, { rounds: { restart: true } }))
     await pass(1000)
     expect(await result).toMatchObject({ error: { code: 'rpc', rpc: error } })
     expect(of('tools/call')).toHaveLength(1)

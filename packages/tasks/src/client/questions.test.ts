@@ -170,11 +170,8 @@ describe('What a task asks', () => {
 
   test('is asked no more often than a call may be', async () => {
     const endless = Array.from({ length: 20 }, (_, index) => createInputRequiredTask(`key-${index}`))
-    const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': endless },
-      { client: { elicit: () => named('x'), rounds: { maxRounds: 3 } } },
-    )
-    const result = outcome(client.callTool('work'))
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': endless }, { client: { elicit: () => named('x') } })
+    const result = outcome(client.callTool('work', {}, { rounds: { maxRounds: 3 } }))
     await pass(1000, 10)
     expect(await result).toMatchObject({ error: { code: 'too_many_rounds' } })
     expect(of('tasks/update')).toHaveLength(3)

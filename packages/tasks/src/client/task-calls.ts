@@ -107,8 +107,8 @@ export async function cancelTask(call: TaskCall): Promise<void> {
 }
 
 /** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
-export function toTaskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ExtensionCallOptions {
-  return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
+export function toTaskRequestOptions({ signal, timeoutMs, meta }: CallOptions): ExtensionCallOptions {
+  return { signal, timeoutMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
 }
 
 /** The methods whose errors about params say something else than that the task is unknown. */

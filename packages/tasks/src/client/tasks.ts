@@ -200,8 +200,8 @@ async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise
 }
 
 /** Asks for the end of a task. The answer is not awaited, because a task that is not cancelled expires. */
-function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs, maxTotalMs }: CallOptions): void {
-  cancelTask({ ...task, options: { meta, timeoutMs, maxTotalMs } }).catch(() => {})
+function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): void {
+  cancelTask({ ...task, options: { meta, timeoutMs } }).catch(() => {})
 }
 
 async function notifyTaskListener(

@@ -138,11 +138,8 @@ describe('a question on the stream of a call', () => {
   })
 
   test('that never ends being asked ends the call, and tells the server', async () => {
-    const { server, client, nextCall } = connect(
-      { elicit: createAcceptAnswer, rounds: { maxRounds: 3 } },
-      { answerTimeoutMs: 20 },
-    )
-    const result = client.callTool('greet').catch((error: unknown) => error)
+    const { server, client, nextCall } = connect({ elicit: createAcceptAnswer }, { answerTimeoutMs: 20 })
+    const result = client.callTool('greet', {}, { rounds: { maxRounds: 3 } }).catch((error: unknown) => error)
     const call = await nextCall()
     for (let id = 0; id < 4; id += 1) {
       call.stream.send(createElicitRequest(id))

@@ -36,9 +36,8 @@ describe('a call that its client gives up while a question is open is cancelled 
   test('when it is asked more often than it allows', async () => {
     const { server, client, nextCall } = connect({
       elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
-      rounds: { maxRounds: 1 },
     })
-    const result = client.callTool('greet')
+    const result = client.callTool('greet', {}, { rounds: { maxRounds: 1 } })
     const { stream } = await nextCall()
     stream.send(createElicitRequest('q-1'))
     await server.nextAnswer()

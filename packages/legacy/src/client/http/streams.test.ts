@@ -138,8 +138,10 @@ describe('a URL that a call requires', () => {
   test('without end is bounded by the rounds of the client', async () => {
     const handle = (one: ReceivedRequest): Response | undefined =>
       one.message['method'] === 'tools/call' ? required(one) : undefined
-    const { client } = connect({ openUrl: () => ({ action: 'accept' }), rounds: { maxRounds: 1 } }, {}, { handle })
-    await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'too_many_rounds' })
+    const { client } = connect({ openUrl: () => ({ action: 'accept' }) }, {}, { handle })
+    await expect(client.callTool('greet', {}, { rounds: { maxRounds: 1 } })).rejects.toMatchObject({
+      code: 'too_many_rounds',
+    })
   })
 
   test('is an error for a client that opens none', async () => {
