@@ -17,7 +17,5 @@ export type {
   HttpHeaders,
   HttpResponseHead,
   HttpTarget,
-  HttpTimeouts,
-  RetryOptions,
 } from './client/options.ts'
 export type { FetchFunction, HttpMethod } from './client/sender.ts'

@@ -9,16 +9,15 @@ import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Se
 /** The options of connections on Node. */
 export interface UndiciOptions {
   /**
-   * Sends through this dispatcher, such as a `ProxyAgent`, instead of an `Agent` of the connection's own. It stays its
-   * maker's to close, must be of undici 7 or later, and must not follow redirects by itself.
+   * Sends through this dispatcher of undici 7 or later, such as a `ProxyAgent`, instead of an `Agent` of the
+   * connection's own. Closing the connection does not close the dispatcher. It must not follow redirects by itself.
    */
   readonly dispatcher?: Dispatcher | undefined
-  /** TLS options of connections: `ca`, `cert`, `key`, `servername` and what else undici's connector takes. */
+  /**
+   * Options of undici's connector, such as `ca`, `cert`, `key` and `servername` of TLS. Its `timeout` is the
+   * milliseconds that a connection may take to open, TLS included. Default 10,000.
+   */
   readonly connect?: buildConnector.BuildOptions | undefined
-  /** Milliseconds that a connection may take to open, TLS included. Default 10 seconds. */
-  readonly connectTimeoutMs?: number | undefined
-  /** Maximum number of open connections. Each running request uses one. Default: no limit. */
-  readonly connections?: number | undefined
 }
 
 /** The options of `connectHttp` on Node. */
@@ -28,8 +27,6 @@ const nodeOptionNames = {
   ...connectOptionNames,
   dispatcher: true,
   connect: true,
-  connectTimeoutMs: true,
-  connections: true,
 } as const satisfies Record<keyof NodeConnectOptions, true>
 
 /**
@@ -99,20 +96,15 @@ interface OwnDispatcher {
  * Creates a dispatcher that has one connection until a second request is sent beside another: a pool reserves 20 KB for
  * those that wait, and most clients make one call after the other.
  */
-function createOwnDispatcher({
-  connect: connectOptions,
-  connectTimeoutMs = 10_000,
-  connections,
-}: UndiciOptions): OwnDispatcher {
-  const connect = { ...connectOptions, timeout: connectTimeoutMs }
+function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
+  const connect = { timeout: 10_000, ...options.connect }
   let firstConnection: { readonly origin: string; readonly client: Client } | undefined
   let agent: Agent | undefined
-  const isFree = ({ client }: { readonly client: Client }): boolean => connections === 1 || client.stats.size === 0
   return {
     dispatcherFor(origin) {
       firstConnection ??= { origin, client: new Client(origin, { connect }) }
-      if (firstConnection.origin === origin && isFree(firstConnection)) return firstConnection.client
-      agent ??= new Agent({ connections: connections === undefined ? null : Math.max(1, connections - 1), connect })
+      if (firstConnection.origin === origin && firstConnection.client.stats.size === 0) return firstConnection.client
+      agent ??= new Agent({ connections: null, connect })
       return agent
     },
     destroy: async () => void (await Promise.all([firstConnection?.client.destroy(), agent?.destroy()])),

@@ -13,12 +13,18 @@ import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } fr
 import { toHttpError, isUnsent } from './platform-error.ts'
 import { flattenUserHeaders, describeOperation } from './headers.ts'
 import { HttpError } from './http-error.ts'
-import type { HttpConnectOptions, HttpHeaders, HttpTarget, RetryOptions } from './options.ts'
+import { connectDefaults, type HttpConnectOptions, type HttpHeaders, type HttpTarget } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
 
-const defaultMaxMessageBytes = 16 * 1024 * 1024
-const defaultMaxStreamBytes = 64 * 1024 * 1024
+/** Tries of a request while no connection can be made: enough for the restart of a server behind a fixed address. */
+const maxAttempts = 3
+
+/** Milliseconds of the longest pause before the second and before the third try. */
+const retryPauses = { firstMs: 100, maxMs: 200 }
+
+/** Redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
+const maxRedirects = 3
 
 /**
  * Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its
@@ -47,9 +53,10 @@ export function createEndpointState(
   options: HttpConnectOptions,
   connection: Pick<EndpointState, 'sender' | 'closed' | 'checkReply'>,
 ): EndpointState {
-  const { headers = {}, runtime: clock = platformRuntime, maxStreamBytes = defaultMaxStreamBytes } = options
+  const { headers = {}, runtime: clock = platformRuntime } = options
+  const { maxMessageBytes = connectDefaults.maxMessageBytes, maxStreamBytes = connectDefaults.maxStreamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
-  const bounds = { ...defaultBounds, bytes: defaultMaxMessageBytes, ...options.bounds }
+  const bounds = { ...defaultBounds, bytes: maxMessageBytes }
   return { endpoint: toEndpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
 }
 
@@ -138,18 +145,13 @@ async function followRedirects(
   initialRequest: OutgoingRequest,
 ): Promise<IncomingResponse> {
   const { options, sender, clock } = endpointState
-  const { retry = {}, random = Math.random, maxRedirects = 3 } = options
+  const attempts = (options.retry ?? connectDefaults.retry) ? maxAttempts : 1
   let outgoingRequest = initialRequest
   for (let redirectCount = 0; ; redirectCount += 1) {
     const { url } = outgoingRequest
     const attemptedRequest = outgoingRequest
-    const incomingResponse = await withRetry(() => sender.send(attemptedRequest), {
-      retry,
-      isUnsent,
-      request: outgoingRequest,
-      clock,
-      random,
-    })
+    const retryContext = { attempts, isUnsent, request: outgoingRequest, clock }
+    const incomingResponse = await withRetry(() => sender.send(attemptedRequest), retryContext)
     if (!isRedirect(incomingResponse.status)) return incomingResponse
     incomingResponse.stop()
     if (redirectCount >= maxRedirects) {
@@ -211,24 +213,22 @@ function isRedirect(status: number): boolean {
 
 /** The settings of a step that may be tried again. */
 interface RetryContext {
-  readonly retry: false | RetryOptions
+  readonly attempts: number
   /** Returns true if nothing can have happened on the server. */
   readonly isUnsent: (error: unknown) => boolean
   /** The request that is tried. It is not tried again once it is cancelled. */
   readonly request: Cancellable
   readonly clock: Clock
-  readonly random: () => number
 }
 
-/** Runs a step again while its failures prove that nothing was sent, with growing pauses spread by chance. */
+/** Runs an operation again while its failures prove that nothing was sent, after random pauses that grow. */
 async function withRetry<T>(operation: () => Promise<T>, context: RetryContext): Promise<T> {
-  const { attempts = 3, pauseMs = 100, maxPauseMs = 2000 } = context.retry === false ? { attempts: 1 } : context.retry
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await operation()
     } catch (error) {
-      if (attempt >= attempts || !context.isUnsent(error)) throw error
-      const retryDelayMs = computeBackoffMs(attempt - 1, { firstMs: pauseMs, maxMs: maxPauseMs }, context.random)
+      if (attempt >= context.attempts || !context.isUnsent(error)) throw error
+      const retryDelayMs = computeBackoffMs(attempt - 1, retryPauses)
       await sleep(retryDelayMs, { clock: context.clock, signal: context.request.signal })
     }
   }

@@ -52,7 +52,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     ['comments never end', createEventStreamAnswer(...Array(20).fill(`: ${'z'.repeat(900)}\n\n`)), 'too_large'],
   ])('fails when %s', async (_title, answer, code) => {
     await using server = await scriptedServer(answer)
-    await using connection = connect(server.url, { bounds: { bytes: 4096 }, maxStreamBytes: 16_384 })
+    await using connection = connect(server.url, { maxMessageBytes: 4096, maxStreamBytes: 16_384 })
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ name: 'HttpError', code })
   })
 
@@ -89,7 +89,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
       response.writeHead(200, { 'content-type': 'application/json', ...headers })
       response.write(' '.repeat(500_000))
     })
-    await using connection = connect(server.url, { bounds: { bytes: 100_000 } })
+    await using connection = connect(server.url, { maxMessageBytes: 100_000 })
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'too_large' })
   })
 
@@ -98,7 +98,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     await using server = await scriptedServer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb)
     })
-    await using connection = connect(server.url, { bounds: { bytes: 100_000 } })
+    await using connection = connect(server.url, { maxMessageBytes: 100_000 })
     const failure = await connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     expect(['too_large', 'protocol']).toContain((failure as { code?: string }).code)
   })

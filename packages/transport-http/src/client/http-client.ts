@@ -42,11 +42,7 @@ interface RunningRequest extends IndexedEntry {
 }
 
 /** Starts the timeouts of a request. Returns a function to call when the request has ended. */
-type BeginRequest = (
-  rpcRequest: RpcRequest,
-  call: Pick<Call, 'signal'>,
-  onStop: (reason: unknown) => void,
-) => StartedRequest
+type BeginRequest = (call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => StartedRequest
 
 interface StartedRequest {
   readonly timeoutWatch: TimeoutWatch
@@ -67,9 +63,8 @@ export function createPlatformClient(
   const { origin, pathname } = endpointState.endpoint
   const runningRequests: RunningRequest[] = []
 
-  const beginRequest: BeginRequest = (rpcRequest, call, onStop) => {
-    const timeouts = typeof options.timeouts === 'function' ? options.timeouts(rpcRequest) : (options.timeouts ?? {})
-    const timeoutWatch = startTimeoutWatch({ call, timeouts, clock: endpointState.clock, origin, onStop })
+  const beginRequest: BeginRequest = (call, onStop) => {
+    const timeoutWatch = startTimeoutWatch({ call, clock: endpointState.clock, origin, onStop })
     const entry: RunningRequest = { timeoutWatch, index: -1 }
     addToList(runningRequests, entry)
     const end = (): void => {
@@ -105,11 +100,11 @@ function runExchange(
   beginRequest: BeginRequest,
   requestWithCall: RequestWithCall,
 ): Promise<RpcResponse> {
-  const { request, call } = requestWithCall
+  const { call } = requestWithCall
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(abortReasonOf(call))
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
-    const { timeoutWatch, end } = beginRequest(request, call, reject)
+    const { timeoutWatch, end } = beginRequest(call, reject)
     sendExchange(endpointState, requestWithCall, timeoutWatch).then(
       (response) => {
         end()
@@ -172,7 +167,7 @@ function sendPlainRequest(
     if (signal.aborted) return reject(signal.reason)
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
     let stopCause: { readonly reason: unknown } | undefined
-    const { timeoutWatch, end } = beginRequest(rpcRequest, request, (reason) => {
+    const { timeoutWatch, end } = beginRequest(request, (reason) => {
       stopCause = { reason }
       reject(reason)
     })

@@ -4,7 +4,7 @@ export type HttpErrorCode =
   | 'connect'
   /** The certificate of the server is not trusted: nothing was sent, and another try ends in the same way. */
   | 'certificate'
-  /** A limit of {@link HttpTimeouts} passed. The server may have acted. */
+  /** The connection did not open in ten seconds, or no byte arrived for 30 minutes. The server may have acted. */
   | 'timeout'
   /** The server answered with an HTTP status and no JSON-RPC error. */
   | 'status'

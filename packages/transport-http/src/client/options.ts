@@ -1,5 +1,5 @@
 import type { Clock } from '@x/core'
-import type { ParseBounds, RpcRequest } from '@x/schema'
+import type { RpcRequest } from '@x/schema'
 import type { FetchFunction } from './sender.ts'
 
 /** Header values by name. The names that the protocol or HTTP itself writes are refused. */
@@ -36,29 +36,6 @@ export interface HttpAuthorizer {
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
 }
 
-/** The time limits of a connection, in milliseconds. 0 waits without end. */
-export interface HttpTimeouts {
-  /**
-   * From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30
-   * minutes.
-   */
-  readonly headersMs?: number | undefined
-  /** Between two arrivals of bytes, keep-alive comments included. Default 30 minutes. */
-  readonly idleMs?: number | undefined
-  /** From the request to its response. Default 0: the caller's signal says when. */
-  readonly totalMs?: number | undefined
-}
-
-/** The retries when no connection could be made, so that nothing can have happened on the server. */
-export interface RetryOptions {
-  /** Total number of tries of a request. Default 3. */
-  readonly attempts?: number | undefined
-  /** The longest pause before the second try, doubled before each further one, in milliseconds. Default 100. */
-  readonly pauseMs?: number | undefined
-  /** The longest pause at all, in milliseconds. Default 2000. */
-  readonly maxPauseMs?: number | undefined
-}
-
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /**
@@ -68,34 +45,34 @@ export interface HttpConnectOptions {
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
   /** Authorizes every request, such as `oauth` of `@x/auth/client`: it adds headers and answers 401 and 403. */
   readonly auth?: HttpAuthorizer | undefined
-  /** Limits of every request, or a function that gives them for one. */
-  readonly timeouts?: HttpTimeouts | ((request: RpcRequest) => HttpTimeouts) | undefined
-  /** `false`: one try. */
-  readonly retry?: false | RetryOptions | undefined
-  /** The bounds of one message. Default 16 MiB and the parser's own depth and elements. */
-  readonly bounds?: Partial<ParseBounds> | undefined
-  /** The bytes of one stream, except of methods that stream for as long as they are wanted. Default 64 MiB. */
+  /**
+   * `false` tries each request once. By default a request is tried up to three times while no connection to the server
+   * can be made, so that nothing can happen twice.
+   */
+  readonly retry?: boolean | undefined
+  /** Bytes of one message of the server. Default 16 MiB. */
+  readonly maxMessageBytes?: number | undefined
+  /** Bytes of the event stream of one call. The stream of a subscription has no limit. Default 64 MiB. */
   readonly maxStreamBytes?: number | undefined
-  /** Maximum number of redirects that are followed, within the origin. Default 3. */
-  readonly maxRedirects?: number | undefined
   /** Sends through this function instead of the platform's own. It must honour `redirect: 'manual'`. */
   readonly fetch?: FetchFunction | undefined
-  /** Default: the platform's. */
+  /** The clock of timeouts and pauses. Default: the platform's. */
   readonly runtime?: Clock | undefined
-  /** A number from 0 to 1 for the jitter of pauses. Default `Math.random`. */
-  readonly random?: (() => number) | undefined
 }
 
-/** The options of `connectHttp` on every platform. */
+export const connectDefaults = {
+  retry: true,
+  maxMessageBytes: 16 * 1024 * 1024,
+  maxStreamBytes: 64 * 1024 * 1024,
+} satisfies HttpConnectOptions
+
+/** The names of the options of `connectHttp` on every platform. */
 export const connectOptionNames = {
   headers: true,
   auth: true,
-  timeouts: true,
   retry: true,
-  bounds: true,
+  maxMessageBytes: true,
   maxStreamBytes: true,
-  maxRedirects: true,
   fetch: true,
   runtime: true,
-  random: true,
 } as const satisfies Record<keyof HttpConnectOptions, true>

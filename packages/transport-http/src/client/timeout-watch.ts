@@ -5,31 +5,32 @@ import {
   abortReasonOf,
   type Clock,
   createCancellation,
-  maxTimerMs,
   offCancel,
   onCancel,
 } from '@x/core'
 import { HttpError } from './http-error.ts'
-import type { HttpTimeouts } from './options.ts'
 
-const defaultIdleMs = 30 * 60_000
+/**
+ * Milliseconds without a byte after which a request ends. A server that answers in JSON is silent until it has its
+ * answer, so that this is longer than any call without progress, and still ends a connection that was lost.
+ */
+const maxQuietMs = 30 * 60_000
 
 /** The limits and the end of one request. */
 export interface TimeoutWatch {
   /** Cancelled when the request must stop, for any reason. */
   readonly cancellation: Cancellation
-  /** Bytes arrived: the idle limit counts from here, and no longer the one for headers. */
+  /** Restarts the time limit, because bytes arrived. */
   recordActivity(): void
   /** Stops the request with this reason. */
   stop(reason: unknown): void
-  /** The request is over: nothing fires after this. */
+  /** Ends the watch, because the request has ended. */
   end(): void
 }
 
-/** The call and the limits that a watch observes. */
+/** The call that a watch observes. */
 export interface TimeoutWatchOptions {
   readonly call: Cancellable
-  readonly timeouts: HttpTimeouts
   readonly clock: Clock
   readonly origin: string
   /** Called at once, even where the platform aborts later. */
@@ -40,12 +41,9 @@ export interface TimeoutWatchOptions {
  * Watches over one request with a single timer, which looks when it fires how far the limits have moved: arrivals cost
  * a reading of the clock, and no timer is set anew.
  */
-export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
-  const { headersMs = defaultIdleMs, idleMs = defaultIdleMs, totalMs = 0 } = timeouts
+export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
   const cancellation = createCancellation()
-  const startedAt = clock.monotonicNow()
-  let lastActivityAt = startedAt
-  let idleLimitMs = headersMs
+  let lastActivityAt = clock.monotonicNow()
   let timer: unknown
 
   const end = (): void => {
@@ -60,12 +58,9 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   }
   const cancel = (): void => stop(abortReasonOf(call))
   const armTimer = (): void => {
-    const now = clock.monotonicNow()
-    const quietMsLeft = idleLimitMs > 0 ? lastActivityAt + idleLimitMs - now : Number.POSITIVE_INFINITY
-    const totalMsLeft = totalMs > 0 ? startedAt + totalMs - now : Number.POSITIVE_INFINITY
-    const waitMs = Math.min(quietMsLeft, totalMsLeft)
-    if (waitMs <= 0) stop(httpTimeoutError(totalMsLeft <= 0 ? totalMs : idleLimitMs, totalMsLeft <= 0, origin))
-    else if (waitMs !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(armTimer, Math.min(waitMs, maxTimerMs))
+    const waitMs = lastActivityAt + maxQuietMs - clock.monotonicNow()
+    if (waitMs > 0) timer = clock.setTimeout(armTimer, waitMs)
+    else stop(new HttpError('timeout', `nothing came for ${maxQuietMs} ms`, { origin }))
   }
   onCancel(call, cancel)
   armTimer()
@@ -73,19 +68,8 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
     cancellation,
     recordActivity: () => {
       lastActivityAt = clock.monotonicNow()
-      // The limit in force when the timer was set may be longer than the one from here on.
-      if (idleLimitMs !== idleMs) {
-        idleLimitMs = idleMs
-        clock.clearTimeout(timer)
-        armTimer()
-      }
     },
     stop,
     end,
   }
-}
-
-function httpTimeoutError(timeoutMs: number, isTotalTimeout: boolean, origin: string): HttpError {
-  const problem = isTotalTimeout ? `no response within ${timeoutMs} ms` : `nothing came for ${timeoutMs} ms`
-  return new HttpError('timeout', problem, { origin })
 }

@@ -16,7 +16,5 @@ export type {
   HttpHeaders,
   HttpResponseHead,
   HttpTarget,
-  HttpTimeouts,
-  RetryOptions,
 } from './options.ts'
 export type { FetchFunction, HttpMethod } from './sender.ts'
