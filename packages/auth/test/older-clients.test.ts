@@ -1,5 +1,5 @@
 import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ describe('a client of an older revision', () => {
       version: '1.0.0',
       state: false,
       tools: [tool('list', { description: 'Lists', run }), tool('erase', { description: 'Erases', run })],
-      extensions: [legacy({ onWarning: () => {} }), requireScopes({ 'tools/call': { erase: ['items:write'] } })],
+      extensions: [legacy(), requireScopes({ 'tools/call': { erase: ['items:write'] } })],
     })
     await using http = await serveHttp(server, {
       auth: protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] }),

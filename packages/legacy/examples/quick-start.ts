@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, form, sealedState, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { serveHttp } from '@x/transport-http/node'

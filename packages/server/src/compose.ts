@@ -41,7 +41,10 @@ export interface CompositionOptions {
   readonly extensions: readonly ServerExtension[]
   /** The parts that readiness asks beside the extensions. */
   readonly parts: readonly ServerPart[]
-  readonly host: Pick<ExtensionHost, 'beginWork' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'log'>
+  readonly host: Pick<
+    ExtensionHost,
+    'beginWork' | 'bus' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'log'
+  >
 }
 
 interface StartedExtension {

@@ -38,6 +38,7 @@ export function createServer<
       ledger: settings.ledger,
       runtime: settings.runtime,
       state: settings.sharedStateCodec,
+      bus: definition.subscriptions === false ? undefined : definition.subscriptions?.bus,
       runsOnlyTasks: () => runsOnlyTasks(state),
       beginWork: () => beginExtensionWork(settings),
       log: settings.log,

@@ -195,12 +195,19 @@ export const limitRows = [
   ...rowsOf('legacy', [
     ['sessionTtlMs', 'ms', 'the life of a session', '404'],
     ['answerTimeoutMs', 'ms', 'a question that waits for its answer', 'the call fails', { file: 'server/options' }],
-    ['maxRounds', 'count', 'rounds of one call', 'the call fails', { file: 'server/options' }],
     [
-      'maxStreams',
+      'rounds',
+      'count',
+      'rounds of one call that involve its client',
+      'the call fails',
+      { name: 'maxRounds', isFixed: true },
+    ],
+    [
+      'broken streams',
       'count',
       'broken streams that are kept for their readers',
       'the oldest of the caller with the most is dropped',
+      { name: 'maxStreams', isFixed: true },
     ],
     [
       'streams of a session',

@@ -2,7 +2,7 @@ import { describeNeeding } from '@tooling/vitest/needs'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, tool } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
@@ -36,9 +36,10 @@ async function openFleet(program: string, kind: ProxyKind, { hashHeader, answerT
       tools: [resolveTool({ saved: [], runs: [] }), where],
       state: stateWith(keys.first),
       strictReplay: false,
-      extensions: [
-        legacy({ codec: stateWith(keys.first), answerTimeoutMs, onWarning: ({ code }) => warnings.push(code) }),
-      ],
+      log: ({ method, code }) => {
+        if (method === 'legacy' && code !== undefined) warnings.push(code)
+      },
+      extensions: [legacy({ answerTimeoutMs })],
     })
     served.push(await serveHttp(server, { allowedHosts }))
   }

@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createCall, isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { createServer, type McpServer, type ServerDefinition, type SheddingOptions, tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
@@ -213,9 +213,8 @@ async function* messagesOf(response: Response): AsyncGenerator<{ readonly id: st
 describe('SEP-1685, message by message', () => {
   test('the work-item example: between any two messages the instance is another, and nothing is stored [LEG-102 STA-001 STA-002]', async () => {
     const updates: string[] = []
-    const codec = stateWith(keys.first)
     const start = () =>
-      httpHandler(instance({ tools: [updateWorkItem(updates)], extensions: [legacy({ codec, state: codec })] }))
+      httpHandler(instance({ tools: [updateWorkItem(updates)], extensions: [legacy({ questionState: true })] }))
     const session: { id?: string } = {}
     const request = (method: string, body: JsonObject | undefined, more: Record<string, string> = {}): Request => {
       const headers = {

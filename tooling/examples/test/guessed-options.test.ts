@@ -1,7 +1,7 @@
 import { oauth, pageRedirect } from '@x/auth/client'
 import { protect } from '@x/auth/server'
 import { createClient } from '@x/client'
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, randomKey, sealedState } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import { tasks } from '@x/tasks/server'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { testClient } from '@x/testing'
@@ -29,8 +29,8 @@ function createDefinition() {
 }
 
 function createTracker(): McpServer {
-  const codec = sealedState({ keys: [randomBytes(32)] })
-  return createServer({ ...createDefinition(), state: codec, extensions: [legacy({ codec })] })
+  const state = sealedState({ keys: [randomBytes(32)] })
+  return createServer({ ...createDefinition(), state, extensions: [legacy()] })
 }
 
 /** A user who enters these lines, one for each question. */

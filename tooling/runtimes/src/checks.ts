@@ -67,7 +67,8 @@ export async function runQuietCheck(target: Parameters<typeof createClient>[0], 
   return await outcomeOf(async () => equal(await textOf(client, 'rest', { milliseconds }), 'rested'))
 }
 
-async function outcomeOf(run: () => Promise<void>): Promise<string> {
+/** Returns `passed`, or the reason why a check failed or did not end. */
+export async function outcomeOf(run: () => Promise<void>): Promise<string> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`Not finished after ${limitMs} ms`), limitMs)
@@ -121,7 +122,8 @@ async function textOf(client: Client, tool: string, args: Parameters<Client['cal
   return first.text
 }
 
-function equal(actual: unknown, expected: unknown): void {
+/** Throws when two values differ in their JSON. */
+export function equal(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) === JSON.stringify(expected)) return
   throw new Error(`Expected ${JSON.stringify(expected)}, received ${JSON.stringify(actual)}`)
 }

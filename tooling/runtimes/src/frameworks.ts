@@ -39,6 +39,8 @@ export const frameworks: Readonly<Record<string, () => Promise<FrameworkServer>>
   Koa() {
     const handle = nodeHandler(createRuntimeServer())
     const app = new Koa()
+    // Koa prints an error for each connection that its client resets.
+    app.silent = true
     app.use((context) => {
       context.respond = false
       handle(context.req, context.res)

@@ -1,3 +1,4 @@
+import { legacy } from '@x/legacy'
 import { createServer, type McpServer, resource, sealedState, tool } from '@x/server'
 import * as z from 'zod'
 
@@ -74,11 +75,37 @@ export function createRuntimeServer(): McpServer {
       return 'changed'
     },
   })
+  const changeTools = tool('change_tools', {
+    description: 'Changes the list of tools',
+    async run() {
+      await server.notifyListChanged('tools')
+      return 'changed'
+    },
+  })
+  const unfinished = new Map<string, () => void>()
+  const finishLater = tool('finish_later', {
+    description: 'Reports progress, and waits for "finish"',
+    input: z.object({ id: z.string() }),
+    async run({ id }, ctx) {
+      ctx.progress(1)
+      await new Promise<void>((resolve) => unfinished.set(id, resolve))
+      return 'finished'
+    },
+  })
+  const finish = tool('finish', {
+    description: 'Ends a call of "finish_later"',
+    input: z.object({ id: z.string() }),
+    run({ id }) {
+      unfinished.get(id)?.()
+      return 'finished'
+    },
+  })
   const server: McpServer = createServer({
     name: 'runtime',
     version: '1.0.0',
     state: sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] }),
-    tools: [add, book, count, deploy, delay, rest, wait, stateOf, change],
+    tools: [add, book, change, changeTools, count, delay, deploy, finish, finishLater, rest, stateOf, wait],
+    extensions: [legacy()],
     resources: [resource('runtime://value', { name: 'Value', read: () => 'value' })],
   })
   return server

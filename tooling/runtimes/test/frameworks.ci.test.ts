@@ -3,11 +3,13 @@ import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { frameworks } from '../src/frameworks.ts'
 import { allPassed, checkServer } from './expected.ts'
+import { checkOlderClient } from './older-client.ts'
 import { folder, runProgram, startProgram } from './start-program.ts'
 
 test.each(Object.keys(frameworks))('a server in %s does everything', { timeout: 120_000 }, async (name) => {
   await using server = await frameworks[name]?.()
   expect(await checkServer(server?.url ?? '')).toEqual(allPassed)
+  expect(await checkOlderClient(server?.url ?? '', { keepsStreams: true })).toEqual({})
 })
 
 test('a route handler of Next.js does everything', { timeout: 240_000 }, async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { runQuietCheck } from '../src/checks.ts'
 import { createRuntimeServer } from '../src/server.ts'
 import { allPassed, checkServer } from './expected.ts'
+import { checkOlderClient } from './older-client.ts'
 import { programOf } from './programs.ts'
 import { builtProgram, runProgram, startProgram } from './start-program.ts'
 
@@ -32,6 +33,7 @@ describe('a server', () => {
   ] as const)('on %s does everything', { timeout: timeoutMs }, async (_, { program, args }, name) => {
     await using server = await startProgram({ program, args: [...args, builtProgram(name)] }, address)
     expect(await checkServer(server.announced)).toEqual(allPassed)
+    expect(await checkOlderClient(server.announced, { keepsStreams: true })).toEqual({})
   })
 
   test('with Bun.serve keeps a quiet call, although Bun closes quiet connections', { timeout: timeoutMs }, async () => {

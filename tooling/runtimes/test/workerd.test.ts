@@ -5,6 +5,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test, vi } from 'vitest'
 import { createRuntimeServer } from '../src/server.ts'
 import { allPassed, checkServer } from './expected.ts'
+import { checkOlderClient } from './older-client.ts'
 import { startWorkerd } from './workerd.ts'
 
 const timeoutMs = 120_000
@@ -17,6 +18,12 @@ describe.each([
   test('does everything as a server', async () => {
     await using workerd = await startWorkerd(flags)
     expect(await checkServer(`http://127.0.0.1:${workerd.announced}/mcp`)).toEqual(allPassed)
+  })
+
+  test('serves older clients', async () => {
+    await using workerd = await startWorkerd(flags)
+    const url = `http://127.0.0.1:${workerd.announced}/mcp`
+    expect(await checkOlderClient(url, { keepsStreams: false })).toEqual({})
   })
 
   test('does everything as a client', async () => {

@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import type { Middleware, ServerExtension } from '@x/schema'
 import { createServer, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
@@ -48,7 +48,7 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     ...others,
     extensions: [
       tasks(taskOptions),
-      legacy({ codec: options.state }),
+      legacy(),
       ...(conversations === undefined ? [] : [conversations]),
       ...extensions,
     ],

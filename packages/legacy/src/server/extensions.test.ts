@@ -31,7 +31,7 @@ function serve() {
     version: '1.0.0',
     state: sealedState({ keys: [randomBytes(32)] }),
     tools: [look],
-    extensions: [counting, legacy({ onWarning: () => {} })],
+    extensions: [counting, legacy()],
   })
   return { client: createScriptedClient(httpHandler(server)), received }
 }

@@ -1,7 +1,7 @@
 import type { ServerExtension } from '@x/schema'
 import { createDeps } from './deps.ts'
 import { createHttpAdapter } from './http/http-adapter.ts'
-import { type LegacyOptions, resolveLegacySettings } from './options.ts'
+import { checkLegacyOptions, type LegacyOptions, resolveLegacySettings } from './options.ts'
 import { createStreamAdapter } from './stdio/stream-adapter.ts'
 
 /** The member that {@link legacy} adds to its server. */
@@ -29,14 +29,13 @@ const localOnlyMessage =
  * @throws TypeError for a revision that is not known, and RangeError for a number that makes no sense.
  */
 export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
-  // A wrong option is reported where it is written.
-  resolveLegacySettings(options, undefined)
+  checkLegacyOptions(options)
   return {
     side: 'server',
     name: 'legacy',
     identifier: 'x/legacy',
     start(host) {
-      const deps = createDeps(host, resolveLegacySettings(options, host.state))
+      const deps = createDeps(host, resolveLegacySettings(options, host))
       const httpAdapter = createHttpAdapter(deps)
       const streamAdapter = createStreamAdapter(deps)
       return {
@@ -45,7 +44,7 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
             return deps.stateRounds?.missingEchoCount ?? 0
           },
         },
-        ...(options.codec === undefined && host.state === undefined && { localOnly: localOnlyMessage }),
+        ...(host.state === undefined && { localOnly: localOnlyMessage }),
         adapters: { http: httpAdapter.adapter, stream: streamAdapter.adapter },
         drain: () => httpAdapter.drain(),
         async close() {

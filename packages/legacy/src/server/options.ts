@@ -1,22 +1,26 @@
-import { checkOptions, type ErrorListener, errorListener, maxTimerMs } from '@x/core'
-import type { JsonObject } from '@x/schema'
+import { type ChangeBus, checkOptions, isWorkerd, maxTimerMs, type Runtime } from '@x/core'
+import type { ExtensionHost } from '@x/schema'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 
-/** A problem that does not stop calls, and that an operator should know. */
+/** The codes of the warnings that the extension writes to the log of its server. */
+export type LegacyWarningCode =
+  /** A session id was not accepted. The client sees 404 for every reason. */
+  | 'session_rejected'
+  /** An answer reached an instance that waits for none: the balancer has to send a session to one instance. */
+  | 'unknown_answer'
+  /** A session id is longer than 2 KiB, which some proxies do not pass on. */
+  | 'large_session'
+  /** A limit ended a stream, left a `state` out, or dropped what an idle session had set. */
+  | 'limit'
+  /** The `state` of an answer was not accepted. The client sees 400 for every reason. */
+  | 'state_rejected'
+  /** A client did not return the `state` of a question: its answer went to the call that waits here. */
+  | 'missing_echo'
+
+/** A problem that does not stop calls. */
 export interface LegacyWarning {
-  readonly code: /** A session id was not accepted. The client sees 404 for every reason. */
-    | 'session_rejected'
-    /** An answer reached an instance that waits for none: the balancer has to send a session to one instance. */
-    | 'unknown_answer'
-    /** A session id is longer than 2 KiB, which some proxies do not pass on. */
-    | 'large_session'
-    /** A limit ended a stream, left a `state` out, or dropped what an idle session had set. */
-    | 'limit'
-    /** The `state` of an answer was not accepted. The client sees 400 for every reason. */
-    | 'state_rejected'
-    /** A client did not return the `state` of a question: its answer went to the call that waits here. */
-    | 'missing_echo'
+  readonly code: LegacyWarningCode
   readonly message: string
 }
 
@@ -28,59 +32,11 @@ export interface StateQuestion {
   readonly tool: string | undefined
 }
 
-/** Options of the `state` of questions (SEP-1685). */
-export interface LegacyStateOptions {
-  /**
-   * Seals the states. It opens each once at an instance. `singleUseState(codec, store)` extends that to the whole
-   * fleet.
-   */
-  readonly codec: StateCodec
-  /**
-   * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are
-   * known to return them: strict ones drop such a request, and the call hangs until its time is over.
-   */
-  readonly sendTo?: 'all' | undefined
-  /** More codecs by name, for {@link LegacyStateOptions.chooseCodec}. A name has letters, digits and hyphens. */
-  readonly otherCodecs?: Readonly<Record<string, StateCodec>> | undefined
-  /**
-   * Returns the name of one of `otherCodecs`, true for `codec`, or false for no state. True for every question when
-   * absent.
-   */
-  readonly chooseCodec?: ((question: StateQuestion) => string | boolean) | undefined
-}
-
-/** Sends short messages between the instances of a server: any `ChangeBus` of `@x/server` is one. */
-export interface LinkBus {
-  /** Sends to every instance that listens. Rejects when the message could not be delivered to the bus. */
-  publish(change: { readonly topic: string; readonly data?: JsonObject | undefined }): Promise<void>
-  /** Listens until the function that it resolves with is called. `onGap`: messages may have been lost. */
-  listen(listener: {
-    readonly onChange: (change: { readonly topic: string; readonly data?: JsonObject | undefined }) => void
-    readonly onGap: () => void
-  }): Promise<() => void>
-}
-
-/** The link of the instances of a server: a store that they share, and a bus that wakes them. */
-export interface LegacyLink {
-  /**
-   * Keeps calls that wait, their answers, and what sessions have set: `redisStore` or `postgresStore` of
-   * `@x/state-codec`.
-   */
-  readonly store: StateStore
-  /** Carries the names of what changed: `redisBus` or `postgresBus` of `@x/server`. */
-  readonly bus: LinkBus
-}
-
 /** Options of {@link legacy}. */
 export interface LegacyOptions {
-  /**
-   * Seals session ids. The `state` of the server when absent. Where it has none, a random key, and then the server may
-   * be reached from this machine only.
-   */
-  readonly codec?: StateCodec | undefined
   /** The revisions to serve. Default: all. */
   readonly revisions?: readonly LegacyRevision[] | undefined
-  /** Milliseconds that a session lives. Default: 24 hours. The codec has to open tokens for as long (`maxAgeMs`). */
+  /** Milliseconds that a session lives. Default: 24 hours. The `state` of the server has to open tokens for as long. */
   readonly sessionTtlMs?: number | undefined
   /** Milliseconds that a question waits for its answer. Default: 10 minutes. */
   readonly answerTimeoutMs?: number | undefined
@@ -91,156 +47,174 @@ export interface LegacyOptions {
    * absent.
    */
   readonly closeAfterMs?: number | undefined
-  /** Rounds of one call that involve its client. Default: 50. */
-  readonly maxRounds?: number | undefined
-  /** Broken streams that one instance keeps for their readers. Default: 1,000, and 16 of one session. */
-  readonly maxStreams?: number | undefined
   /**
-   * Switches the `state` of SEP-1685 on: questions carry their call, sealed, to clients that declare that they return
-   * it. A call that waits for an answer then survives a restart of its instance, behind a balancer that hashes the
-   * session header. Off when absent.
+   * Sends the `state` of SEP-1685 with questions to clients that declare that they return it: the call, sealed with the
+   * `state` of the server. A call that waits for an answer then survives a restart of its instance, behind a balancer
+   * that hashes the session header. A function chooses the questions. None has a `state` when absent.
    */
-  readonly state?: StateCodec | LegacyStateOptions | undefined
+  readonly questionState?: true | ((question: StateQuestion) => boolean) | undefined
   /**
-   * Joins the instances of a fleet behind any balancer: each takes the answers and continues the streams of all, and
-   * calls that wait for an answer survive the end of their instance. None when absent: then the balancer has to hash
-   * the session header.
+   * Links the instances of a fleet behind any balancer: `redisStore` or `postgresStore` of `@x/state-codec`, the same
+   * for all instances. Each instance then takes the answers and continues the streams of all, and calls that wait for
+   * an answer survive the end of their instance. The server needs a `subscriptions.bus`, over which the instances
+   * notify one another. When absent, the balancer has to hash the session header.
    */
-  readonly link?: LegacyLink | undefined
-  /** Receives warnings. By default each kind is one line of `console.error`. `false` for none. */
-  readonly onWarning?: ErrorListener<[warning: LegacyWarning]>
+  readonly store?: StateStore | undefined
+}
+
+/** The parts of its server that the extension uses. */
+export type HostParts = Pick<ExtensionHost, 'bus' | 'log' | 'state'> & { readonly runtime: Pick<Runtime, 'now'> }
+
+/** What linked instances share. */
+export interface LegacyLink {
+  /** Keeps calls that wait, their answers, and what sessions have set. */
+  readonly store: StateStore
+  /** Carries the names of what changed. */
+  readonly bus: ChangeBus
 }
 
 /** {@link LegacyOptions} with what is absent filled in. */
 export interface LegacySettings {
-  readonly codec: StateCodec
+  /** Seals session ids. */
+  readonly state: StateCodec
   /** Newest first. */
   readonly revisions: readonly LegacyRevision[]
   readonly sessionTtlMs: number
   readonly answerTimeoutMs: number
   readonly resumeWindowMs: number
   readonly closeAfterMs: number
-  readonly maxRounds: number
-  readonly maxStreams: number
-  readonly maxStreamsOfSession: number
-  readonly stateSettings: StateSettings | undefined
+  /** False where a call ends with its connection, so that no stream waits for its reader. */
+  readonly keepsStreams: boolean
+  readonly questionState: QuestionStateSettings | undefined
   readonly link: LegacyLink | undefined
   readonly warn: (warning: LegacyWarning) => void
 }
 
-/** {@link LegacyStateOptions} with what is absent filled in. The name of the first codec is empty. */
-export interface StateSettings {
-  readonly codecs: ReadonlyMap<string, StateCodec>
-  readonly sendsToAll: boolean
-  /** Returns the name of a codec, or undefined for no state. */
-  readonly chooseCodecName: (question: StateQuestion) => string | undefined
+/** Settings of the `state` of questions (SEP-1685). */
+export interface QuestionStateSettings {
+  /** Opens each state once. */
+  readonly codec: StateCodec
+  /** Returns true for a question that is sent with a state. */
+  readonly isChosen: (question: StateQuestion) => boolean
 }
 
 const dayMs = 86_400_000
 
 const legacyOptionNames = {
-  codec: true,
   revisions: true,
   sessionTtlMs: true,
   answerTimeoutMs: true,
   resumeWindowMs: true,
   closeAfterMs: true,
-  maxRounds: true,
-  maxStreams: true,
-  state: true,
-  link: true,
-  onWarning: true,
+  questionState: true,
+  store: true,
 } satisfies Record<keyof LegacyOptions, true>
 
 /**
- * Fills in what is absent.
- *
- * Throws a TypeError for a revision that is not known, and a RangeError for a number that makes no sense.
+ * Checks options where they are written. Throws a TypeError for an option or a revision that is not known, and a
+ * RangeError for a number that makes no sense.
  */
-export function resolveLegacySettings(options: LegacyOptions, serverState: StateCodec | undefined): LegacySettings {
+export function checkLegacyOptions(options: LegacyOptions): void {
   checkOptions(options, legacyOptionNames, 'legacy')
-  const givenRevisions = options.revisions ?? legacyRevisions
-  const unknownRevision = givenRevisions.find((revision) => !legacyRevisions.includes(revision))
-  if (unknownRevision !== undefined || givenRevisions.length === 0) {
-    throw new TypeError(
-      `revisions has ${JSON.stringify(unknownRevision)}: give one or more of ${legacyRevisions.join(', ')}`,
-    )
-  }
-  const requireMilliseconds = (name: keyof LegacyOptions, defaultMs: number): number =>
-    requireWholeNumber(name, options[name] ?? defaultMs, maxTimerMs)
+  resolveRevisions(options)
+  resolveTimes(options)
+}
+
+/** Fills in what is absent. Throws a TypeError where the server lacks what an option needs. */
+export function resolveLegacySettings(options: LegacyOptions, host: HostParts): LegacySettings {
+  if (isWorkerd()) rejectStreamOptions(options)
   return {
-    codec: resolveCodec(options.codec ?? serverState),
-    revisions: legacyRevisions.filter((revision) => givenRevisions.includes(revision)),
+    keepsStreams: !isWorkerd(),
+    state: host.state ?? createLocalState(),
+    revisions: resolveRevisions(options),
+    ...resolveTimes(options),
+    questionState: resolveQuestionState(options, host.state),
+    link: resolveLink(options.store, host.bus),
+    warn: createWarn(host),
+  }
+}
+
+/** The options whose calls continue without the connection that began them. */
+const streamOptionNames = ['closeAfterMs', 'questionState', 'store'] as const
+
+function rejectStreamOptions(options: LegacyOptions): void {
+  const givenName = streamOptionNames.find((name) => options[name] !== undefined)
+  if (givenName === undefined) return
+  throw new TypeError(
+    `legacy({ ${givenName} }) does not work on workerd, which ends a call with its connection: leave ${givenName} out`,
+  )
+}
+
+function resolveRevisions({ revisions = legacyRevisions }: LegacyOptions): readonly LegacyRevision[] {
+  const unknownRevision = revisions.find((revision) => !legacyRevisions.includes(revision))
+  if (unknownRevision === undefined && revisions.length > 0)
+    return legacyRevisions.filter((revision) => revisions.includes(revision))
+  throw new TypeError(
+    `revisions has ${JSON.stringify(unknownRevision)}: give one or more of ${legacyRevisions.join(', ')}`,
+  )
+}
+
+type Times = Pick<LegacySettings, 'sessionTtlMs' | 'answerTimeoutMs' | 'resumeWindowMs' | 'closeAfterMs'>
+
+function resolveTimes(options: LegacyOptions): Times {
+  const requireMilliseconds = (name: keyof Times, defaultMs: number): number => {
+    const value: unknown = options[name]
+    if (value === undefined) return defaultMs
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= maxTimerMs) return value
+    throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${maxTimerMs}`)
+  }
+  return {
     sessionTtlMs: requireMilliseconds('sessionTtlMs', dayMs),
     answerTimeoutMs: requireMilliseconds('answerTimeoutMs', 600_000),
     resumeWindowMs: requireMilliseconds('resumeWindowMs', 60_000),
-    closeAfterMs:
-      options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : requireMilliseconds('closeAfterMs', dayMs),
-    maxRounds: requireWholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
-    maxStreams: requireWholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
-    maxStreamsOfSession: 16,
-    stateSettings: options.state === undefined ? undefined : resolveStateSettings(options.state),
-    link: options.link,
-    warn: createSafeWarn(
-      options.onWarning === undefined ? createConsoleWarn() : errorListener(options.onWarning, '@x/legacy'),
-    ),
+    closeAfterMs: requireMilliseconds('closeAfterMs', Number.POSITIVE_INFINITY),
   }
 }
 
-function resolveCodec(codec: StateCodec | undefined): StateCodec {
-  return codec ?? sealedState({ keys: [randomKey()] })
-}
-
-function resolveStateSettings(stateOption: StateCodec | LegacyStateOptions): StateSettings {
-  const {
-    codec,
-    sendTo,
-    otherCodecs = {},
-    chooseCodec = () => true,
-  } = 'codec' in stateOption ? stateOption : { codec: stateOption }
-  const invalidName = Object.keys(otherCodecs).find((name) => !/^[\w-]+$/.test(name))
-  if (invalidName !== undefined)
-    throw new TypeError(`state.otherCodecs has "${invalidName}": a name has letters, digits and hyphens`)
-  const codecs = new Map([['', toSingleUseCodec(codec)]])
-  for (const [name, otherCodec] of Object.entries(otherCodecs)) codecs.set(name, toSingleUseCodec(otherCodec))
+/** A codec with a random key, which is made when it is first used: workerd has no random values while it starts. */
+function createLocalState(): StateCodec {
+  let codec: StateCodec | undefined
+  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()] }))
   return {
-    codecs,
-    sendsToAll: sendTo === 'all',
-    chooseCodecName(question) {
-      const stateChoice = chooseCodec(question)
-      if (typeof stateChoice === 'boolean') return stateChoice ? '' : undefined
-      if (Object.hasOwn(otherCodecs, stateChoice)) return stateChoice
-      throw new TypeError(`state.chooseCodec returned "${stateChoice}", which state.otherCodecs does not have`)
-    },
+    seal: (value, options) => getCodec().seal(value, options),
+    open: (token, options) => getCodec().open(token, options),
   }
 }
 
-/** A state opens once at this instance, with every codec. */
-function toSingleUseCodec(codec: StateCodec): StateCodec {
-  return singleUseState(codec, memoryStore({ maxEntries: 100_000 }))
-}
-
-function requireWholeNumber(name: string, value: unknown, maximum: number): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= maximum) return value
-  throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${maximum}`)
-}
-
-function createSafeWarn(listener: (warning: LegacyWarning) => void): (warning: LegacyWarning) => void {
-  return (warning) => {
-    try {
-      listener(warning)
-    } catch {
-      // The answer to a request must not depend on how warnings are written down.
-    }
+function resolveQuestionState(
+  { questionState, store }: LegacyOptions,
+  state: StateCodec | undefined,
+): QuestionStateSettings | undefined {
+  if (questionState === undefined) return undefined
+  if (state === undefined)
+    throw new TypeError('legacy({ questionState }) seals with the `state` of the server: give createServer a `state`')
+  return {
+    codec: singleUseState(state, store ?? memoryStore({ maxEntries: maxOpenedStates })),
+    isChosen: questionState === true ? () => true : questionState,
   }
 }
 
-function createConsoleWarn(): (warning: LegacyWarning) => void {
-  const reportedCodes = new Set<string>()
-  const writeToConsole = errorListener<[LegacyWarning]>(undefined, '@x/legacy')
-  return (warning) => {
-    if (reportedCodes.has(warning.code)) return
-    reportedCodes.add(warning.code)
-    writeToConsole(warning)
+/** The states that were opened at this instance and are remembered, so that none opens twice. */
+const maxOpenedStates = 100_000
+
+function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined): LegacyLink | undefined {
+  if (store === undefined) return undefined
+  if (bus !== undefined) return { store, bus }
+  throw new TypeError(
+    'legacy({ store }) needs a bus that all instances share: give createServer `subscriptions: { bus }`, ' +
+      'such as redisBus or postgresBus of @x/server',
+  )
+}
+
+/** A peer causes most warnings: more of one code in this time, in milliseconds, would only fill the log. */
+const warningPauseMs = 60_000
+
+function createWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => void {
+  const loggedAt = new Map<LegacyWarningCode, number>()
+  return ({ code, message }) => {
+    const now = runtime.now()
+    if (now - (loggedAt.get(code) ?? Number.NEGATIVE_INFINITY) < warningPauseMs) return
+    loggedAt.set(code, now)
+    log({ level: 'warning', method: 'legacy', code, message })
   }
 }

@@ -104,7 +104,7 @@ export interface LinkedServers {
 
 /** Starts instances that share keys, a store and a bus. */
 export function createLinkedServers(options: LegacyOptions = {}): LinkedServers {
-  const codec = sealedState({ keys: [randomBytes(32)] })
+  const state = sealedState({ keys: [randomBytes(32)] })
   const [shared, store] = [memoryBus(), createFaultyStore()]
   const steps: string[] = []
   const errors: unknown[] = []
@@ -113,8 +113,14 @@ export function createLinkedServers(options: LegacyOptions = {}): LinkedServers 
   const start = () => {
     const bus = createTestBus(shared)
     const server = createLegacyServer(
-      { tools, state: codec, strictReplay: false, log: ({ err }) => errors.push(err) },
-      { codec, link: { store, bus: bus.bus }, ...options },
+      {
+        tools,
+        state,
+        strictReplay: false,
+        subscriptions: { bus: bus.bus },
+        log: ({ err }) => errors.push(err),
+      },
+      { store, ...options },
     )
     return { ...bus, server, handle: httpHandler(server) }
   }

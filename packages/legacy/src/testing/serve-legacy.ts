@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import type { Runtime } from '@x/core'
+import type { Log, LogRecord, Runtime } from '@x/core'
 import { createServer, type McpServer, sealedState, type ServerDefinition } from '@x/server'
 import { legacy } from '../server/legacy.ts'
 import type { LegacyOptions } from '../server/options.ts'
+
+/** Returns a log that adds the warnings of the extension to a list. An error is written to the console. */
+export function collectWarnings(warnings: LogRecord[]): Log {
+  return (record) => {
+    if (record.level === 'error') console.error(record.message, record.err)
+    else if (record.method === 'legacy') warnings.push(record)
+  }
+}
 
 /** Creates a server of both eras. */
 export function createLegacyServer(
@@ -11,6 +19,7 @@ export function createLegacyServer(
   runtime: Partial<Runtime> = {},
 ): McpServer {
   const state = sealedState({ keys: [randomBytes(32)] })
-  const extensions = [legacy({ onWarning: () => {}, ...options })]
-  return createServer({ name: 'both-eras', version: '1.2.3', state, runtime, ...definition, extensions })
+  const extensions = [legacy(options)]
+  const log = collectWarnings([])
+  return createServer({ name: 'both-eras', version: '1.2.3', state, log, runtime, ...definition, extensions })
 }

@@ -1,6 +1,6 @@
 import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import type { JsonObject, JsonValue, Ledger, Log, Runtime } from '@x/core'
+import type { ChangeBus, JsonObject, JsonValue, Ledger, Log, Runtime } from '@x/core'
 import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { Undrain } from './server.ts'
@@ -68,6 +68,8 @@ export interface ExtensionHost {
    * instance could open what it seals.
    */
   readonly state: HostStateCodec | undefined
+  /** The bus of the server's subscriptions that its author gave, over which instances notify one another. */
+  readonly bus: ChangeBus | undefined
   /** Returns true while the server has tools and each of them has `task: 'required'`. */
   runsOnlyTasks(): boolean
   /**

@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, sealedState, type ServerDefinition, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { z } from 'zod'
@@ -41,7 +41,7 @@ export function createOlderServer(about: Pick<ServerDefinition, 'log'>): OlderSe
     tools: [ask, visit],
     state,
     limits: { calls: quota, waitingCalls: waiting.calls, bytes: waiting.bytes },
-    extensions: [legacy({ onWarning: () => {} })],
+    extensions: [legacy()],
   })
   return { server, counts: () => ({ waiting: server.ledger.usedInAll('waiting_calls'), looks }) }
 }

@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { tasks } from '@x/tasks/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { createFixture } from './fixture.ts'

@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import type { ServerExtension } from '@x/schema'
 import {
   createServer,
@@ -25,7 +25,7 @@ export function ourServer(): McpServer {
 
 /** The same server, for older clients too. */
 export function ourServerOfBothEras(): McpServer {
-  return createOurServer([legacy({ codec: stateWith(keys.first), onWarning: () => {} })])
+  return createOurServer([legacy()])
 }
 
 function createOurServer(extensions: readonly ServerExtension[]): McpServer {

@@ -1,4 +1,4 @@
-import { legacy } from '@x/legacy/server'
+import { legacy } from '@x/legacy'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'

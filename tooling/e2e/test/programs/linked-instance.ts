@@ -1,10 +1,11 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { connectRedis } from '@tooling/real-servers/redis'
-import { legacy, type LegacyLink } from '@x/legacy/server'
-import { createServer, sealedState, tool } from '@x/server'
+import { legacy } from '@x/legacy'
+import { type ChangeBus, createServer, sealedState, tool } from '@x/server'
 import { postgresBus } from '@x/server/postgres'
 import { redisBus } from '@x/server/redis'
+import type { StateStore } from '@x/state-codec'
 import { postgresStore } from '@x/state-codec/postgres'
 import { redisStore } from '@x/state-codec/redis'
 import { serveHttp } from '@x/transport-http/node'
@@ -13,7 +14,7 @@ import * as z from 'zod'
 
 const { STATE_KEY, EFFECTS = '', REDIS_PATH, DATABASE_URL } = process.env
 
-async function openLink(): Promise<LegacyLink> {
+async function connectFleet(): Promise<{ readonly store: StateStore; readonly bus: ChangeBus }> {
   if (REDIS_PATH === undefined) {
     const pool = new Pool({ connectionString: DATABASE_URL, max: 6, allowExitOnIdle: true })
     pool.on('error', () => {})
@@ -52,12 +53,14 @@ const work = tool('work', {
 
 async function start(): Promise<void> {
   const state = sealedState({ keys: [STATE_KEY] })
+  const { store, bus } = await connectFleet()
   const server = createServer({
     name: 'linked',
     version: '1.0.0',
     state,
     tools: [pair, work],
-    extensions: [legacy({ link: await openLink() })],
+    subscriptions: { bus },
+    extensions: [legacy({ store })],
   })
   const { port } = await serveHttp(server, { stopOnSignals: true })
   process.stdout.write(`${port}\n`)

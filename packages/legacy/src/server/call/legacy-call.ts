@@ -92,22 +92,17 @@ async function runRounds(
     )
     if ('failure' in outcome) return createFailureResponse(call, outcome.failure)
     if (outcome.isClientInvolved) roundCount += 1
-    if (hasTooManyRounds({ roundCount, retryCount }, deps)) return createTooManyRoundsResponse(call)
+    if (roundCount > maxRounds || retryCount > maxRetries) return createTooManyRoundsResponse(call)
     request = addAnswers(firstRequest, requestState, outcome.answers)
   }
 }
 
+/** Rounds of one call that involve its client: a form with a question for each field has fewer. */
+const maxRounds = 50
 const maxRetries = 1000
 
 function countEarlierRounds(resumedRound: WaitingRound | undefined): number {
   return resumedRound === undefined ? 0 : resumedRound.roundCount + 1
-}
-
-function hasTooManyRounds(
-  { roundCount, retryCount }: { readonly roundCount: number; readonly retryCount: number },
-  { settings }: Deps,
-): boolean {
-  return roundCount > settings.maxRounds || retryCount > maxRetries
 }
 
 /** Returns the request that continues a call with the answers of a round that was asked before. */

@@ -43,23 +43,20 @@ function createDepsOf(options: LegacyOptions): Deps {
     info: { name: 'server', version: '1.0.0' },
     runtime: { ...platformRuntime, randomUuid: () => crypto.randomUUID() },
     ledger: createLedger(),
-    state: undefined,
+    state: sealedState({ keys: [randomBytes(32)] }),
+    bus: memoryBus(),
     beginWork: () => () => {},
     report: () => {},
   }
-  const deps = createDeps(
-    host as unknown as Parameters<typeof createDeps>[0],
-    resolveLegacySettings(options, undefined),
-  )
+  const deps = createDeps(host as unknown as Parameters<typeof createDeps>[0], resolveLegacySettings(options, host))
   createHttpAdapter(deps)
   return deps
 }
 
-const state = sealedState({ keys: [randomBytes(32)] })
 const kinds: readonly (readonly [string, () => RoundStore])[] = [
   ['in memory', createMemoryRounds],
-  ['in the state of its questions', () => createDepsOf({ state }).rounds],
-  ['in the store of a link', () => createDepsOf({ link: { store: memoryStore(), bus: memoryBus() } }).rounds],
+  ['in the state of its questions', () => createDepsOf({ questionState: true }).rounds],
+  ['in the store of a link', () => createDepsOf({ store: memoryStore() }).rounds],
 ]
 
 describe.each(kinds)('a round %s', (_, createStore) => {
@@ -85,8 +82,8 @@ describe.each(kinds)('a round %s', (_, createStore) => {
 })
 
 test('a round in a store is claimed by one instance, each time that it asks [LEG-093]', async () => {
-  const link = { store: memoryStore(), bus: memoryBus() }
-  const [first, second] = [createDepsOf({ link }).rounds, createDepsOf({ link }).rounds]
+  const shared = { store: memoryStore() }
+  const [first, second] = [createDepsOf(shared).rounds, createDepsOf(shared).rounds]
   await first.keep(round, client)
   expect(await second.claim(round)).toBe(true)
   expect([await first.claim(round), await second.claim(round)]).toEqual([false, true])

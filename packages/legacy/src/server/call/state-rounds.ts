@@ -15,28 +15,24 @@ export interface StateRounds extends RoundStore {
 
 const statePurpose = 'legacy-state'
 const maxWithdrawnQuestions = 100_000
-// No codec has this name.
-const defaultCodecKey = ':'
 
 /** Creates the states of an extension, undefined when its author did not switch them on. */
 export function createStateRounds(settings: LegacySettings): StateRounds | undefined {
-  const { stateSettings, warn } = settings
-  if (stateSettings === undefined) return undefined
-  const { codecs, sendsToAll, chooseCodecName } = stateSettings
+  const { questionState, warn } = settings
+  if (questionState === undefined) return undefined
+  const { codec, isChosen } = questionState
   const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
 
   /** Seals the round for one question, undefined where the author wants no state, or it is too large. */
   async function sealRound(round: WaitingRound, { id, method }: RoundQuestion): Promise<string | undefined> {
-    const codecName = chooseCodecName({ method, tool: toolNameIn(round.request) })
-    const codec = codecs.get(codecName ?? defaultCodecKey)
+    if (!isChosen({ method, tool: toolNameIn(round.request) })) return undefined
     try {
-      const sealed = await codec?.seal(encodeRound(round, { withParams: false }), {
+      return await codec.seal(encodeRound(round, { withParams: false }), {
         purpose: statePurpose,
         binding: bindingOf(round.owner, id),
         ttlMs,
       })
-      return sealed === undefined || codecName === '' ? sealed : `${codecName}:${sealed}`
     } catch (error) {
       if (!isStateError(error) && !(error instanceof StateUsageError)) throw error
       warn({ code: 'limit', message: `The state of a question was left out: ${error.message}` })
@@ -50,7 +46,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
     async keep(round, { capabilities }) {
       const states = new Map<string, string>()
       // STA-008: a client that has not declared the echo gets no state. A pair of streams ends with its process.
-      const returnsStates = sendsToAll || capabilities.experimental?.['requestState'] !== undefined
+      const returnsStates = capabilities.experimental?.['requestState'] !== undefined
       if (!returnsStates || round.streamId === '') return { states, isShared: false }
       for (const question of round.questions) {
         const state = await sealRound(round, question)
@@ -62,11 +58,9 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
     async findByAnswer({ id, state }, owner) {
       const questionId = String(id)
       if (typeof state !== 'string' || withdrawnQuestions.get(questionId) === true) return undefined
-      const colonIndex = state.indexOf(':')
-      const codec = codecs.get(colonIndex === -1 ? '' : state.slice(0, colonIndex))
       try {
         const binding = bindingOf(owner, questionId)
-        return decodeRound(await codec?.open(state.slice(colonIndex + 1), { purpose: statePurpose, binding }))
+        return decodeRound(await codec.open(state, { purpose: statePurpose, binding }))
       } catch (error) {
         // A store behind the codec that cannot be reached says nothing of the state.
         if (!isStateError(error) || error.code === 'unavailable') throw error

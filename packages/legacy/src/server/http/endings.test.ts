@@ -83,7 +83,7 @@ test('a call that never stops asking comes to an end', async () => {
         await ctx.elicitResult(`round-${round}`, { message: 'Again?', schema: nameSchema })
     },
   })
-  const client = await connectScriptedClient({ tools: [nagging], options: { maxRounds: 3 } })
+  const client = await connectScriptedClient({ tools: [nagging], options: {} })
   const events = await client.openStream(createToolCall('nagging'))
   let questions = 0
   let last: JsonObject | undefined
@@ -93,7 +93,7 @@ test('a call that never stops asking comes to an end', async () => {
     questions += 1
     await client.post(answerOf(message['id'], { action: 'decline' }))
   }
-  expect([questions, textIn(last)]).toEqual([4, expect.stringContaining('more often than is allowed')])
+  expect([questions, textIn(last)]).toEqual([51, expect.stringContaining('more often than is allowed')])
 })
 
 test('a batch of a thousand, an empty one, and one of a later revision are rejected [LEG-021 LEG-097]', async () => {

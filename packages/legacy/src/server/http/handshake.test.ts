@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { createServer, resource, sealedState, tool } from '@x/server'
+import type { StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -97,13 +98,15 @@ test('an unknown resource answers -32002 with its URI [LEG-062]', async () => {
 })
 
 test('a session is open at every instance with the same keys [LEG-087]', async () => {
-  const codec = sealedState({ keys: [randomBytes(32)] })
-  const first = connect({ codec })
+  const connectInstance = (state: StateCodec): ScriptedClient =>
+    createScriptedClient(httpHandler(createLegacyServer({ tools: [greet], state })))
+  const state = sealedState({ keys: [randomBytes(32)] })
+  const first = connectInstance(state)
   await first.initialize()
-  const second = connect({ codec })
+  const second = connectInstance(state)
   const headers = { 'mcp-session-id': first.sessionId, 'mcp-protocol-version': '2025-11-25' }
   expect((await second.post(createRpcRequest('ping'), headers)).status).toBe(200)
-  const other = connect({ codec: sealedState({ keys: [randomBytes(32)] }) })
+  const other = connectInstance(sealedState({ keys: [randomBytes(32)] }))
   expect((await other.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 
@@ -148,7 +151,7 @@ test('without the package an initialize is rejected as before [LEG-095]', async 
 test.each([
   [{ revisions: [] }, TypeError],
   [{ sessionTtlMs: 0 }, RangeError],
-  [{ maxRounds: 1.5 }, RangeError],
+  [{ answerTimeoutMs: 1.5 }, RangeError],
 ])('options that make no sense are rejected: %o', (options, error) => {
   expect(() => createLegacyServer({}, options)).toThrow(error)
 })

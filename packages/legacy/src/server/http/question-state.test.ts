@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { LogRecord } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { McpServer } from '@x/server'
+import { createServer, type McpServer, memoryBus } from '@x/server'
 import { memoryStore, migratingState, sealedState, type StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { describe, expect, test } from 'vitest'
@@ -15,23 +16,25 @@ import {
   elicitAndSampleTool,
 } from '../../testing/asking.ts'
 import { type EventReader, createScriptedClient, type ScriptedClient } from '../../testing/scripted-client.ts'
-import { createLegacyServer } from '../../testing/serve-legacy.ts'
-import type { LegacyApi } from '../legacy.ts'
-import type { LegacyOptions, LegacyWarning } from '../options.ts'
+import { collectWarnings, createLegacyServer } from '../../testing/serve-legacy.ts'
+import { legacy, type LegacyApi } from '../legacy.ts'
+import type { LegacyOptions } from '../options.ts'
 
 const echoing = { ...allCapabilities, experimental: { requestState: {} } }
 const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
 
 /** Instances that share nothing but their keys; requests go to the one that the balancer chose. */
-function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
-  const codec = ownCodec ?? sealedState({ keys: [randomBytes(32)] })
+function createFleet(options: LegacyOptions = {}, ownState?: StateCodec) {
+  const state = ownState ?? sealedState({ keys: [randomBytes(32)] })
+  const bus = memoryBus()
   const steps: string[] = []
-  const warnings: LegacyWarning[] = []
+  const warnings: LogRecord[] = []
+  const log = collectWarnings(warnings)
   const pair = createPairTool(steps)
   const start = () => {
     const server = createLegacyServer(
-      { tools: [greetTool, pair, elicitAndSampleTool], state: codec, strictReplay: false },
-      { codec, state: codec, onWarning: (warning) => warnings.push(warning), ...options },
+      { tools: [greetTool, pair, elicitAndSampleTool], state, strictReplay: false, subscriptions: { bus }, log },
+      { questionState: true, ...options },
     ) as McpServer & { readonly legacy: LegacyApi }
     return { server, handle: httpHandler(server) }
   }
@@ -85,44 +88,43 @@ describe('a question with its state', () => {
     expect(textIn(await events.readMessage())).toBe('Ada by m')
   })
 
-  test('goes to all clients where the author says so, and to none without the option [STA-008 LEG-099]', async () => {
-    const codec = sealedState({ keys: [randomBytes(32)] })
-    const fleet = createFleet({ state: { codec, sendTo: 'all' } })
-    await fleet.client.initialize({ capabilities: allCapabilities })
-    expect((await question(await fleet.client.openStream(createToolCall('greet')))).state).toEqual(expect.any(String))
-    const without = createFleet({ state: undefined })
+  test('goes to no client without the option [STA-008 LEG-099]', async () => {
+    const without = createFleet({ questionState: undefined })
     await without.client.initialize({ capabilities: echoing })
     expect((await question(await without.client.openStream(createToolCall('greet')))).state).toBeUndefined()
   })
 
-  test('is sealed by the codec that its author chose for the tool and the kind, or has none', async () => {
-    const [codec, own] = [sealedState({ keys: [randomBytes(32)] }), sealedState({ keys: [randomBytes(32)] })]
+  test('is sent where its author chose so for the tool and the kind', async () => {
     const fleet = createFleet({
-      state: {
-        codec,
-        otherCodecs: { greetings: own },
-        chooseCodec: ({ tool: name, method }) => {
-          if (name === 'greet') return 'greetings'
-          return method === 'elicitation/create'
-        },
-      },
+      questionState: ({ tool: name, method }) => name === 'greet' || method === 'elicitation/create',
     })
     await fleet.client.initialize({ capabilities: echoing })
     const greeting = await question(await fleet.client.openStream(createToolCall('greet')))
-    expect(greeting.state).toMatch(/^greetings:/)
+    expect(greeting.state).toEqual(expect.any(String))
     const events = await fleet.client.openStream(createToolCall('both'))
-    expect((await question(events)).state).not.toContain(':')
+    expect((await question(events)).state).toEqual(expect.any(String))
     expect((await question(events)).state).toBeUndefined()
     fleet.restart()
     expect((await fleet.client.post(echo(greeting.id, ada, greeting.state))).status).toBe(202)
     expect(textIn(await (await resume(fleet.client, greeting.eventId)).readMessage())).toContain('Ada')
   })
 
-  test('names its codecs in a form that an answer can repeat', () => {
-    const codec = sealedState({ keys: [randomBytes(32)] })
-    expect(() => createFleet({ state: { codec, otherCodecs: { 'a:b': codec } } })).toThrow(
-      'letters, digits and hyphens',
-    )
+  test('needs a codec of the server, which other instances have', () => {
+    expect(() =>
+      createServer({ name: 'demo', version: '1.0.0', extensions: [legacy({ questionState: true })] }),
+    ).toThrow('legacy({ questionState }) seals with the `state` of the server: give createServer a `state`')
+  })
+
+  test('opens once in the fleet where the instances share a store [STA-006]', async () => {
+    const store = memoryStore()
+    const fleet = createFleet({ store })
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.openStream(createToolCall('greet'))
+    const { id, state } = await question(events)
+    expect((await fleet.client.post(echo(id, ada, state))).status).toBe(202)
+    expect(textIn(await events.readMessage())).toContain('Ada')
+    fleet.restart()
+    expect((await fleet.client.post(echo(id, ada, state))).status).toBe(400)
   })
 })
 
@@ -218,7 +220,7 @@ describe('a state that comes back', () => {
     ['altered', (given) => `${given.slice(0, -2)}${given.endsWith('AA') ? 'BB' : 'AA'}`],
     ['an object', (given) => ({ given })],
     ['empty', () => ''],
-    ['of a codec that does not exist', (given) => `other:${given}`],
+    ['with a prefix', (given) => `other:${given}`],
   ])('%s is refused, and the question goes on waiting [STA-005 LEG-101]', async (_, alter) => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
@@ -236,7 +238,7 @@ describe('a state that comes back', () => {
   test('of another session, of another question, late or a second time is refused with the same answer [STA-006 LEG-101]', async () => {
     let now = Date.now()
     const clock = { now: () => now }
-    const fleet = createFleet({ state: sealedState({ keys: [randomBytes(32)], runtime: clock }) })
+    const fleet = createFleet({}, sealedState({ keys: [randomBytes(32)], runtime: clock }))
     await fleet.client.initialize({ capabilities: echoing })
     const events = await fleet.client.openStream(createToolCall('both'))
     const [form, model] = [await question(events), await question(events)]
@@ -273,7 +275,7 @@ describe('a state that comes back', () => {
     await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))
     await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))
     expect(textIn(await events.readMessage())).toBe('Ada and Ada')
-    expect([fleet.missingEchoCount(), fleet.codes()]).toEqual([2, ['missing_echo', 'missing_echo']])
+    expect([fleet.missingEchoCount(), fleet.codes()]).toEqual([2, ['missing_echo']])
     fleet.restart()
     expect((await fleet.client.post(answerOf('gone', ada))).status).toBe(400)
   })
@@ -298,12 +300,12 @@ test.each(['dual', 'state-first', 'state'] as const)(
       state: sealedState({ keys: [randomBytes(32)] }),
       ...(phase !== 'state' && { store }),
     })
-    const fleet = createFleet({ state: codec })
+    const fleet = createFleet({}, codec)
     await fleet.client.initialize({ capabilities: echoing })
     const { id, state, eventId } = await question(await fleet.client.openStream(createToolCall('greet')))
     fleet.restart()
     await fleet.client.post(echo(id, ada, state))
     expect(textIn(await (await resume(fleet.client, eventId)).readMessage())).toContain('Ada')
-    expect(codec.report()).toMatchObject({ phase, sealedCount: 1, openedCount: 1, rejectedCount: 0, fallbackCount: 0 })
+    expect(codec.report()).toMatchObject({ phase, rejectedCount: 0, fallbackCount: 0 })
   },
 )

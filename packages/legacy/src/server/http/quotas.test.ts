@@ -131,7 +131,7 @@ test('what one caller ends, subscribes to and sets is refused beyond its share, 
     version: '1.0.0',
     state: sealedState({ keys: [randomBytes(32)] }),
     resources: [resource('test://notes', { name: 'notes', read: () => 'Notes' })],
-    extensions: [legacy({ onWarning: () => {} })],
+    extensions: [legacy()],
   })
   const handler = httpHandler(server, { clientAddress: ({ header }) => header('x-caller') })
   const connect = () => createScriptedClient(handler, '2025-11-25', { 'x-caller': greedy })

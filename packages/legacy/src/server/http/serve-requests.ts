@@ -82,7 +82,8 @@ function openCallContext(init: StreamInit, peer: HttpPeer, { deps, sessionStates
   const callerKey = callerKeyOf(view)
   const state = session === undefined ? undefined : sessionStates.getOrCreate(session, callerKey)
   const activeCalls = new Set<CancellableCall>()
-  const { resumeWindowMs, closeAfterMs } = deps.settings
+  const { resumeWindowMs, closeAfterMs, keepsStreams } = deps.settings
+  const isResumable = session !== undefined && keepsStreams
   const isLinked = link !== undefined && !init.isBatch && session !== undefined
   const stream: CallStream = createCallStream(init.reply, {
     id: init.id,
@@ -90,8 +91,8 @@ function openCallContext(init: StreamInit, peer: HttpPeer, { deps, sessionStates
     responseCount: init.responseCount,
     isBatch: init.isBatch,
     ...(isLinked && init.requestId !== undefined && { eventIdSuffix: createRequestSuffix(init.requestId) }),
-    isResumable: session !== undefined,
-    hasPrimingEvent: session !== undefined && revisionFeaturesOf(client.revision).hasPrimingEvents,
+    isResumable,
+    hasPrimingEvent: isResumable && revisionFeaturesOf(client.revision).hasPrimingEvents,
     resumeWindowMs,
     closeAfterMs,
     limits: view.limits,

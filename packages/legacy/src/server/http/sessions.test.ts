@@ -1,21 +1,26 @@
 import { randomBytes } from 'node:crypto'
+import type { LogRecord } from '@x/core'
 import { clientAddressKey, transportKey } from '@x/schema'
 import { createServer, sealedState, tool } from '@x/server'
+import type { StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
-import { createLegacyServer } from '../../testing/serve-legacy.ts'
+import { collectWarnings, createLegacyServer } from '../../testing/serve-legacy.ts'
 import { legacy } from '../legacy.ts'
-import type { LegacyOptions, LegacyWarning } from '../options.ts'
+import type { LegacyOptions } from '../options.ts'
 
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 const never = tool('never', { description: 'Never ends', run: () => new Promise<string>(() => {}) })
 
-function serve(options: LegacyOptions = {}, now = (): number => Date.now()) {
-  const warnings: LegacyWarning[] = []
-  const onWarning = (warning: LegacyWarning): void => void warnings.push(warning)
-  const server = createLegacyServer({ tools: [greet, never] }, { onWarning, ...options }, { now })
+function serve(
+  options: LegacyOptions = {},
+  { now = (): number => Date.now(), state }: { readonly now?: () => number; readonly state?: StateCodec } = {},
+) {
+  const warnings: LogRecord[] = []
+  const log = collectWarnings(warnings)
+  const server = createLegacyServer({ tools: [greet, never], log, ...(state && { state }) }, options, { now })
   const handler = httpHandler(server, {
     auth: (view) => {
       const subject = view.header('x-subject')
@@ -63,7 +68,7 @@ test('a session id is good for its principal alone; one answer to every other [L
 
 test('a session ends after its time [LEG-088]', async () => {
   let time = Date.now()
-  const { connect } = serve({ sessionTtlMs: 60_000 }, () => time)
+  const { connect } = serve({ sessionTtlMs: 60_000 }, { now: () => time })
   const client = connect()
   await client.initialize()
   expect((await client.post(createRpcRequest('ping'))).status).toBe(200)
@@ -158,10 +163,10 @@ test('200 GET streams of one caller stay within what the server allows them [LEG
 })
 
 test('an answer at an instance that did not ask gets 400, and the operator is told what to change [LEG-023]', async () => {
-  const codec = sealedState({ keys: [randomBytes(32)] })
-  const asking = serve({ codec }).connect()
+  const state = sealedState({ keys: [randomBytes(32)] })
+  const asking = serve({}, { state }).connect()
   await asking.initialize({ capabilities: { elicitation: {} } })
-  const { connect, warnings } = serve({ codec })
+  const { connect, warnings } = serve({}, { state })
   const headers = { 'mcp-session-id': asking.sessionId }
   const { status } = await connect().post({ jsonrpc: '2.0', id: 'q', result: { action: 'decline' } }, headers)
   expect([status, warnings]).toMatchObject([
@@ -172,12 +177,12 @@ test('an answer at an instance that did not ask gets 400, and the operator is to
 
 test('keys that changed end the sessions of their time, and a new one begins [LEG-087]', async () => {
   const [first, second] = [randomBytes(32), randomBytes(32)]
-  const before = serve({ codec: sealedState({ keys: [first] }) }).connect()
+  const before = serve({}, { state: sealedState({ keys: [first] }) }).connect()
   await before.initialize()
   const headers = { 'mcp-session-id': before.sessionId }
-  const rotated = serve({ codec: sealedState({ keys: [second, first] }) }).connect()
+  const rotated = serve({}, { state: sealedState({ keys: [second, first] }) }).connect()
   expect((await rotated.post(createRpcRequest('ping'), headers)).status).toBe(200)
-  const replaced = serve({ codec: sealedState({ keys: [second] }) }).connect()
+  const replaced = serve({}, { state: sealedState({ keys: [second] }) }).connect()
   expect((await replaced.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 

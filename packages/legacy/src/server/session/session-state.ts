@@ -68,6 +68,10 @@ export interface SessionStates {
 }
 
 const defaultLevel: LoggingLevel = 'info'
+/** Broken streams that one instance keeps for their readers, each with at most `maxQueuedBytes` of the transport. */
+const maxStreams = 1000
+/** Broken streams of one session: more than the calls that a host has running at a time. */
+const maxStreamsOfSession = 16
 
 /** A state and what it takes of its caller's share. */
 interface StateEntry {
@@ -156,8 +160,8 @@ export function createSessionStates(settings: LegacySettings, ledger: Ledger): S
     addUri,
     removeUri,
     makeRoomForStream(state) {
-      abandonOldestStream(collectDetachedStreams([state]), settings.maxStreamsOfSession)
-      abandonOldestStream(collectDetachedStreams(entries.list()), settings.maxStreams)
+      abandonOldestStream(collectDetachedStreams([state]), maxStreamsOfSession)
+      abandonOldestStream(collectDetachedStreams(entries.list()), maxStreams)
     },
   }
 }

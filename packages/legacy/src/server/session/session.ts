@@ -57,7 +57,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
     const cacheKey = JSON.stringify([id, principalIdentityOf(principal)])
     const knownSession = openedSessions.get(cacheKey)
     if (knownSession !== undefined) return knownSession
-    const value = await settings.codec.open(id, { purpose: sessionPurpose, binding: principalIdentityOf(principal) })
+    const value = await settings.state.open(id, { purpose: sessionPurpose, binding: principalIdentityOf(principal) })
     const session = readSession(value, settings)
     if (session !== undefined) openedSessions.set(cacheKey, session)
     return session
@@ -76,7 +76,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
           binding: principalIdentityOf(principal),
           ttlMs: settings.sessionTtlMs,
         }
-        const id = await settings.codec.seal(value, sealOptions)
+        const id = await settings.state.seal(value, sealOptions)
         if (id.length > maxIdLength) continue
         if (id.length > largeIdLength) {
           const message = `A session id has ${id.length} bytes: proxies that allow less for a header cut it off`

@@ -1,4 +1,7 @@
 import { httpHandler } from '@x/transport-http'
 import { createRuntimeServer } from '../../../src/server.ts'
 
-export const POST = httpHandler(createRuntimeServer())
+const handle = httpHandler(createRuntimeServer())
+
+// Clients of revisions before 2026-07-28 send GET and DELETE too.
+export { handle as DELETE, handle as GET, handle as POST }

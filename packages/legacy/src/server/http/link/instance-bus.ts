@@ -1,7 +1,6 @@
-import { randomId } from '@x/core'
+import { type ChangeBus, randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../../deps.ts'
-import type { LinkBus } from '../../options.ts'
 
 const messageKinds = [
   'answered',
@@ -67,7 +66,7 @@ export interface InstanceBusOptions {
 const topic = 'x/legacy'
 
 /** Sends and receives the messages of one instance. Its own are not delivered to it. */
-export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
+export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
   const { reportError } = deps
   const messageWaiters = createMessageWaiters(deps.schedule)
   const instanceId = randomId()

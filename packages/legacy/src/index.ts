@@ -1,11 +1,10 @@
 /**
  * Service of older clients, as an extension of a server.
  *
- * @module @x/legacy/server
+ * @module @x/legacy
  */
 
 export { type LegacyApi, legacy } from './server/legacy.ts'
-export type { LegacyLink, LinkBus } from './server/options.ts'
 export { type LegacyPeer, legacyPeerOf } from './server/call/legacy-call.ts'
 export { type LegacyRevision, legacyRevisions } from './revisions.ts'
-export type { LegacyOptions, LegacyStateOptions, LegacyWarning, StateQuestion } from './server/options.ts'
+export type { LegacyOptions, LegacyWarningCode, StateQuestion } from './server/options.ts'
