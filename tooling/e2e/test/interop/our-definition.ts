@@ -2,6 +2,7 @@ import { legacy } from '@x/legacy'
 import type { ServerExtension } from '@x/schema'
 import {
   createServer,
+  type Log,
   prompt,
   resource,
   resourceTemplate,
@@ -38,8 +39,14 @@ function createOurServer(extensions: readonly ServerExtension[]): McpServer {
     },
   })
   const definition = ourDefinition()
-  const server: McpServer = createServer({ ...definition, tools: [...(definition.tools ?? []), change], extensions })
+  const tools = [...(definition.tools ?? []), change]
+  const server: McpServer = createServer({ ...definition, tools, extensions, log: logErrors })
   return server
+}
+
+/** Clients of this server are asked in ways that the extension for older clients warns of. */
+const logErrors: Log = (record) => {
+  if (record.level === 'error') console.error(record.message, record.err)
 }
 
 function ourDefinition(): ServerDefinition {

@@ -46,7 +46,7 @@ function createDepsOf(options: LegacyOptions): Deps {
     state: sealedState({ keys: [randomBytes(32)] }),
     bus: memoryBus(),
     beginWork: () => () => {},
-    report: () => {},
+    log: () => {},
   }
   const deps = createDeps(host as unknown as Parameters<typeof createDeps>[0], resolveLegacySettings(options, host))
   createHttpAdapter(deps)
