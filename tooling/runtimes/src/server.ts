@@ -1,5 +1,5 @@
 import { legacy } from '@x/legacy'
-import { createServer, type McpServer, resource, sealedState, tool } from '@x/server'
+import { createServer, type McpServer, resource, sealedState, type Tool, tool } from '@x/server'
 import * as z from 'zod'
 
 const text = (field: string) => z.object({ [field]: z.string() })
@@ -42,6 +42,29 @@ const rest = tool('rest', {
   },
 })
 
+/** Creates two tools, of which the second ends calls of the first. */
+function createFinishTools(): Tool[] {
+  const unfinished = new Map<string, () => void>()
+  const finishLater = tool('finish_later', {
+    description: 'Reports progress, and waits for "finish"',
+    input: z.object({ id: z.string() }),
+    async run({ id }, ctx) {
+      ctx.progress(1)
+      await new Promise<void>((resolve) => unfinished.set(id, resolve))
+      return 'finished'
+    },
+  })
+  const finish = tool('finish', {
+    description: 'Ends a call of "finish_later"',
+    input: z.object({ id: z.string() }),
+    run({ id }) {
+      unfinished.get(id)?.()
+      return 'finished'
+    },
+  })
+  return [finishLater, finish]
+}
+
 /** Creates the server that every runtime serves. */
 export function createRuntimeServer(): McpServer {
   const calls = new Map<string, 'running' | 'cancelled'>()
@@ -82,29 +105,11 @@ export function createRuntimeServer(): McpServer {
       return 'changed'
     },
   })
-  const unfinished = new Map<string, () => void>()
-  const finishLater = tool('finish_later', {
-    description: 'Reports progress, and waits for "finish"',
-    input: z.object({ id: z.string() }),
-    async run({ id }, ctx) {
-      ctx.progress(1)
-      await new Promise<void>((resolve) => unfinished.set(id, resolve))
-      return 'finished'
-    },
-  })
-  const finish = tool('finish', {
-    description: 'Ends a call of "finish_later"',
-    input: z.object({ id: z.string() }),
-    run({ id }) {
-      unfinished.get(id)?.()
-      return 'finished'
-    },
-  })
   const server: McpServer = createServer({
     name: 'runtime',
     version: '1.0.0',
     state: sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] }),
-    tools: [add, book, change, changeTools, count, delay, deploy, finish, finishLater, rest, stateOf, wait],
+    tools: [add, book, change, changeTools, count, delay, deploy, rest, stateOf, wait, ...createFinishTools()],
     extensions: [legacy()],
     resources: [resource('runtime://value', { name: 'Value', read: () => 'value' })],
   })

@@ -98,7 +98,8 @@ async function connectOlder(url: string): Promise<OlderClient> {
   let cutting = new AbortController()
   const fetchUntilCut = (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     if (init.method !== 'POST') return fetch(input, init)
-    const signals = [cutting.signal, ...(init.signal == null ? [] : [init.signal])]
+    const { signal } = init
+    const signals = [cutting.signal, ...(signal ? [signal] : [])]
     return fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
   const transport = new StreamableHTTPClientTransport(new URL(url), {

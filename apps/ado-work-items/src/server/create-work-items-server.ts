@@ -46,11 +46,6 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
     ...others,
-    extensions: [
-      tasks(taskOptions),
-      legacy(),
-      ...(conversations === undefined ? [] : [conversations]),
-      ...extensions,
-    ],
+    extensions: [tasks(taskOptions), legacy(), ...(conversations === undefined ? [] : [conversations]), ...extensions],
   })
 }

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import type { Log, LogRecord, Runtime } from '@x/core'
+import { createLog, type Log, type LogRecord, type Runtime } from '@x/core'
 import { createServer, type McpServer, sealedState, type ServerDefinition } from '@x/server'
 import { legacy } from '../server/legacy.ts'
 import type { LegacyOptions } from '../server/options.ts'
 
-/** Returns a log that adds the warnings of the extension to a list. An error is written to the console. */
+const writeError = createLog(undefined, '@x/legacy')
+
+/** Returns a log that adds the warnings of the extension to a list. An error becomes a line of the console, which fails the test. */
 export function collectWarnings(warnings: LogRecord[]): Log {
   return (record) => {
-    if (record.level === 'error') console.error(record.message, record.err)
+    if (record.level === 'error') writeError(record)
     else if (record.method === 'legacy') warnings.push(record)
   }
 }

@@ -2,10 +2,9 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { connectRedis } from '@tooling/real-servers/redis'
 import { legacy } from '@x/legacy'
-import { type ChangeBus, createServer, sealedState, tool } from '@x/server'
+import { createServer, sealedState, tool } from '@x/server'
 import { postgresBus } from '@x/server/postgres'
 import { redisBus } from '@x/server/redis'
-import type { StateStore } from '@x/state-codec'
 import { postgresStore } from '@x/state-codec/postgres'
 import { redisStore } from '@x/state-codec/redis'
 import { serveHttp } from '@x/transport-http/node'
@@ -14,7 +13,7 @@ import * as z from 'zod'
 
 const { STATE_KEY, EFFECTS = '', REDIS_PATH, DATABASE_URL } = process.env
 
-async function connectFleet(): Promise<{ readonly store: StateStore; readonly bus: ChangeBus }> {
+async function connectFleet() {
   if (REDIS_PATH === undefined) {
     const pool = new Pool({ connectionString: DATABASE_URL, max: 6, allowExitOnIdle: true })
     pool.on('error', () => {})

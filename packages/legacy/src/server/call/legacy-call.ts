@@ -92,7 +92,7 @@ async function runRounds(
     )
     if ('failure' in outcome) return createFailureResponse(call, outcome.failure)
     if (outcome.isClientInvolved) roundCount += 1
-    if (roundCount > maxRounds || retryCount > maxRetries) return createTooManyRoundsResponse(call)
+    if (hasTooManyRounds({ roundCount, retryCount })) return createTooManyRoundsResponse(call)
     request = addAnswers(firstRequest, requestState, outcome.answers)
   }
 }
@@ -103,6 +103,16 @@ const maxRetries = 1000
 
 function countEarlierRounds(resumedRound: WaitingRound | undefined): number {
   return resumedRound === undefined ? 0 : resumedRound.roundCount + 1
+}
+
+function hasTooManyRounds({
+  roundCount,
+  retryCount,
+}: {
+  readonly roundCount: number
+  readonly retryCount: number
+}): boolean {
+  return roundCount > maxRounds || retryCount > maxRetries
 }
 
 /** Returns the request that continues a call with the answers of a round that was asked before. */
