@@ -33,8 +33,9 @@ export interface OpenClaims {
    */
   readonly purpose: string
   /**
-   * Frequent member names of the values of this purpose: `sealedState` writes each as one byte. The list is a part of
-   * the format: every instance has the same names in the same places, and new names are added at the end.
+   * Names that the values of this purpose often have as members, at most 50: `sealedState` writes the values without
+   * them. The list is a part of the format: every instance has the same names in the same order, and a new name is
+   * added at the end.
    */
   readonly memberNames?: readonly string[] | undefined
   /** The service that the token is for, in place of the codec's own. A name that all instances share. */
@@ -87,12 +88,8 @@ export interface ClaimOptions {
   readonly ttlMs?: number | undefined
   /** The longest duration of a flow over all of its tokens, in milliseconds. Default: 24 hours. */
   readonly maxAgeMs?: number | undefined
-  /** The largest token that is made or read, in bytes. Default: 32 KiB. For a value in a store, 1 MiB. */
-  readonly maxBytes?: number | undefined
   /** Default: the platform's. */
   readonly runtime?: Pick<Runtime, 'now'> | undefined
-  /** The source of nonces and handles. Default: the platform's secure source. Replace it for test vectors only. */
-  readonly random?: ((bytes: number) => Uint8Array) | undefined
 }
 
 /** A key-value store whose operations are each atomic over all instances that share the store. */

@@ -131,13 +131,19 @@ export const limitRows = [
   ]),
   ...rowsOf('state-codec', [
     [
-      'sealed and signed: maxBytes',
+      'token size',
       'bytes',
       'a token',
       'rejected, at sealing and at opening',
-      { name: 'defaultMaxBytes', file: 'token/' },
+      { name: 'maxTokenBytes', file: 'token/', isFixed: true },
     ],
-    ['stored: maxBytes', 'bytes', 'a stored state', 'rejected at sealing', { name: 'defaultMaxBytes', file: 'store/' }],
+    [
+      'stored state',
+      'characters',
+      'a stored state',
+      'rejected at sealing',
+      { name: 'maxRecordCharacters', file: 'store/', isFixed: true },
+    ],
     [
       'cached contents',
       'count',

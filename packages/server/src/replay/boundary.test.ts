@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { inputRequired, tool } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
 import { accept, replayModes, type RunHandler, send, type TestServer, serve } from '../testing/rounds.ts'
+import { expandUuid } from './short-id.ts'
 
 const named = z.object({ name: z.string().min(2) })
 
@@ -116,7 +117,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     const { uuids, began, flow } = first.journal
     const order = isJsonObject(uuids) ? uuids['order'] : undefined
     expect(again.round.text).toBe(`planned for Ada from 3 as ${order} at ${began}`)
-    expect(done).toEqual([`${flow}/plan`])
+    expect(done).toEqual([`${expandUuid(String(flow))}/plan`])
   })
 
   test('lets a question be asked where the server itself has no state', async () => {

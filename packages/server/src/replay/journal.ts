@@ -1,5 +1,6 @@
 import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from '@x/schema'
+import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
 
 /**
  * The answers and records of a call so far. It is all that remains of a call between two requests, and travels with the
@@ -68,7 +69,7 @@ export interface ExplicitRoundRecord {
 const journalVersion = 2
 
 /**
- * The members of a journal, which a codec may write as their index here: the order is a part of the format. A later
+ * The members of a journal, which a codec may leave out of its tokens: the order is a part of the format. A later
  * member is not added, so that this version still opens the tokens of a later one.
  */
 export const journalMemberNames: readonly string[] = [
@@ -76,11 +77,11 @@ export const journalMemberNames: readonly string[] = [
   'flow',
   'began',
   'round',
+  'questions',
+  'steps',
   'sheds',
   'stops',
   'from',
-  'questions',
-  'steps',
   'checkpoints',
   'uuids',
   'explicit',
@@ -114,7 +115,12 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
 export function serializeJournal(journal: Journal): JsonObject {
   const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
-  const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began: startedAt, round }
+  const journalJson: Record<string, JsonValue> = {
+    v: journalVersion,
+    flow: shortenUuid(callId),
+    began: startedAt,
+    round,
+  }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
@@ -148,7 +154,7 @@ export function parseJournal(value: JsonValue): Journal | undefined {
   if (typeof callId !== 'string' || typeof startedAt !== 'number' || typeof round !== 'number') return undefined
   const { explicit, sheds, stops, past } = value
   return {
-    callId,
+    callId: expandUuid(callId),
     startedAt,
     round,
     shedCount: typeof sheds === 'number' ? sheds : 0,
@@ -241,10 +247,11 @@ function serializeQuestion({
   changeCount,
   response,
 }: QuestionRecord): JsonValue {
+  const shortFingerprint = shortenDigest(fingerprint)
   const answer = response === undefined ? null : serializeResponse(response)
   if (wireKeyCount > 1 || invalidAnswerCount > 0 || changeCount > 0)
-    return [fingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
-  return answer === null ? [fingerprint] : [fingerprint, answer]
+    return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
+  return answer === null ? [shortFingerprint] : [shortFingerprint, answer]
 }
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
@@ -252,7 +259,8 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   const [fingerprint, answer, wireKeyCount = 1, invalidAnswerCount = 0, changeCount = 0] = value
   if (typeof fingerprint !== 'string' || typeof wireKeyCount !== 'number') return undefined
   if (typeof invalidAnswerCount !== 'number' || typeof changeCount !== 'number') return undefined
-  return { fingerprint, wireKeyCount, invalidAnswerCount, changeCount, response: parseResponse(answer) }
+  const response = parseResponse(answer)
+  return { fingerprint: expandDigest(fingerprint), wireKeyCount, invalidAnswerCount, changeCount, response }
 }
 
 /** Most answers accept a form: such a one is an array with the content of the form alone. */

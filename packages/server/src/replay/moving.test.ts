@@ -1,4 +1,4 @@
-import { memoryStore, storedState } from '@x/state-codec'
+import { memoryStore, StateUsageError, storedState } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -176,7 +176,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   })
 
   const unsealable: [string, () => Parameters<typeof serveWithLoad>[2]][] = [
-    ['is too large to travel', () => ({ state: sealedState({ keys, maxBytes: 100 }) })],
+    ['is too large to travel', () => ({ state: { ...sealedState({ keys }), seal: rejectAsTooLarge } })],
     ['cannot be stored, because the store is away', () => ({ state: storedState({ store: away }) })],
   ]
   test.each(unsealable)(
@@ -223,6 +223,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
 })
 
 const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+const rejectAsTooLarge = () => Promise.reject(new StateUsageError('too_large', 'The state is too large'))
 const away = { ...memoryStore(), forOwner: undefined, add: () => Promise.reject(new Error('no connection')) }
 
 test('a call may be stopped wherever it is, any number of times, and comes to the same end with every step done once', async () => {

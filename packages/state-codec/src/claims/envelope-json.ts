@@ -1,14 +1,25 @@
+import { isJsonArray, isJsonObject, type JsonValue, parseJson } from '@x/core'
 import { StateError } from '../state-error.ts'
 import type { Envelope, ReplacedValue } from './envelope.ts'
 
-/** Returns an envelope as JSON, for tokens that people read and values in a store. */
-export function stringifyEnvelope({ at, until, since, aud, bind, replaces, value }: Envelope): string {
+/**
+ * Returns an envelope as a JSON array, which is the content of every token and of every value in a store: the time of
+ * sealing, the time until expiry and since the start of the flow, the digest of the binding or null, the value, the
+ * audience or null, and the replaced value. The last two are left out where there are none.
+ *
+ * @param memberNames Names that the value may have as members: their values are written without them. See
+ *   `OpenClaims.memberNames`.
+ */
+export function stringifyEnvelope(envelope: Envelope, memberNames: readonly string[] = []): string {
+  const { at, until, since, aud, bind, replaces, value } = envelope
   // Concatenation costs half of `JSON.stringify`: times are finite, and a digest needs no escapes.
-  const audience = aud === undefined ? '' : `"aud":${JSON.stringify(aud)},`
-  const bindingText = bind === undefined ? '' : `"bind":"${bind}",`
-  const timesText = `"at":${at},"until":${until},"since":${since},`
-  const replacedText = replaces === undefined ? '' : `"replaces":${JSON.stringify(replaces)},`
-  return `{${timesText}${audience}${bindingText}${replacedText}"value":${JSON.stringify(value)}}`
+  const bindingText = bind === undefined ? 'null' : `"${bind}"`
+  const valueText = JSON.stringify(packMembers(value, memberNames))
+  const text = `[${at},${until - at},${at - since},${bindingText},${valueText}`
+  if (aud === undefined && replaces === undefined) return `${text}]`
+  const audienceText = JSON.stringify(aud ?? null)
+  if (replaces === undefined) return `${text},${audienceText}]`
+  return `${text},${audienceText},${JSON.stringify([replaces.key, replaces.at])}]`
 }
 
 /**
@@ -16,38 +27,74 @@ export function stringifyEnvelope({ at, until, since, aud, bind, replaces, value
  *
  * @throws StateError with `malformed` for any other text.
  */
-export function parseEnvelope(text: string): Envelope {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (isEnvelope(parsed)) return { ...parsed, replaces: replacedValueOf(parsed.replaces) }
-  } catch (cause) {
-    throw new StateError('malformed', 'The content is not JSON', { cause })
+export function parseEnvelope(text: string, memberNames: readonly string[] = []): Envelope {
+  const items = parseJson(text)
+  const [at, ttlMs, ageMs, bind = null, value, aud = null, replaces] = isJsonArray(items) ? items : []
+  if (value === undefined) throw malformedEnvelopeError()
+  const sealedAt = requireNumber(at)
+  return {
+    at: sealedAt,
+    until: sealedAt + requireNumber(ttlMs),
+    since: sealedAt - requireNumber(ageMs),
+    bind: toOptionalText(bind),
+    value: unpackMembers(value, memberNames),
+    aud: toOptionalText(aud),
+    replaces: replaces === undefined ? undefined : toReplacedValue(replaces),
   }
-  throw new StateError('malformed', 'The content is not a state: another program may use the same key')
 }
 
-type EnvelopeMembers = Readonly<Partial<Record<keyof Envelope, unknown>>>
-
-function isEnvelope(parsed: unknown): parsed is Envelope {
-  if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'value')) return false
-  // The cast is safe: every member of an object can be read as unknown.
-  const members = parsed as EnvelopeMembers
-  return hasTimes(members) && isShortText(members.aud) && isShortText(members.bind)
+/**
+ * Returns an object as an array: a number whose bits say which of the names it has as members, their values in the
+ * order of the names, and an object with its other members if there are any. Any other value follows a null.
+ */
+function packMembers(value: JsonValue, memberNames: readonly string[]): JsonValue {
+  if (memberNames.length === 0) return value
+  if (!isJsonObject(value)) return [null, value]
+  let nameBits = 0
+  const packedValues: JsonValue[] = []
+  for (const [index, name] of memberNames.entries()) {
+    const member = Object.hasOwn(value, name) ? value[name] : undefined
+    if (member === undefined) continue
+    nameBits += 2 ** index
+    packedValues.push(member)
+  }
+  const otherMembers = Object.entries(value).filter(
+    ([name, member]) => member !== undefined && !memberNames.includes(name),
+  )
+  if (otherMembers.length > 0) packedValues.push(Object.fromEntries(otherMembers))
+  return [nameBits, ...packedValues]
 }
 
-// Own members alone: a plain read would find members of the prototype.
-function hasTimes(members: EnvelopeMembers): boolean {
-  if (!Object.hasOwn(members, 'at') || !Object.hasOwn(members, 'until') || !Object.hasOwn(members, 'since'))
-    return false
-  return Number.isFinite(members.at) && Number.isFinite(members.until) && Number.isFinite(members.since)
+function unpackMembers(packed: JsonValue, memberNames: readonly string[]): JsonValue {
+  if (memberNames.length === 0) return packed
+  if (!isJsonArray(packed)) throw malformedEnvelopeError()
+  const [nameBits, ...packedValues] = packed
+  if (nameBits === null && packedValues[0] !== undefined) return packedValues[0]
+  // A bit beyond the names is that of a name which this list lacks.
+  if (typeof nameBits !== 'number' || nameBits >= 2 ** memberNames.length) throw malformedEnvelopeError()
+  const presentNames = memberNames.filter((_, index) => Math.floor(nameBits / 2 ** index) % 2 === 1)
+  const members = presentNames.map((name, index) => [name, packedValues[index] ?? null] as const)
+  const otherMembers = packedValues[presentNames.length] ?? {}
+  return Object.fromEntries([...members, ...Object.entries(isJsonObject(otherMembers) ? otherMembers : {})])
 }
 
-function isShortText(member: unknown): boolean {
-  return member === undefined || typeof member === 'string'
+function requireNumber(item: JsonValue | undefined): number {
+  // JSON has no NaN, but 1e999 is infinite.
+  if (typeof item !== 'number' || !Number.isFinite(item)) throw malformedEnvelopeError()
+  return item
 }
 
-function replacedValueOf(replaces: unknown): ReplacedValue | undefined {
-  if (typeof replaces !== 'object' || replaces === null || !('key' in replaces) || !('at' in replaces)) return undefined
-  const { key, at } = replaces
-  return typeof key === 'string' && typeof at === 'number' && Number.isFinite(at) ? { key, at } : undefined
+function toOptionalText(item: JsonValue): string | undefined {
+  if (item !== null && typeof item !== 'string') throw malformedEnvelopeError()
+  return item ?? undefined
+}
+
+function toReplacedValue(item: JsonValue): ReplacedValue {
+  const [key, at] = isJsonArray(item) ? item : []
+  if (typeof key !== 'string') throw malformedEnvelopeError()
+  return { key, at: requireNumber(at) }
+}
+
+function malformedEnvelopeError(): StateError {
+  return new StateError('malformed', 'The content is not a state: another program may use the same key')
 }

@@ -4,8 +4,8 @@ import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
 import { canonicalizeJson } from './canonical-json.ts'
 
-/** Returns the SHA-256 digest of a text's UTF-8 bytes. */
-export type DigestFunction = (text: string, encoding: 'hex' | 'base64url') => Promise<string> | string
+/** Returns the SHA-256 digest of a text's UTF-8 bytes in Base64url. */
+export type DigestFunction = (text: string) => Promise<string> | string
 
 /** The values that claims are checked against. */
 interface ClaimContext {
@@ -28,14 +28,14 @@ export interface Envelope {
   readonly until: number
   readonly since: number
   readonly aud?: string | undefined
-  /** The digest of the binding: 128 bits in hexadecimal digits. */
+  /** The digest of the binding: 132 bits in Base64url. */
   readonly bind?: string | undefined
   readonly replaces?: ReplacedValue | undefined
   readonly value: JsonValue
 }
 
 /** The length in characters of a binding's digest. */
-const digestLength = 32
+const digestLength = 22
 
 /**
  * Returns the digest of a claimed binding, or `undefined` without one. It is separate from the envelope because it
@@ -45,8 +45,10 @@ const digestLength = 32
  */
 export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): Promise<string> | string | undefined {
   if (binding === undefined) return undefined
-  const hex = digest(canonicalizeJson(binding), 'hex')
-  return typeof hex === 'string' ? hex.slice(0, digestLength) : hex.then((digits) => digits.slice(0, digestLength))
+  const fullDigest = digest(canonicalizeJson(binding))
+  return typeof fullDigest === 'string'
+    ? fullDigest.slice(0, digestLength)
+    : fullDigest.then((text) => text.slice(0, digestLength))
 }
 
 /**
@@ -154,7 +156,6 @@ export interface ResolvedClaimOptions {
   readonly audience: string | undefined
   readonly ttlMs: number
   readonly maxAgeMs: number
-  readonly maxBytes: number
   readonly clock: Pick<Runtime, 'now'>
 }
 
@@ -166,9 +167,9 @@ const hourMs = 3_600_000
 /**
  * Fills in defaults.
  *
- * @throws StateUsageError for an invalid duration or limit.
+ * @throws StateUsageError for an invalid duration.
  */
-export function resolveClaimOptions(options: ClaimOptions, defaultMaxBytes: number): ResolvedClaimOptions {
+export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions {
   const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hourMs)
   const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hourMs, maxAgeMs))
   if (ttlMs > maxAgeMs) {
@@ -178,7 +179,6 @@ export function resolveClaimOptions(options: ClaimOptions, defaultMaxBytes: numb
     audience: checkAudience(options.audience),
     ttlMs,
     maxAgeMs,
-    maxBytes: checkPositive('maxBytes', options.maxBytes ?? defaultMaxBytes),
     clock: options.runtime ?? platformRuntime,
   }
 }

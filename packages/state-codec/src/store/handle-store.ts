@@ -31,8 +31,8 @@ export interface HandleStore {
 /** The length of a handle in characters. */
 export const handleLength = 43
 
-/** The default size limit of a value in a store, in bytes. */
-const defaultMaxBytes = 1024 * 1024
+/** The size limit of a value in a store, in characters: a store keeps the values of many calls in memory. */
+const maxRecordCharacters = 1024 * 1024
 
 /** The time in milliseconds that a replaced value stays when its successor is never opened. */
 const replacedTtlMs = 600_000
@@ -47,11 +47,10 @@ export function isHandle(text: string): boolean {
 
 /** Creates records under the digests of their handles, so that a reader of the store cannot open them. */
 export function createHandleStore(store: StateStore, options: ClaimOptions, provider: CryptoProvider): HandleStore {
-  const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
-  const random = options.random ?? provider.random
+  const claimOptions = resolveClaimOptions(options)
   const guardedStore = withStateErrors(store)
   const deriveKey = async (handle: string): Promise<string> =>
-    `state:${await provider.digest(`x/state-codec handle ${handle}`, 'base64url')}`
+    `state:${await provider.digest(`x/state-codec handle ${handle}`)}`
   const findReplacedValue = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
     replaces === undefined || !isHandle(replaces)
       ? undefined
@@ -68,14 +67,13 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
   return {
     claimOptions,
     ping: () => guardedStore.ping(),
-    newHandle: () => encodeBase64url(random(32)),
+    newHandle: () => encodeBase64url(provider.random(32)),
     async write(handle, value, claims) {
       const bindingDigest = await digestBinding(claims, provider.digest)
       const replaces = await findReplacedValue(claims)
       const envelope = createEnvelope(value, claims, { claimOptions, bindingDigest })
       const envelopeText = stringifyEnvelope({ ...envelope, replaces })
-      if (envelopeText.length > claimOptions.maxBytes)
-        throw recordTooLargeError(envelopeText.length, value, claimOptions.maxBytes)
+      if (envelopeText.length > maxRecordCharacters) throw recordTooLargeError(envelopeText.length, value)
       // The envelope's own expiry decides. The store may keep the value a little longer.
       const ownedStore = guardedStore.forOwner(claims.owner)
       const wasAdded = await ownedStore.add(
@@ -84,7 +82,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
         envelope.until - envelope.at + clockSkewMs,
       )
       if (!wasAdded)
-        throw new StateUsageError('configuration', 'random() returned the same handle twice: use the default')
+        throw new StateUsageError('configuration', 'The random source of the platform returned the same handle twice')
       if (replaces !== undefined) await ownedStore.expire(replaces.key, replacedTtlMs)
     },
     async read(handle, claims) {
@@ -106,8 +104,8 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
   }
 }
 
-function recordTooLargeError(characterCount: number, value: JsonValue, maxBytes: number): StateUsageError {
+function recordTooLargeError(characterCount: number, value: JsonValue): StateUsageError {
   const entries = describeLargestEntries(value)
-  const message = `The state has ${characterCount} characters, the most is ${maxBytes}. The largest entries: ${entries}. Keep less`
+  const message = `The state has ${characterCount} characters, the most is ${maxRecordCharacters}. The largest entries: ${entries}. Keep less`
   return new StateUsageError('too_large', message)
 }

@@ -33,7 +33,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
         claims.onTtl?.(ttlMs)
       }
       const value = await codec.open(token, { ...claims, onTtl })
-      const key = `used:${await provider.digest(token, 'base64url')}`
+      const key = `used:${await provider.digest(token)}`
       // An instance whose clock is behind opens the token a little longer.
       const usedKeyTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
       if (await guardedStore.forOwner(claims.owner).add(key, '1', usedKeyTtlMs)) return value

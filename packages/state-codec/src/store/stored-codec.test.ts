@@ -67,8 +67,9 @@ describe('a stored state', () => {
   })
 
   test('past the limit is rejected with its largest entries', async () => {
-    const codec = storedState({ store: memoryStore(), maxBytes: 1000 })
-    await expect(codec.seal({ a: { b: 'x'.repeat(2000) }, c: 1 }, claims)).rejects.toThrow('a.b (2002 bytes)')
+    const codec = storedState({ store: memoryStore() })
+    const value = { a: { b: 'x'.repeat(1_048_577) }, c: 1 }
+    await expect(codec.seal(value, claims)).rejects.toThrow('a.b (1048579 bytes)')
   })
 
   test('in a store that fails is unavailable, and the reason is in the log alone', async () => {

@@ -17,7 +17,7 @@ import { type Cipher, type CipherKey, type CryptoProvider, derivationSalt } from
 /** The operations of `node:crypto`, which cost a fraction of Web Crypto per call. */
 export const nodeCrypto: CryptoProvider = {
   random: createRandomPool(randomBytes),
-  digest: (text, encoding) => hash('sha256', text, encoding),
+  digest: (text) => hash('sha256', text, 'base64url'),
   isCanonicalBase64url: (text) =>
     text.length <= maxScannedLength ? isCanonicalBase64url(text) : isCanonicalEncoding(text),
 }
@@ -29,7 +29,7 @@ function isCanonicalEncoding(text: string): boolean {
   return decodeToBuffer(text).toString('base64url') === text
 }
 
-/** As large as the decoded content of the largest token by default. */
+/** As large as the decoded content of the largest token. */
 const scratchBuffer = Buffer.allocUnsafeSlow(24 * 1024)
 
 /**
@@ -53,22 +53,22 @@ function encodeHeader({ header }: CipherKey): string {
 const gcmOptions = { authTagLength: 16 }
 
 /**
- * Creates a cipher for JWE compact. Whole buffers go in and out: for strings, `update` makes a stream decoder, which
- * costs as much as the cipher itself.
+ * Creates a cipher for JWE compact. Whole buffers come out: for a string, `update` makes a stream decoder, which costs
+ * as much as the cipher itself.
  */
 export function createNodeEncryption(cipherKey: CipherKey): Cipher {
   const key = deriveNodeKey(cipherKey)
   const header = encodeHeader(cipherKey)
   const additionalData = Buffer.from(header, 'ascii')
   return {
-    seal(plaintext, random) {
+    seal(content, random) {
       const nonce = toBuffer(random(12))
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
       cipher.setAAD(additionalData)
-      const content = cipher.update(plaintext)
+      const ciphertext = cipher.update(content, 'utf8')
       // In GCM `final` returns no bytes.
       cipher.final()
-      return `${header}..${nonce.toString('base64url')}.${content.toString('base64url')}.${cipher.getAuthTag().toString('base64url')}`
+      return `${header}..${nonce.toString('base64url')}.${ciphertext.toString('base64url')}.${cipher.getAuthTag().toString('base64url')}`
     },
     open([, , nonce = '', content = '', tag = '']) {
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), gcmOptions)
@@ -81,7 +81,7 @@ export function createNodeEncryption(cipherKey: CipherKey): Cipher {
         // OpenSSL reports only that the tag does not match.
         return undefined
       }
-      return plaintext
+      return plaintext.toString('utf8')
     },
   }
 }
@@ -92,8 +92,8 @@ export function createNodeSigning(cipherKey: CipherKey): Cipher {
   const header = encodeHeader(cipherKey)
   const computeSignature = (signedText: string): Buffer => createHmac('sha256', key).update(signedText).digest()
   return {
-    seal(payload) {
-      const signedText = `${header}.${toBuffer(payload).toString('base64url')}`
+    seal(content) {
+      const signedText = `${header}.${Buffer.from(content).toString('base64url')}`
       return `${signedText}.${computeSignature(signedText).toString('base64url')}`
     },
     open([, content = '', signature = '']) {
@@ -101,7 +101,7 @@ export function createNodeSigning(cipherKey: CipherKey): Cipher {
       const givenSignature = Buffer.from(signature, 'base64url')
       if (givenSignature.length !== expectedSignature.length || !timingSafeEqual(givenSignature, expectedSignature))
         return undefined
-      return Buffer.from(content, 'base64url')
+      return Buffer.from(content, 'base64url').toString('utf8')
     },
   }
 }

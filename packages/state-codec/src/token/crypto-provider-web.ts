@@ -1,17 +1,15 @@
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, errors } from 'jose'
-import { encodeBase64url, encodeHex, isCanonicalBase64url } from './base64url.ts'
+import { encodeBase64url, isCanonicalBase64url } from './base64url.ts'
 import type { Cipher, CipherKey, CryptoProvider } from './crypto-provider.ts'
 import { derivationSalt } from './crypto-provider.ts'
 
 const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The operations of Web Crypto. The library jose implements the token formats. */
 export const webCrypto: CryptoProvider = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-  digest: async (text, encoding) => {
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
-    return encoding === 'hex' ? encodeHex(digest) : encodeBase64url(digest)
-  },
+  digest: async (text) => encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))),
   isCanonicalBase64url,
 }
 
@@ -21,8 +19,8 @@ export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher>
   const { header } = cipherKey
   if (header.alg !== 'dir') throw new TypeError('createEncryption needs a header with the algorithm "dir"')
   return {
-    seal: (plaintext, random) =>
-      new CompactEncrypt(plaintext)
+    seal: (content, random) =>
+      new CompactEncrypt(encoder.encode(content))
         .setProtectedHeader({ ...header })
         .setInitializationVector(random(12))
         .encrypt(key),
@@ -38,7 +36,7 @@ export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher>
 export async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
   return {
-    seal: (payload) => new CompactSign(payload).setProtectedHeader({ ...cipherKey.header }).sign(key),
+    seal: (content) => new CompactSign(encoder.encode(content)).setProtectedHeader({ ...cipherKey.header }).sign(key),
     open: (segments) =>
       returnUndefinedIfForged(
         async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload,
@@ -56,10 +54,10 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
   return crypto.subtle.deriveKey(derivation, rootKey, algorithm, false, keyUses)
 }
 
-/** Returns `undefined` when jose rejects a token as forged. Rethrows every other error. */
-async function returnUndefinedIfForged(decode: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+/** Returns a content as text, `undefined` when jose rejects its token as forged. Rethrows every other error. */
+async function returnUndefinedIfForged(decode: () => Promise<Uint8Array>): Promise<string | undefined> {
   try {
-    return await decode()
+    return decoder.decode(await decode())
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
     throw error

@@ -10,10 +10,10 @@ export type ProtectedHeader =
 
 /** Seals and opens the tokens of one key and one header. */
 export interface Cipher {
-  /** Returns the compact token of some content. `random` gives the nonce, for the kinds that have one. */
-  seal(content: Uint8Array, random: (bytes: number) => Uint8Array): Promise<string> | string
+  /** Returns the compact token of a content. `random` gives the nonce, for the kinds that have one. */
+  seal(content: string, random: (bytes: number) => Uint8Array): Promise<string> | string
   /** Returns the content of a compact token, given as its segments. `undefined` for one of another key or header. */
-  open(segments: readonly string[]): Promise<Uint8Array | undefined> | Uint8Array | undefined
+  open(segments: readonly string[]): Promise<string | undefined> | string | undefined
 }
 
 /** The inputs of a cipher. */

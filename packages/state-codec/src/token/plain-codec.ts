@@ -12,7 +12,7 @@ import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import type { CryptoProvider } from './crypto-provider.ts'
-import { checkTokenSize, defaultMaxBytes } from './token-codec.ts'
+import { checkReceivedSize, checkTokenSize } from './token-codec.ts'
 
 /** Options of `plainState`. */
 export interface PlainOptions extends ClaimOptions {
@@ -29,21 +29,19 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       'plainState() protects nothing: use sealedState({ keys }), or say plainState({ insecure: true })',
     )
   }
-  const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
+  const claimOptions = resolveClaimOptions(options)
   return {
     lifetimeMs: maxLifetimeOf(claimOptions),
     async seal(value, claims) {
       const bindingDigest = await digestBinding(claims, provider.digest)
       const text = stringifyEnvelope(createEnvelope(value, claims, { claimOptions, bindingDigest }))
       const content = encodeBase64url(new TextEncoder().encode(text))
-      return checkTokenSize(`${encodeUnsecuredHeader(claims.purpose)}.${content}.`, value, claimOptions.maxBytes)
+      return checkTokenSize(`${encodeUnsecuredHeader(claims.purpose)}.${content}.`, value)
     },
     async open(token, claims) {
       checkPurpose(claims.purpose)
       checkToken(token)
-      if (token.length > claimOptions.maxBytes) {
-        throw new StateError('too_large', `It has ${token.length} bytes, the most is ${claimOptions.maxBytes}`)
-      }
+      checkReceivedSize(token)
       const [header, content = '', ...otherSegments] = token.split('.')
       const bytes = decodeBase64url(content)
       if (bytes === undefined || otherSegments.length !== 1 || otherSegments[0] !== '') {

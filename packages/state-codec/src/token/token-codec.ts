@@ -37,13 +37,11 @@ const keyedOptionNames = {
   audience: true,
   ttlMs: true,
   maxAgeMs: true,
-  maxBytes: true,
   runtime: true,
-  random: true,
 } satisfies Record<keyof KeyedOptions, true>
 
-/** The default size limit of a token, in bytes. */
-export const defaultMaxBytes = 32 * 1024
+/** The size limit of a token, in bytes: proxies and clients carry texts of this size with a request. */
+export const maxTokenBytes = 32 * 1024
 
 /** A kind of protected tokens. */
 export interface TokenType {
@@ -52,9 +50,9 @@ export interface TokenType {
   /** The lengths in characters of a token's segments. `undefined` for any length. */
   readonly segmentLengths: readonly (number | undefined)[]
   readonly createHeader: (kid: string, purpose: string) => ProtectedHeader
-  readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => Uint8Array
+  readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => string
   /** Throws a `StateError` `malformed` for content that is no envelope. */
-  readonly readContent: (content: Uint8Array, memberNames: readonly string[]) => Envelope
+  readonly readContent: (content: string, memberNames: readonly string[]) => Envelope
   /** The reason why a token of a known header does not open. */
   readonly forgedDetail: string
   readonly createCipher: CreateCipher
@@ -63,14 +61,13 @@ export interface TokenType {
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   checkOptions(options, keyedOptionNames, 'A codec with keys')
-  const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
+  const claimOptions = resolveClaimOptions(options)
   const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
-  const random = options.random ?? provider.random
-  const tokenFormat = { type, maxBytes: claimOptions.maxBytes, provider }
+  const tokenFormat = { type, provider }
   const contentCache = createContentCache()
 
   /** @throws StateError for a token that no key of the ring has made for this purpose. */
-  async function decryptToken(token: string, purpose: string): Promise<Uint8Array> {
+  async function decryptToken(token: string, purpose: string): Promise<string> {
     const segments = splitSegments(token, tokenFormat)
     const [header = ''] = segments
     const purposeCiphers = keyRing.ciphersFor(purpose)
@@ -95,8 +92,8 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
       )
       const purposeCiphers = keyRing.ciphersFor(claims.purpose)
       const { primaryCipher } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
-      const token = primaryCipher.seal(content, random)
-      return checkTokenSize(isPromise(token) ? await token : token, value, claimOptions.maxBytes)
+      const token = primaryCipher.seal(content, provider.random)
+      return checkTokenSize(isPromise(token) ? await token : token, value)
     },
     async open(token, claims) {
       const { purpose, cacheContent = false } = claims
@@ -115,8 +112,8 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
 
 /** The decrypted contents of tokens that come with many requests. The keys of a codec never change. */
 interface ContentCache {
-  get(token: string, purpose: string): Uint8Array | undefined
-  set(token: string, purpose: string, content: Uint8Array): void
+  get(token: string, purpose: string): string | undefined
+  set(token: string, purpose: string, content: string): void
 }
 
 /** The limits of a cache: about 2 MB. Longer tokens are decrypted at every opening. */
@@ -124,7 +121,7 @@ const maxCachedTokens = 512
 const maxCachedTokenLength = 2048
 
 function createContentCache(): ContentCache {
-  const contentsByToken = new Map<string, { readonly purpose: string; readonly content: Uint8Array }>()
+  const contentsByToken = new Map<string, { readonly purpose: string; readonly content: string }>()
   return {
     get(token, purpose) {
       const cachedEntry = contentsByToken.get(token)
@@ -140,19 +137,24 @@ function createContentCache(): ContentCache {
 }
 
 /** @throws StateUsageError when a token exceeds the limit. The message names the largest entries. */
-export function checkTokenSize(token: string, value: JsonValue, maxBytes: number): string {
-  if (token.length <= maxBytes) return token
+export function checkTokenSize(token: string, value: JsonValue): string {
+  if (token.length <= maxTokenBytes) return token
   const entries = describeLargestEntries(value)
   throw new StateUsageError(
     'too_large',
-    `The state makes a token of ${token.length} bytes, the most is ${maxBytes}. The largest entries: ${entries}. Carry less, or use storedState()`,
+    `The state makes a token of ${token.length} bytes, the most is ${maxTokenBytes}. The largest entries: ${entries}. Carry less, or use storedState()`,
   )
+}
+
+/** @throws StateError when a peer sends a token that exceeds the limit. */
+export function checkReceivedSize(token: string): void {
+  if (token.length > maxTokenBytes)
+    throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxTokenBytes}`)
 }
 
 /** The expected form of a codec's tokens. */
 interface TokenFormat {
   readonly type: TokenType
-  readonly maxBytes: number
   readonly provider: CryptoProvider
 }
 
@@ -160,11 +162,9 @@ interface TokenFormat {
  * Splits a token into its segments after checking their form, before any key is tried. It may fail fast: the token is
  * the sender's own.
  */
-function splitSegments(token: string, { type, maxBytes, provider }: TokenFormat): readonly string[] {
+function splitSegments(token: string, { type, provider }: TokenFormat): readonly string[] {
   checkToken(token)
-  if (token.length > maxBytes) {
-    throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
-  }
+  checkReceivedSize(token)
   const lengths = type.segmentLengths
   // One segment more than expected is enough to detect too many.
   const segments = token.split('.', lengths.length + 1)
@@ -254,7 +254,7 @@ async function mapSecretsById(
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const secretsById = new Map<string, Uint8Array>()
   for (const { id, secret } of keys) {
-    const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`, 'base64url')
+    const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`)
     // Eight Base64url characters are six bytes.
     const keyId = id ?? digest.slice(0, 8)
     if (secretsById.has(keyId))
