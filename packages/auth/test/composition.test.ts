@@ -2,7 +2,7 @@ import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
-import { tasks as clientTasks } from '@x/tasks/client'
+import { taskCalls } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { connectHttp } from '@x/transport-http/client'
@@ -21,7 +21,7 @@ function createItems(order: readonly ('scopes' | 'tasks')[]) {
   const parts = {
     scopes: requireScopes({ 'tools/call': { import_items: needed } }),
     tasks: tasks({
-      engine: {
+      store: {
         ...engine,
         create: (task) => {
           created.push(task.id)
@@ -29,7 +29,6 @@ function createItems(order: readonly ('scopes' | 'tasks')[]) {
         },
       },
       pollIntervalMs: 20,
-      workPollMs: 20,
     }),
   }
   const importItems = tool('import_items', {
@@ -73,7 +72,7 @@ test('/readyz is 503 until the issuer of the tokens was reached', async () => {
 
 function clientOf({ url }: HttpServer, token: string) {
   const connection = connectHttp(url, { headers: { authorization: `Bearer ${token}` } })
-  const extensions = [clientTasks({ polling: { defaultMs: 20, minMs: 5 } })]
+  const extensions = [taskCalls({ polling: { defaultMs: 20, minMs: 5 } })]
   return createClient(connection, { name: 'test', version: '1.0.0', extensions })
 }
 

@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { createServer, form, tool } from '@x/server'
-import { tasks } from '@x/tasks/client'
-import { tasks as serverTasks } from '@x/tasks/server'
+import { taskCalls } from '@x/tasks/client'
+import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
 
 const confirmation = form(z.object({ sure: z.boolean() }))
@@ -29,14 +29,14 @@ await using server = createServer({
   name: 'site',
   version: '1.0.0',
   tools: [publish],
-  extensions: [serverTasks({ store: 'memory:' })],
+  extensions: [tasks({ store: 'memory:' })],
 })
 
 const client = createClient(server, {
   name: 'host',
   version: '1.0.0',
   elicit: () => ({ action: 'accept', content: { sure: true } }),
-  extensions: [tasks()],
+  extensions: [taskCalls()],
 })
 const { content } = await client.callTool('publish')
 console.log(content)

@@ -1,7 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { postgresBus } from '@x/core/postgres'
 import { redisBus } from '@x/core/redis'
-import { memoryBus } from '@x/server'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
@@ -14,7 +13,7 @@ import { runTasksOfUsers } from './run-tasks-of-users.ts'
 describe('tasks of users never run in the asynchronous context of another request', () => {
   test('in memory [LDG-008]', async () => {
     const engine = memoryEngine()
-    await runTasksOfUsers(() => engine, memoryBus())
+    await runTasksOfUsers(() => engine)
   })
 
   test('over PGlite [LDG-008]', { timeout: 60_000 }, async () => {
@@ -34,8 +33,8 @@ describe('tasks of users never run in the asynchronous context of another reques
 
     test('with a bus of its own [LDG-008]', async () => {
       const pool = database.pool()
-      const bus = postgresBus(pool)
-      await runTasksOfUsers(() => postgresEngine(database.url, { schema: 'other' }), bus)
+      const notifications = postgresBus(pool)
+      await runTasksOfUsers(() => ({ ...postgresEngine(database.url, { schema: 'other' }), notifications }))
       await pool.end()
     })
   })
@@ -53,8 +52,8 @@ describe('tasks of users never run in the asynchronous context of another reques
     })
 
     test('as the bus [LDG-008]', async () => {
-      const engine = memoryEngine()
-      await runTasksOfUsers(() => engine, redisBus(client))
+      const engine = { ...memoryEngine(), notifications: redisBus(client) }
+      await runTasksOfUsers(() => engine)
     })
   })
 })

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ChangeBus } from '@x/core'
 import {
   createCall,
   type JsonObject,
@@ -26,7 +25,7 @@ interface RequestOfUser {
 }
 
 /** A server whose tool notes the stores in which its tasks run and are cancelled, and requests of its users. */
-function createInstance(engine: TaskEngine, bus: ChangeBus | undefined) {
+function createInstance(store: TaskEngine) {
   const stores = new Set<string | undefined>()
   const noteStore = (): void => void stores.add(storage.getStore())
   const work = tool('work', {
@@ -46,7 +45,7 @@ function createInstance(engine: TaskEngine, bus: ChangeBus | undefined) {
     version: '1',
     tools: [work],
     use: [runAsCaller],
-    extensions: [tasks({ engine, bus, pollIntervalMs: 50 })],
+    extensions: [tasks({ store, pollIntervalMs: 50 })],
   })
   const send = async (
     subject: string,
@@ -64,8 +63,8 @@ function createInstance(engine: TaskEngine, bus: ChangeBus | undefined) {
 }
 
 /** Runs tasks of two users at two instances, and cancels them, where a third user's request came first. */
-export async function runTasksOfUsers(openEngine: () => TaskEngine, bus?: ChangeBus): Promise<void> {
-  const instances = [createInstance(openEngine(), bus), createInstance(openEngine(), bus)] as const
+export async function runTasksOfUsers(openEngine: () => TaskEngine): Promise<void> {
+  const instances = [createInstance(openEngine()), createInstance(openEngine())] as const
   const [here, there] = instances
   for (const { server, send } of instances) {
     await send('ada', 'tools/list')

@@ -4,7 +4,7 @@ import { createCall, type Exchange, isJsonObject, type JsonObject, metaKeys, pro
 import { createServer, tool } from '@x/server'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { tasks as clientTasks } from '../src/client/tasks.ts'
+import { taskCalls } from '../src/client/task-calls.ts'
 import { tasks } from '../src/server/tasks.ts'
 
 const documentTaskId = 'echo_dc792e24-01b5-4c0a-abcb-0559848ca3c5'
@@ -94,14 +94,14 @@ describe('the example of the persistent workflow, in the messages of SEP-2322', 
       {
         name: 'host',
         version: '1.0.0',
-        extensions: [clientTasks({ persistentWorkflow: { ttlMs: 60_000 } })],
+        extensions: [taskCalls({ persistentWorkflow: { ttlMs: 60_000 } })],
         elicit: ({ message }) => {
           asked.push(message)
           return { action: 'accept', content: { input: 'Hello World!' } }
         },
       },
     )
-    const { content } = await client.tasks.call('echo')
+    const { content } = await client.callTool('echo')
     expect([content, asked]).toEqual([[{ type: 'text', text: 'Echo: Hello World!' }], [question]])
     const requests = messages.filter((message) => 'method' in message)
     expect(sent).toMatchObject(requests.map(({ method, params = {} }) => ({ method, params })))

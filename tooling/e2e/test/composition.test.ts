@@ -4,7 +4,7 @@ import { createServer, sealedState, tool } from '@x/server'
 import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import { randomKey } from '@x/state-codec'
-import { tasks as clientTasks, tasksOf } from '@x/tasks/client'
+import { taskCalls, tasksOf } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
@@ -48,7 +48,7 @@ function openParts() {
     run: (_, ctx) => (basket.find(ctx) === undefined ? 'alone' : 'in a session'),
   })
   const { seen, extension } = counting()
-  const tasking = tasks({ engine: memoryEngine(), pollIntervalMs: 20, workPollMs: 20 })
+  const tasking = tasks({ store: memoryEngine(), pollIntervalMs: 20 })
   return {
     seen,
     definition: { tools: [work, who], state: sealedState({ keys: [randomKey()] }) },
@@ -66,7 +66,7 @@ overEveryTransport('tasks, sessions and a third extension', (serve) => {
       const extensions = order.flatMap((at) => list[at] ?? [])
       await using served = await serve({ ...definition, extensions })
       const { exchange } = served.connect()
-      const clients = [clientTasks({ polling: { defaultMs: 20, minMs: 5 } }), clientSessions()]
+      const clients = [taskCalls({ polling: { defaultMs: 20, minMs: 5 } }), clientSessions()]
       const client = createClient(exchange, { name: 'host', version: '1.0.0', extensions: [...clients] })
       const { capabilities } = await client.discover()
       expect(Object.keys(capabilities.extensions ?? {}).toSorted()).toEqual([
@@ -117,7 +117,7 @@ test('what is no server is not served, and what is no extension of a side is not
   const wrapped: Parameters<typeof serveHttp>[0] = server.exchange
   expect(wrapped).toBe(server.exchange)
   // @ts-expect-error The client's half in the server's list.
-  expect(() => createServer({ ...info, extensions: [clientTasks()] })).toThrow('not a server extension')
+  expect(() => createServer({ ...info, extensions: [taskCalls()] })).toThrow('not a server extension')
   // @ts-expect-error The server's half in the client's list.
   expect(() => createClient(server, { ...info, extensions: [tasks()] })).toThrow('not a client extension')
   // @ts-expect-error The factory in place of its result.
@@ -136,7 +136,7 @@ test('a stop closes the server, with nothing but the host', async () => {
   }
   const state = sealedState({ keys: [randomKey()] })
   const hello = tool('hello', { description: 'x', run: () => 'Hello' })
-  const server = createServer({ ...info, state, tools: [hello], extensions: [tasks({ engine }), last] })
+  const server = createServer({ ...info, state, tools: [hello], extensions: [tasks({ store: engine }), last] })
   const [one, two] = [await serveHttp(server), await serveHttp(server)]
   await createClient(connectHttp(one.url), info).callTool('hello')
   await one.close()

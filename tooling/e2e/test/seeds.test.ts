@@ -171,7 +171,7 @@ describe('SEP-2322, message by message', () => {
 
   test('the persistent workflow: a task that asks, tasks/result, tasks/input_response, and its result [PWF-001 PWF-002]', async () => {
     const updates: string[] = []
-    const extensions = [tasks({ engine: memoryEngine(), persistentWorkflow: true, workPollMs: 20 })]
+    const extensions = [tasks({ store: memoryEngine(), persistentWorkflow: true })]
     await using server = instance({ tools: [updateWorkItem(updates, 'required')], extensions })
     const ask = (method: string, params: JsonObject): Promise<JsonObject> => send(server, method, params)
     const related = { 'io.modelcontextprotocol/related-task': { taskId: expect.any(String) } }

@@ -1,9 +1,9 @@
 import { type Client, createClient, type InputHandlers } from '@x/client'
 import { errorCodes, McpError } from '@x/schema'
 import { type Tool, tool } from '@x/server'
-import { type TaskCalls, tasks as clientTasks, type TasksClientOptions } from '@x/tasks/client'
+import { type TaskCalls, taskCalls, type TasksClientOptions } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
-import { tasks as serverTasks } from '@x/tasks/server'
+import { tasks } from '@x/tasks/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, forms, keys, stateWith, textOf, type Work } from './asking.ts'
@@ -22,13 +22,13 @@ interface Tasks extends AsyncDisposable {
 
 /** A server whose tools may become tasks, and clients that follow them. */
 async function serveTasks(serve: Serve, tools: readonly Tool[]): Promise<Tasks> {
-  const extension = serverTasks({ engine: memoryEngine(), pollIntervalMs: 20, cancelGraceMs: 50 })
+  const extension = tasks({ store: memoryEngine(), pollIntervalMs: 20 })
   const served = await serve({ tools, state, extensions: [extension] })
   return {
     connect: ({ tasks, ...options } = {}) => {
       const { client: plain, exchange } = served.connect(options)
       const { subject: _, ...given } = options
-      const extensions = [clientTasks({ ...quick, ...tasks })] as const
+      const extensions = [taskCalls({ ...quick, ...tasks })] as const
       const client = createClient(exchange, { name: 'e2e-client', version: '1.0.0', ...given, extensions })
       return { client, plain, exchange, tasks: client.tasks }
     },
@@ -86,9 +86,10 @@ overEveryTransport('a call that becomes a task', (serve) => {
         asked.push(context.key)
         return duplicateOf17.elicit?.(question, context) ?? { action: 'cancel' }
       }
-      const { tasks } = served.connect({ elicit, tasks: { follow } })
       const begun: string[] = []
-      const result = await tasks.call('resolve', { id: 4522 }, { onTask: ({ tool: name }) => void begun.push(name) })
+      const onTask: TasksClientOptions['onTask'] = ({ tool: name }) => void begun.push(name)
+      const { client } = served.connect({ elicit, tasks: { follow, onTask } })
+      const result = await client.callTool('resolve', { id: 4522 })
       expect(textOf(result)).toBe('#4522: Duplicate of #17 (save 1)')
       expect([begun, asked, work.saved]).toEqual([['resolve'], ['resolution', 'original'], ['#4522: Duplicate of #17']])
     },
@@ -96,9 +97,9 @@ overEveryTransport('a call that becomes a task', (serve) => {
 
   test('after it asked by round trips gives the same, and the questions of both are answered', async () => {
     await using served = await serveTasks(serve, [asksFirst])
-    const { tasks, plain: client } = served.connect(duplicateOf17)
-    expect(textOf(await tasks.call('asks_first'))).toBe('Duplicate of 17, as a task')
-    expect(textOf(await client.callTool('asks_first'))).toBe('Duplicate of 17, at once')
+    const { client, plain } = served.connect(duplicateOf17)
+    expect(textOf(await client.callTool('asks_first'))).toBe('Duplicate of 17, as a task')
+    expect(textOf(await plain.callTool('asks_first'))).toBe('Duplicate of 17, at once')
   })
 
   test('runs by round trips for a client that does not declare tasks, to the same result', async () => {
@@ -116,14 +117,14 @@ overEveryTransport('a call that becomes a task', (serve) => {
       },
     })
     await using served = await serveTasks(serve, [failing])
-    const { tasks, plain: client } = served.connect()
-    await expect(tasks.call('fail')).rejects.toMatchObject({
+    const { client, plain } = served.connect()
+    await expect(client.callTool('fail')).rejects.toMatchObject({
       name: 'ClientError',
       code: 'rpc',
       target: 'fail',
       rpc: { code: errorCodes.invalidParams, message: 'not like that', data: { why: 'because' } },
     })
-    await expect(client.callTool('fail')).rejects.toMatchObject({
+    await expect(plain.callTool('fail')).rejects.toMatchObject({
       rpc: { code: errorCodes.missingRequiredClientCapability },
     })
   })
@@ -156,9 +157,9 @@ overEveryTransport('a call that becomes a task', (serve) => {
     const controller = new AbortController()
     const reason = new Error('the user left')
     const begun = createGate()
-    const onTask = (): void => begun.open()
+    const { client } = served.connect({ tasks: { onTask: () => begun.open() } })
     void begun.opened.then(() => controller.abort(reason))
-    await expect(tasks.call('wait', {}, { signal: controller.signal, onTask })).rejects.toBe(reason)
+    await expect(client.callTool('wait', {}, { signal: controller.signal })).rejects.toBe(reason)
     await two.opened
   })
 

@@ -3,7 +3,7 @@ import { type Tool, tool } from '@x/server'
 import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
-import { type TaskCalls, tasks as clientTasks, tasksOf } from '@x/tasks/client'
+import { type TaskCalls, taskCalls, tasksOf } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { createGate, type Gate } from '@tooling/vitest/gate'
@@ -75,7 +75,7 @@ interface Shop extends AsyncDisposable {
 }
 
 /** A shop whose sessions and tasks go around the same server. */
-async function openShop(serve: Serve, credentials?: StateCodec): Promise<Shop> {
+async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
   const [sessions, gate, payloads] = [basketOf(), createGate(), [] as string[]]
   const kept = memoryEngine()
   const engine: typeof kept = { ...kept, create: (task) => (payloads.push(JSON.stringify(task)), kept.create(task)) }
@@ -87,14 +87,14 @@ async function openShop(serve: Serve, credentials?: StateCodec): Promise<Shop> {
     named(sessions),
     hidden(sessions),
   ]
-  const tasking = tasks({ engine, credentials, pollIntervalMs: 20, unsupportedTaskTimeoutMs: 1, workPollMs: 20 })
+  const tasking = tasks({ store: engine, state, pollIntervalMs: 20 })
   const served = await serve({ tools, state: sealedState({ keys: [randomKey()] }), extensions: [tasking, sessions] })
   return {
     sessions,
     gate,
     payloads,
     begin: async () => {
-      const following = clientTasks({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
+      const following = taskCalls({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
       const extensions = [following, clientSessions()] as const
       const client = createClient(served.connect().exchange, { name: 'host', version: '1', extensions })
       const session = await client.sessions.create()
@@ -139,7 +139,7 @@ overEveryTransport('a task that begins in a session', (serve) => {
     expect(await session.callTool('change')).toMatchObject({ isError: true })
   })
 
-  test('has the id of its session where the task keeps credentials, sealed', async () => {
+  test('has the id of its session where the task keeps claims, sealed', async () => {
     await using shop = await openShop(serve, sealedState({ keys: [randomKey()] }))
     const session = await shop.begin()
     expect(textOf(await session.callTool('name'))).toBe(session.id)

@@ -30,7 +30,6 @@ export function callbacksOfExtensions(keys: readonly KeyInput[]): void {
     name: 'guesses',
     version: '1.0.0',
     extensions: [
-      tasks({ onError: (error) => console.error(error) }),
       sessions({
         codec: sealedState({ keys }),
         state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } },

@@ -1,6 +1,6 @@
 import type { Client } from '@x/client'
 import { type Context, prompt, tool } from '@x/server'
-import { tasks } from '@x/tasks/client'
+import { taskCalls } from '@x/tasks/client'
 import * as z from 'zod'
 import { client } from './accepted.ts'
 
@@ -33,8 +33,8 @@ export function numberForPrompt(): void {
 }
 
 export function pollInterval(): void {
-  tasks({ polling: { usualMs: 100 } }) // error: 'usualMs' does not exist in type 'PollingOptions'
-  tasks({ pollIntervalMs: 100 }) // error: 'pollIntervalMs' does not exist in type
+  taskCalls({ polling: { usualMs: 100 } }) // error: 'usualMs' does not exist in type 'PollingOptions'
+  taskCalls({ pollIntervalMs: 100 }) // error: 'pollIntervalMs' does not exist in type
 }
 
 export function untyped(other: Client): void {

@@ -1,6 +1,6 @@
 import { createClient, type InputHandlers } from '@x/client'
 import type { CallToolResult, ClientTarget } from '@x/schema'
-import { isTaskError, tasks } from '@x/tasks/client'
+import { isTaskError, taskCalls } from '@x/tasks/client'
 
 /** The storage of a host. */
 export interface Notebook {
@@ -14,7 +14,7 @@ export async function shipAll(
   elicit: InputHandlers['elicit'],
   show: (line: string) => void,
 ): Promise<CallToolResult> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions: [tasks()] })
+  const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions: [taskCalls()] })
   return client.callTool(
     'ship_orders',
     { day: 'monday' },
@@ -25,7 +25,7 @@ export async function shipAll(
 
 // #region start
 export async function startShipping(target: ClientTarget, notes: Notebook): Promise<string> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasks({ user: 'ada' })] })
+  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [taskCalls({ user: 'ada' })] })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
   if (started.status === 'complete') return 'shipped at once'
   await notes.write(JSON.stringify(started.task.serialize()))
@@ -39,7 +39,7 @@ export async function lookAgain(
   notes: Notebook,
   show: (line: string) => void,
 ): Promise<CallToolResult | 'nothing'> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasks({ user: 'ada' })] })
+  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [taskCalls({ user: 'ada' })] })
   const task = client.tasks.resume(JSON.parse(await notes.read()))
   for await (const { status, statusMessage = '' } of task) show(`${status} ${statusMessage}`.trim())
   try {

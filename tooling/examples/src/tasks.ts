@@ -90,7 +90,7 @@ export async function instance(
     tools,
     state,
     subscriptions: { bus },
-    extensions: [tasks({ store: 'postgres://localhost/shop', bus })],
+    extensions: [tasks({ store: 'postgres://localhost/shop' })],
   })
   return serveHttp(server, { port: 8080, stopOnSignals: { noticeMs: 5000, graceMs: 20_000 } })
 }
@@ -101,7 +101,7 @@ export const accepting = (definition: ServerDefinition): TaskServer =>
   createServer({ ...definition, extensions: [tasks({ store: 'postgres://localhost/shop', runWorker: false })] })
 
 export async function working(definition: ServerDefinition): Promise<TaskServer> {
-  const store = tasks({ store: 'postgres://localhost/shop', acceptTasks: false, concurrency: 64 })
+  const store = tasks({ store: 'postgres://localhost/shop', concurrency: 64 })
   const server = createServer({ ...definition, extensions: [store] })
   // The worker begins with the first request or here, where no request comes.
   if (!(await server.ready())) console.warn('The database of the tasks is away; the worker tries again.')
@@ -109,10 +109,10 @@ export async function working(definition: ServerDefinition): Promise<TaskServer>
 }
 // #endregion roles
 
-// #region credentials
-export const withCredentials = (definition: ServerDefinition, credentials: StateCodec): TaskServer =>
-  createServer({ ...definition, extensions: [tasks({ store: 'memory:', credentials })] })
-// #endregion credentials
+// #region claims
+export const withClaims = (definition: ServerDefinition, state: StateCodec): TaskServer =>
+  createServer({ ...definition, extensions: [tasks({ store: 'memory:', state })] })
+// #endregion claims
 
 // #region contract
 export function checkEngine(

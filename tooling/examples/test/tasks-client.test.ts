@@ -24,7 +24,7 @@ const server = createServer({
   name: 'shop',
   version: '1.0.0',
   tools: [shipOrders],
-  extensions: [tasks({ engine: memoryEngine(), pollIntervalMs: 50 })],
+  extensions: [tasks({ store: memoryEngine(), pollIntervalMs: 50 })],
 })
 const connection = { exchange: server.exchange, url: 'https://example.com/mcp' }
 

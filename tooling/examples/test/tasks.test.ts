@@ -1,8 +1,8 @@
 import { createClient } from '@x/client'
 import { createServer, sealedState, tool, type Tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
-import { tasks as clientTasks } from '@x/tasks/client'
-import { tasks as serverTasks } from '@x/tasks/server'
+import { taskCalls } from '@x/tasks/client'
+import { tasks } from '@x/tasks/server'
 import { type ServerKit, testClient, testRuntime } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import * as programs from '../src/tasks.ts'
@@ -17,14 +17,14 @@ function createShop(): programs.Shop & { readonly shipped: string[] } {
 }
 
 /** Calls a tool, and tells whether it became a task. */
-async function call(tool: Tool, args: Record<string, string | string[]>, credentials = false) {
+async function call(tool: Tool, args: Record<string, string | string[]>, hasClaims = false) {
   const definition = { name: 'shop', version: '1', tools: [tool] }
   const create = (kit: ServerKit) =>
-    credentials
-      ? programs.withCredentials({ ...definition, ...kit }, sealedState({ keys }))
-      : createServer({ ...definition, ...kit, extensions: [serverTasks()] })
+    hasClaims
+      ? programs.withClaims({ ...definition, ...kit }, sealedState({ keys }))
+      : createServer({ ...definition, ...kit, extensions: [tasks()] })
   const answers = { carrier: { carrier: 'bike' } }
-  await using client = testClient(create, { answers, extensions: [clientTasks()] })
+  await using client = testClient(create, { answers, extensions: [taskCalls()] })
   const { content } = await client.callTool(tool.name, args)
   return { content, tasks: new Set(client.observations.tasks.map(({ taskId }) => taskId)).size }
 }
@@ -80,12 +80,12 @@ test('a task of 600 ms costs its client at most 800, with its polls as far apart
     tools: [slow],
     runtime,
     strictReplay: false,
-    extensions: [serverTasks({ engine })],
+    extensions: [tasks({ store: engine })],
   })
   const client = createClient(server, {
     name: 'test',
     version: '1',
-    extensions: [clientTasks({ runtime, random: () => 1 })],
+    extensions: [taskCalls({ runtime, random: () => 1 })],
   })
   let tookMs = Number.NaN
   const call = client.callTool('slow').then(() => (tookMs = runtime.monotonicNow()))

@@ -1,5 +1,5 @@
 import { sessions } from '@x/sessions/client'
-import { type TaskCalls, type TaskHandle, tasks, tasksOf } from '@x/tasks/client'
+import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'
 import { type ServerKit, testClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { same, type View, withTasks } from '../testing/bulk-fleet.ts'
@@ -49,10 +49,10 @@ describe('a task', () => {
     const create = (kit: ServerKit) =>
       createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations(kit.state) })
     const answers = { resolution: { resolution: 'Fixed' } }
-    await using client = testClient(create, { answers, cache: false, extensions: [tasks(), sessions()] })
+    await using client = testClient(create, { answers, cache: false, extensions: [taskCalls(), sessions()] })
     await using session = await client.sessions.create()
     await session.callTool('get_work_item', { workItemId: 4517 })
-    const result = await tasksOf(session).call('update_work_items', resolve(4609, 4601))
+    const result = await session.callTool('update_work_items', resolve(4609, 4601))
     expect([textOf(result), client.observations.questions.length]).toEqual([
       ['2 of 2 work items were changed: Bug #4609, User Story #4601.'],
       1,

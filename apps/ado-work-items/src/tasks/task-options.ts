@@ -8,9 +8,8 @@ export function taskOptions(
   onError: (error: unknown) => void,
 ): TaskOptions {
   return {
-    engine: postgresEngine(database, { leaseMs: takeoverMs, onError }),
+    store: postgresEngine(database, { leaseMs: takeoverMs, onError }),
     // A change of a work item takes about as long: people see each one.
     pollIntervalMs: 250,
-    onError,
   }
 }

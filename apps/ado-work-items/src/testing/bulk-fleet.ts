@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from '@x/schema'
 import { memoryEngine } from '@x/tasks/memory'
-import { type TaskCalls, tasks } from '@x/tasks/client'
+import { type TaskCalls, taskCalls } from '@x/tasks/client'
 import { type Answers, type ServerKit, testClient, type TestClient } from '@x/testing'
 import { type AzureDevOps, createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { createWorkItemsServer, type WorkItemsServer } from '../server/create-work-items-server.ts'
@@ -41,7 +41,7 @@ export interface BulkOptions {
 
 /** Starts instances, and a client whose calls continue as tasks. */
 export function withTasks(options: BulkOptions = {}): Promise<BulkFleet<BulkClient & { readonly tasks: TaskCalls }>> {
-  return bulkFleet(options, (create, others) => testClient(create, { ...others, extensions: [tasks()] }))
+  return bulkFleet(options, (create, others) => testClient(create, { ...others, extensions: [taskCalls()] }))
 }
 
 /** Starts instances, and a client that knows no tasks. */
@@ -72,7 +72,7 @@ async function bulkFleet<C extends BulkClient & AsyncDisposable>(
     const view = views[made++] ?? same
     return createWorkItemsServer(view(createAzureDevOps(service.connection)), {
       ...kit,
-      tasks: { engine: shared, pollIntervalMs: 50 },
+      tasks: { store: shared, pollIntervalMs: 50 },
     })
   }
   const client = connect(create, {

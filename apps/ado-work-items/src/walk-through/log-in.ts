@@ -1,7 +1,7 @@
 import type { MachineAuth, OAuth } from '@x/auth/client'
 import { createClient, isClientError } from '@x/client'
 import { isSessionNotFound, sessions } from '@x/sessions/client'
-import { isTaskError, tasks } from '@x/tasks/client'
+import { isTaskError, taskCalls } from '@x/tasks/client'
 import type { LoginService } from '../authorization/open-login.ts'
 import { scopes } from '../authorization/protect-work-items.ts'
 import { exampleRequest } from './curl-example.ts'
@@ -107,7 +107,7 @@ function connect({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth) {
     version: '0.1.0',
     cache: false,
     capabilities: 'capabilities' in auth ? auth.capabilities : undefined,
-    extensions: [tasks(own), sessions(own)],
+    extensions: [taskCalls(own), sessions(own)],
   })
 }
 

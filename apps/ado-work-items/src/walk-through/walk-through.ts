@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { sessions } from '@x/sessions/client'
-import { tasks } from '@x/tasks/client'
+import { taskCalls } from '@x/tasks/client'
 import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
@@ -43,7 +43,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
     },
     login?.auth,
   )
-  const tasking = createClient(followed, { ...host, extensions: [tasks()] })
+  const tasking = createClient(followed, { ...host, extensions: [taskCalls()] })
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
   const scope: StepScope = {
     ...fleet,

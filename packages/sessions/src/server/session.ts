@@ -133,7 +133,7 @@ async function addClaim(
 
 function requireSessionId({ id }: OpenedSession): string {
   if (id !== '') return id
-  throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `credentials`')
+  throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `state`')
 }
 
 function rejectEndedCall({ isOpen, isRecorded }: OpenedSession, methodName: string): void {

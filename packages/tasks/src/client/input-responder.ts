@@ -4,7 +4,7 @@ import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
 import { computeFailurePauseMs } from './settings.ts'
-import { errorContextOf, updateTask } from './task-calls.ts'
+import { errorContextOf, updateTask } from './task-requests.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */
 export interface InputResponder {

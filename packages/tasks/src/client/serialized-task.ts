@@ -1,6 +1,6 @@
 import { isJsonObject } from '@x/schema'
 import { isTaskId, maxIdLength } from './parse-results.ts'
-import type { TaskReference } from './task-calls.ts'
+import type { TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 
 /**

@@ -1,147 +1,187 @@
 import {
   type CallOptions,
-  type ClientExtensionHost,
+  type Client,
   ClientError,
-  type ExtensionCallOptions,
-  isClientError,
+  type ClientExtension,
+  type ClientExtensionHost,
+  type ClientExtensionInstance,
+  type Progress,
+  type SendToolCall,
 } from '@x/client'
-import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
-import { relatedTaskKey, tasksCapability } from '../schema/task-params.ts'
-import type { GetTaskResult } from '../schema/task.ts'
-import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
-import { TaskError } from './task-error.ts'
+import { type CallToolResult, isJsonObject, type JsonObject, type Middleware } from '@x/schema'
+import { tasksCapability, tasksExtension } from '../schema/task-params.ts'
+import type { CreateTaskResult } from '../schema/task.ts'
+import { createTaskHandle } from './create-task-handle.ts'
+import { type OpenTask, openTask } from './open-task.ts'
+import { parseCreatedTask } from './parse-results.ts'
+import { parseSerializedTask } from './serialized-task.ts'
+import { type TasksClientOptions, type TasksClientSettings, resolveTasksSettings } from './settings.ts'
+import { cancelTask, errorContextOf, renameLegacyMembers } from './task-requests.ts'
+import type { TaskHandle } from './task-handle.ts'
+import { awaitTaskResult } from './task-result.ts'
 
-/** A task that this client knows, and the tool that it runs. */
-export interface TaskReference {
-  readonly taskId: string
-  readonly tool: string
+/** The outcome of a started call: the server decides whether it becomes a task. */
+export type StartedCall =
+  | { readonly status: 'task'; readonly task: TaskHandle }
+  | { readonly status: 'complete'; readonly result: CallToolResult }
+
+/** The member `tasks` of a client. */
+export interface TaskCalls {
+  /** Calls a tool, and returns the task if the call becomes one. `client.callTool` follows it to its result. */
+  start(name: string, args?: JsonObject, options?: CallOptions): Promise<StartedCall>
+  /**
+   * Resumes a task that was serialized, in this process or another. Throws `TaskError` for one that is not this
+   * client's.
+   */
+  resume(serializedTask: unknown): TaskHandle
 }
 
-/** A request about a task. */
-export interface TaskCall extends TaskReference {
+/**
+ * Lets the calls of a client become tasks (seps/2663-tasks-extension): calls of tools declare the extension, and
+ * `client.callTool` follows a task to its result. Throws `RangeError` for a number that makes no sense.
+ *
+ * @example
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
+ * const { content } = await client.callTool('import_everything')
+ */
+export function taskCalls(options: TasksClientOptions = {}): ClientExtension<'tasks', TaskCalls> {
+  // Throws at once for a number that makes no sense.
+  resolveTasksSettings(options, undefined)
+  return {
+    side: 'client',
+    name: 'tasks',
+    identifier: tasksExtension,
+    // Its requests declare the capability, each by itself: a call that declares it must handle both results, as
+    // `manual` does not.
+    start: (host) => startTaskClient(options, host),
+  }
+}
+
+/**
+ * Returns the member `tasks` of a client whose type does not show its extensions, as that of a session. Throws
+ * `TypeError` when the client has none.
+ */
+export function tasksOf(client: Client): TaskCalls {
+  const tasksMember: unknown = 'tasks' in client ? client.tasks : undefined
+  if (isTaskCalls(tasksMember)) return tasksMember
+  throw new TypeError('The client has no tasks: give createClient `extensions: [taskCalls()]` of @x/tasks/client')
+}
+
+function isTaskCalls(value: unknown): value is TaskCalls {
+  if (typeof value !== 'object' || value === null) return false
+  return 'start' in value && 'resume' in value
+}
+
+function startTaskClient(
+  clientOptions: TasksClientOptions,
+  host: ClientExtensionHost,
+): ClientExtensionInstance<TaskCalls> {
+  const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
+  // Replaced by the call behind this extension, which completes result types of the extensions after it.
+  let callTool = host.callTool
+  return {
+    api: {
+      start: async (name, args = {}, options = {}) => {
+        const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options })
+        if (outcome.resultType === 'other') throw outcome.error
+        if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result }
+        const task = createTaskHandle(outcome.task)
+        await context.settings.onTask?.(task)
+        return { status: 'task', task }
+      },
+      resume: (serializedTask) =>
+        createTaskHandle(openTask({ ...parseSerializedTask(serializedTask, context.settings), ...context })),
+    },
+    ...(context.settings.persistentWorkflow && { middleware: persistentWorkflow(context.settings.persistentWorkflow) }),
+    wrapToolCall: (next) => {
+      callTool = next
+      return async (name, args, options) => {
+        const outcome = await beginTaskCall({ ...context, callTool: next }, { name, args, options })
+        if (outcome.resultType !== 'task') return outcome
+        return { resultType: 'complete', result: await finishTaskCall(outcome.task, options) }
+      }
+    },
+  }
+}
+
+/**
+ * Adds `task` to calls of tools, and reads the answer that holds the task in a member, as SEP-2322 writes them
+ * (persistent tool workflow).
+ */
+function persistentWorkflow({ ttlMs }: NonNullable<TasksClientSettings['persistentWorkflow']>): Middleware {
+  return (next) => async (request, call) => {
+    if (request.method !== 'tools/call') return next(request, call)
+    const task = ttlMs === undefined ? {} : { ttl: ttlMs }
+    const response = await next({ ...request, params: { ...request.params, task } }, call)
+    if ('error' in response || !isJsonObject(response.result['task'])) return response
+    const { task: createdTask, ...result } = response.result
+    return { ...response, result: { ...result, ...renameLegacyMembers(createdTask), resultType: 'task' } }
+  }
+}
+
+interface TasksClientContext {
   readonly host: ClientExtensionHost
-  /** The members of the extension's settings that requests depend on. */
-  readonly settings: { readonly persistentWorkflow: object | undefined }
+  readonly settings: TasksClientSettings
+}
+
+interface TaskCallStart {
+  readonly name: string
+  readonly args: JsonObject
   readonly options: CallOptions
 }
 
-/**
- * Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or
- * `ClientError`.
- */
-export async function getTask(call: TaskCall): Promise<GetTaskResult> {
-  const { taskId } = call
-  const state = await requestTask('tasks/get', { taskId }, call)
-  return requireValidResult(call, parseTaskState(await withPayload(state, call), taskId))
-}
+type TaskCallOutcome = Awaited<ReturnType<SendToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
 
-/**
- * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the
- * result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
- */
-async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
-  const state = renameLegacyMembers(receivedState)
-  const { status } = state
-  const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
-  if (member === undefined || state[member] !== undefined) return state
-  try {
-    const payload = await requestTask('tasks/result', { taskId: call.taskId }, withRelatedTask(call))
-    return { ...state, [member]: member === 'inputRequests' ? (payload[member] ?? {}) : payload }
-  } catch (error) {
-    return withFailure(state, member, error)
-  }
-}
-
-/** Returns the state of a task whose result is an error. */
-function withFailure(state: JsonObject, member: string, failure: unknown): JsonObject {
-  const rpc = isClientError(failure) ? failure.rpc : undefined
-  // A server without the workflow has given a state that is not valid.
-  if (rpc?.code === errorCodes.methodNotFound) return state
-  if (member !== 'error' || rpc === undefined) throw failure
-  const { code, message, data } = rpc
-  return { ...state, error: { code, message, ...(data !== undefined && { data }) } }
-}
-
-/** Returns a state with the names that the published extension gave to two members of the earlier draft. */
-export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
+/** Calls the tool, through its rounds, to its result or the task that it becomes. */
+async function beginTaskCall(
+  { callTool, host, settings }: TasksClientContext & { readonly callTool: SendToolCall },
+  { name, args, options }: TaskCallStart,
+): Promise<TaskCallOutcome> {
+  const progressState = { progress: 0 }
+  const outcome = await callTool(name, args, withTaskCapability(options, progressState))
+  if (outcome.resultType === 'complete' || outcome.result['resultType'] !== 'task') return outcome
+  const createdTask = requireCreatedTask(outcome.result, host, name)
+  const { progress } = progressState
+  const { taskId } = createdTask
   return {
-    ...(ttl !== undefined && { ttlMs: ttl }),
-    ...(pollInterval !== undefined && { pollIntervalMs: pollInterval }),
-    ...state,
+    resultType: 'task',
+    task: openTask({ taskId, tool: name, answeredKeys: [], initialState: createdTask, progress, host, settings }),
   }
 }
 
-/** The member that a state of each status has beside those of every task. */
-const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
-  ['input_required', 'inputRequests'],
-  ['completed', 'result'],
-  ['failed', 'error'],
-] as const)
-
-function withRelatedTask(call: TaskCall): TaskCall {
-  const { options, taskId } = call
-  return { ...call, options: { ...options, meta: { ...options.meta, [relatedTaskKey]: { taskId } } } }
+/** Returns the options of a call that may become a task. Writes the progress that it had into `state`. */
+function withTaskCapability(options: CallOptions, progressState: { progress: number }): CallOptions {
+  const { onProgress, capabilities = {} } = options
+  const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }
+  const reportProgress = ({ progress, ...progressDetails }: Progress): void => {
+    progressState.progress = Math.max(progressState.progress, progress)
+    onProgress?.({ progress, ...progressDetails })
+  }
+  return {
+    ...options,
+    capabilities: { ...capabilities, extensions },
+    ...(onProgress && { onProgress: reportProgress }),
+  }
 }
 
-/**
- * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests), and by the method of the
- * persistent workflow to a server that has that one alone (SEP-2322).
- */
-export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
-  // Types of the protocol are JSON, which their readonly interfaces cannot say.
-  const inputResponses = responses as unknown as JsonObject
-  const params = { taskId: call.taskId, inputResponses }
-  const sendInputResponse = () => requestTask('tasks/input_response', params, withRelatedTask(call))
-  const acknowledgement = call.settings.persistentWorkflow
-    ? sendInputResponse()
-    : requestTask('tasks/update', params, call).catch((error: unknown) => {
-        if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
-        return sendInputResponse()
-      })
-  requireValidResult(call, parseAcknowledgement(await acknowledgement))
+function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
+  const parsedTask = parseCreatedTask(result)
+  if ('value' in parsedTask) return parsedTask.value
+  throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, errorContextOf(host, name))
 }
 
-/** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
-export async function cancelTask(call: TaskCall): Promise<void> {
-  requireValidResult(call, parseAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
-}
-
-/** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
-export function toTaskRequestOptions({ signal, timeoutMs, meta }: CallOptions): ExtensionCallOptions {
-  return { signal, timeoutMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
-}
-
-/** The methods whose errors about params say something else than that the task is unknown. */
-const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
-  'tasks/update',
-  'tasks/input_response',
-  'tasks/result',
-])
-
-async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
+/** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
+async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   try {
-    // A result without a type is complete (basic/index, result type).
-    return { resultType: 'complete', ...(await host.request(method, params, toTaskRequestOptions(options))) }
+    await task.settings.onTask?.(createTaskHandle(task))
+    return await awaitTaskResult(task, options)
   } catch (error) {
-    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method))
-      throw error
-    const message = `The server does not know the task of ${JSON.stringify(tool)}: it has expired, or is not this user's`
-    throw new TaskError('expired', message, { tool, cause: error })
+    if (task.settings.cancelsOnAbort && !task.isFinished) cancelAbandonedTask(task, options)
+    throw error
   }
 }
 
-function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedResult<T>): T {
-  if ('value' in parsedResult) return parsedResult.value
-  throw new ClientError('invalid_result', `what the server says of its task is not valid at ${parsedResult.issue}`, {
-    ...errorContextOf(host, tool),
-  })
-}
-
-/** Returns the place of a task's call, for errors. */
-export function errorContextOf(
-  { server, url }: ClientExtensionHost,
-  tool: string,
-): { method: string; target: string; server: string | undefined } {
-  const serverLabels = [server && `${server.name} ${server.version}`, url && `(${url})`].filter(Boolean)
-  return { method: 'tools/call', target: tool, server: serverLabels.join(' ') || undefined }
+/** Asks for the end of a task. The answer is not awaited, because a task that is not cancelled expires. */
+function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): void {
+  cancelTask({ ...task, options: { meta, timeoutMs } }).catch(() => {})
 }

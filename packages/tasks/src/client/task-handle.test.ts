@@ -17,7 +17,7 @@ import type { SerializedTask } from './serialized-task.ts'
 import type { TasksClientOptions } from './settings.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
-import { tasks, tasksOf } from './tasks.ts'
+import { taskCalls, tasksOf } from './task-calls.ts'
 
 const named = { action: 'accept', content: { name: 'Ada' } } as const
 
@@ -139,13 +139,14 @@ describe('A call that is not waited for any more', () => {
 
   test.each([['onTask'], ['onProgress']])('because %s threw rejects with that', async (listener) => {
     const broken = new Error('broken')
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('working', { statusMessage: 'x' })] })
-    const failing = {
-      [listener]: () => {
-        throw broken
-      },
+    const fail = (): never => {
+      throw broken
     }
-    const result = outcome(client.callTool('work', {}, failing))
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [toGetTaskResult('working', { statusMessage: 'x' })] },
+      { tasks: listener === 'onTask' ? { onTask: fail } : {} },
+    )
+    const result = outcome(client.callTool('work', {}, listener === 'onProgress' ? { onProgress: fail } : {}))
     await pass(1000)
     expect(await result).toEqual({ error: broken })
     await flushAsyncWork()
@@ -250,7 +251,7 @@ describe('A task that is kept', () => {
     ['whose it is', { target: 'memory' }],
   ])('must be known %s', async (_title, options) => {
     const { exchange } = scriptedTasks({}).connection
-    const client = createClient(exchange, { ...host, extensions: [tasks(options)] })
+    const client = createClient(exchange, { ...host, extensions: [taskCalls(options)] })
     const task = await beginTask(client)
     expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
     expect(() => client.tasks.resume({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
@@ -261,7 +262,7 @@ describe('A client with tasks', () => {
   test('declares the extension, and one without it rejects a task', async () => {
     const { connection, of } = scriptedTasks({ 'tools/call': [toCreateTaskResult({ _meta: serverInfo })] })
     const plain = createClient(connection, host)
-    const client = createClient(connection, { ...host, extensions: [tasks()] })
+    const client = createClient(connection, { ...host, extensions: [taskCalls()] })
     await beginTask(client)
     expect(client.serverInfo).toEqual({ name: 'demo', version: '2' })
     await expect(plain.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
@@ -301,10 +302,10 @@ describe('A client with tasks', () => {
           },
       }),
     }
-    const client = createClient(connection, { ...host, extensions: [tasks(), completing] })
+    const client = createClient(connection, { ...host, extensions: [taskCalls(), completing] })
     expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: emptyResult })
-    expect(await client.tasks.call('work')).toEqual(emptyResult)
-    const alone = createClient(connection, { ...host, extensions: [tasks()] })
+    expect(await client.callTool('work')).toEqual(emptyResult)
+    const alone = createClient(connection, { ...host, extensions: [taskCalls()] })
     await expect(alone.tasks.start('work')).rejects.toMatchObject({ code: 'invalid_result' })
     await expect(alone.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
   })
@@ -315,7 +316,7 @@ describe('A client with tasks', () => {
     [{ polling: { maxMs: Number.POSITIVE_INFINITY } }],
     [{ polling: { minMs: -1 } }],
   ])('is not made with %o', (options) => {
-    expect(() => tasks(options)).toThrow(RangeError)
+    expect(() => taskCalls(options)).toThrow(RangeError)
   })
 })
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotifi
 import type { DetailedTask } from '../schema/task.ts'
 import { parseTaskNotification } from './parse-results.ts'
 import { computeFailurePauseMs, maxFailurePauseMs, type TasksClientSettings } from './settings.ts'
-import { toTaskRequestOptions } from './task-calls.ts'
+import { toTaskRequestOptions } from './task-requests.ts'
 
 /** The notifications of a server about one task. */
 export interface TaskNotifications {

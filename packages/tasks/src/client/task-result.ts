@@ -4,7 +4,7 @@ import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { createInputResponder } from './input-responder.ts'
 import type { OpenTask } from './open-task.ts'
-import { errorContextOf } from './task-calls.ts'
+import { errorContextOf } from './task-requests.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 

@@ -10,7 +10,7 @@ import {
 import { isJsonObject, projectMetaKeys } from '@x/schema'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import { computeFailurePauseMs, computePollPauseMs, type TasksClientSettings } from './settings.ts'
-import { getTask, type TaskReference } from './task-calls.ts'
+import { getTask, type TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 

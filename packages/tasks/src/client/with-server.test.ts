@@ -6,9 +6,10 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { memoryEngine } from '../engines/memory-engine.ts'
 import type { TaskOptions } from '../server/options.ts'
-import { tasks as serverTasks } from '../server/tasks.ts'
+import { tasks } from '../server/tasks.ts'
 import type { TasksClientOptions } from './settings.ts'
-import { tasks } from './tasks.ts'
+import { taskCalls } from './task-calls.ts'
+import type { TaskHandle } from './task-handle.ts'
 
 const host = { name: 'host', version: '1.0.0' } as const
 const quick = { polling: { minMs: 1 } } as const
@@ -45,7 +46,7 @@ function serve(options: TaskOptions = {}, wasSeen: Promise<void> = Promise.resol
     name: 'demo',
     version: '1.0.0',
     tools: [work, broken, refused],
-    extensions: [serverTasks({ engine: memoryEngine(), pollIntervalMs: 1, ...options })],
+    extensions: [tasks({ store: memoryEngine(), pollIntervalMs: 1, ...options })],
   })
 }
 
@@ -58,14 +59,16 @@ describe.each<[string, TasksClientOptions]>([
   test('gives the result of the call, and answers what is asked on the way [TSK-002 TSK-010 TSK-028]', async () => {
     const seen = createGate()
     await using server = serve({}, seen.opened)
-    const client = createClient(server, { ...host, ...answering, extensions: [tasks({ ...quick, ...options })] })
     const ids: string[] = []
+    const onTask = ({ taskId }: TaskHandle): void => void ids.push(taskId)
+    const extensions = [taskCalls({ ...quick, ...options, onTask })] as const
+    const client = createClient(server, { ...host, ...answering, extensions })
     const told: Progress[] = []
     const onProgress = (progress: Progress): void => {
       told.push(progress)
       if (progress.message === 'half way') seen.open()
     }
-    const result = await client.tasks.call('work', {}, { onTask: ({ taskId }) => void ids.push(taskId), onProgress })
+    const result = await client.callTool('work', {}, { onProgress })
     expect(result.content).toEqual([{ type: 'text', text: 'Ada 42' }])
     expect(ids).toHaveLength(1)
     expect(told.at(-1)).toEqual({ progress: 1, total: 2, message: 'half way' })
@@ -92,7 +95,7 @@ describe('A client of a server that has the persistent workflow alone', () => {
   test('asks for requests and results with tasks/result, and answers with tasks/input_response [PWF-001 PWF-002]', async () => {
     await using server = serve({ persistentWorkflow: true })
     const asked: string[] = []
-    const extensions = [tasks({ ...quick, follow: 'poll' })] as const
+    const extensions = [taskCalls({ ...quick, follow: 'poll' })] as const
     const client = createClient(workflowAlone(server, asked), { ...host, ...answering, extensions })
     expect((await client.callTool('work')).content).toEqual([{ type: 'text', text: 'Ada 42' }])
     expect(asked.filter((method) => method === 'tasks/result')).toHaveLength(2)

@@ -176,17 +176,6 @@ test('a tool of a server with tasks is listed as it would be without [TSK-066]',
   expect(tools).toEqual([expect.not.objectContaining({ execution: expect.anything() })])
 })
 
-test('an instance that takes no tasks on says so, and answers what need not be one', async () => {
-  const { error, result } = createFleet().add([createGreetTool('required')], { acceptTasks: false })
-  expect(await error('tools/call', greetAdaParams)).toEqual({
-    code: errorCodes.internal,
-    message: 'This instance accepts no tasks: send the call to another one',
-  })
-  const may = createFleet().add([createGreetTool('allowed')], { acceptTasks: false })
-  expect((await may.result('tools/call', greetAdaParams)).resultType).toBe('complete')
-  expect(await result('tools/list')).toHaveProperty('tools')
-})
-
 test('one principal has as many open tasks as its limit, and others have theirs', async () => {
   const { error, start, server } = createFleet().add(
     [createGreetTool('allowed')],
@@ -244,14 +233,14 @@ describe('a tool that is hidden from the caller whom a worker knows', () => {
 
   test('becomes no task, which could never run', async () => {
     const { error, errors } = createFleet().add([paid], { runWorker: false })
-    const message = expect.stringContaining('The tool "paid" cannot run as a task: without `credentials`')
+    const message = expect.stringContaining('The tool "paid" cannot run as a task: without the option `state`')
     expect(await error('tools/call', called, { principal })).toMatchObject({ code: errorCodes.internal, message })
     expect(errors).toMatchObject([{ message }])
   })
 
   test('becomes one where the claims are stored with it', async () => {
-    const credentials = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
-    const { start } = createFleet().add([paid], { runWorker: false, credentials })
+    const state = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
+    const { start } = createFleet().add([paid], { runWorker: false, state })
     expect(await start('paid', {}, { principal })).toEqual(expect.any(String))
   })
 })
@@ -261,8 +250,7 @@ test.each([
   ['concurrency', 1.5],
   ['pollIntervalMs', Number.NaN],
 ])('a setting that makes no sense is refused: %s of %s', (name, value) => {
-  const engine = createFleet().engine
-  expect(() => createFleet().add([createGreetTool()], { engine, [name]: value })).toThrow(
+  expect(() => createFleet().add([createGreetTool()], { [name]: value })).toThrow(
     new RangeError(`${name} is ${value}; write a whole number from 1`),
   )
 })

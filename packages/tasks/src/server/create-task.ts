@@ -27,7 +27,7 @@ export function createBackgroundRunner(request: RpcRequest, call: Call, context:
   // The server checks the params before it reads `accepted`.
   return {
     get accepted() {
-      return settings.acceptTasks && isTaskRequested(request, settings)
+      return isTaskRequested(request, settings)
     },
     begin: (journal, callId, callContext) =>
       createTaskForCall({ request, call, journal, callId, extensionRecords: extensionRecordsIn(callContext) }, context),
@@ -75,9 +75,7 @@ async function createTaskForCall(
 ): Promise<JsonObject> {
   const { settings } = context
   if (!isTaskRequested(request, settings)) requireTasks(requestMetaOf(request.params))
-  if (!settings.acceptTasks)
-    throw new McpError(errorCodes.internal, 'This instance accepts no tasks: send the call to another one')
-  const sizeError = checkJournalSize(journal, settings)
+  const sizeError = checkJournalSize(journal)
   if (sizeError !== undefined) {
     settings.onError(new Error(sizeError.message))
     throw new McpError(sizeError.code, sizeError.message)
@@ -89,7 +87,7 @@ async function createTaskForCall(
   const owner = taskOwnerKeyOf(principal)
   const { callerLimit, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
-    const payload = await createPayload(callRecord, settings.credentials)
+    const payload = await createPayload(callRecord, settings.state)
     return engine.create({
       id,
       owner,
@@ -120,11 +118,10 @@ async function checkToolVisible(
   signal: AbortSignal,
   { innerExchange, settings }: TaskContext,
 ): Promise<void> {
-  if (!losesCallerState(callRecord, settings.credentials)) return
-  if (await hasTool({ runnableCall: toRunnableCall(callRecord, settings.credentials), signal }, { innerExchange }))
-    return
+  if (!losesCallerState(callRecord, settings.state)) return
+  if (await hasTool({ runnableCall: toRunnableCall(callRecord, settings.state), signal }, { innerExchange })) return
   const name = JSON.stringify(callRecord.request.params?.['name'])
-  const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
+  const message = `The tool ${name} cannot run as a task: without the option \`state\` of tasks() a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))
   throw new McpError(errorCodes.internal, message)
 }

@@ -47,7 +47,7 @@ test('who asks is kept with a task, and nothing that proves it', async () => {
 
 test('with a codec it is kept sealed, and the handler has it', async () => {
   const { fleet, payloads } = watched()
-  const instance = fleet.add([whoAmI], { credentials: sealedState({ keys }) })
+  const instance = fleet.add([whoAmI], { state: sealedState({ keys }) })
   const taskId = await instance.start('who', {}, { principal })
   while (instance.server.tasks.running > 0) await new Promise(setImmediate)
   const { result } = await as(instance, taskId)
@@ -58,30 +58,27 @@ test('with a codec it is kept sealed, and the handler has it', async () => {
 test.each([
   ['the codec is gone', undefined],
   ['the keys are others', sealedState({ keys: [keys[0]?.replace('6f', '7f') ?? ''] })],
-])(
-  'nothing is done in the name of a caller whose credentials cannot be opened, as when %s',
-  async (_title, credentials) => {
-    const { fleet } = watched()
-    const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), runWorker: false })
-    const taskId = await accepting.start('who', {}, { principal })
-    const worker = fleet.add([whoAmI], { credentials })
-    while (worker.errors.length === 0 || worker.server.tasks.running > 0) await new Promise(setImmediate)
-    expect(await as(worker, taskId)).toMatchObject({
-      status: 'failed',
-      error: { code: errorCodes.internal, message: 'Internal error' },
-    })
-  },
-)
+])('nothing is done in the name of a caller whose credentials cannot be opened, as when %s', async (_title, state) => {
+  const { fleet } = watched()
+  const accepting = fleet.add([whoAmI], { state: sealedState({ keys }), runWorker: false })
+  const taskId = await accepting.start('who', {}, { principal })
+  const worker = fleet.add([whoAmI], { state })
+  while (worker.errors.length === 0 || worker.server.tasks.running > 0) await new Promise(setImmediate)
+  expect(await as(worker, taskId)).toMatchObject({
+    status: 'failed',
+    error: { code: errorCodes.internal, message: 'Internal error' },
+  })
+})
 
 test('sealed credentials of one task are of no use with another', async () => {
   const { fleet, payloads } = watched()
-  const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), runWorker: false })
+  const accepting = fleet.add([whoAmI], { state: sealedState({ keys }), runWorker: false })
   await accepting.start('who', {}, { principal })
   const [stolen] = payloads
   const thief = createFleet((engine) => ({
     ...engine,
     create: (task) => engine.create({ ...task, payload: { ...task.payload, credentials: stolen?.['credentials'] } }),
-  })).add([whoAmI], { credentials: sealedState({ keys }) })
+  })).add([whoAmI], { state: sealedState({ keys }) })
   const taskId = await thief.start('who')
   expect((await thief.reach(taskId, 'failed')).status).toBe('failed')
 })

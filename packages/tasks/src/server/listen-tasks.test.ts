@@ -132,7 +132,7 @@ describe('subscriptions/listen with tasks', () => {
         return () => void listeners.delete(listener)
       },
     }
-    const instance = createFleet().add(tools, { bus })
+    const instance = createFleet((engine) => ({ ...engine, notifications: bus })).add(tools)
     const taskId = await instance.start('work')
     const stream = listen(instance, { taskIds: [taskId] })
     await stream.until(() => stream.states().length === 1)
@@ -150,7 +150,7 @@ describe('subscriptions/listen with tasks', () => {
 
   test('is refused while the bus is away', async () => {
     const bus = { publish: async () => {}, listen: () => Promise.reject(new Error('bus away')) }
-    const instance = createFleet().add(tools, { bus })
+    const instance = createFleet((engine) => ({ ...engine, notifications: bus })).add(tools)
     const taskId = await instance.start('work')
     expect(await listen(instance, { taskIds: [taskId] }).ended).toMatchObject({ error: { code: errorCodes.internal } })
     expect(String(instance.errors[0])).toBe('Error: bus away')
@@ -165,7 +165,7 @@ describe.each([
     // What was there when the stream began.
     ['working'],
   ],
-] as const)('without a bus, streams %s', (_title, createOne, heard) => {
+] as const)('streams %s', (_title, createOne, heard) => {
   test('hear of what happens at other instances, or only of what they find', async () => {
     const fleet = createOne()
     const shut = createGate()
@@ -178,8 +178,8 @@ describe.each([
         return ctx.step('work', () => new Promise<string>(() => {}))
       },
     })
-    const here = fleet.add([asking], { runWorker: false, bus: undefined })
-    const there = fleet.add([asking], { bus: undefined }, { strictReplay: false })
+    const here = fleet.add([asking], { runWorker: false })
+    const there = fleet.add([asking], {}, { strictReplay: false })
     const taskId = await here.start('ask')
     await shut.reached
     const stream = listen(here, { taskIds: [taskId] })

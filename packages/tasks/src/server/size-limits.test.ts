@@ -8,7 +8,6 @@ import type { TaskEngine } from '../engines/engine.ts'
 import { postgresEngine } from '../engines/postgres/postgres-engine.ts'
 import { accept, sendTaskAnswer, createFleet, replayModes, textOf } from '../testing/fleet.ts'
 
-const limits = { maxJournalBytes: 2000, maxResultBytes: 1000 }
 const named = z.object({ name: z.string() })
 const long = (bytes: number): string => 'x'.repeat(bytes)
 
@@ -16,8 +15,8 @@ const long = (bytes: number): string => 'x'.repeat(bytes)
 const greedy = [
   [
     'a step gives too much',
-    tool('greedy', { description: 'x', task: 'required', run: (_, ctx) => ctx.step('scan', () => long(3000)) }),
-    /^What the task records has \d{4} bytes with steps "scan", which has 30\d\d, and may have 2000: let a step give what names/,
+    tool('greedy', { description: 'x', task: 'required', run: (_, ctx) => ctx.step('scan', () => long(4_001_000)) }),
+    /^What the task records has 4001\d{3} bytes with steps "scan", which has 4001\d{3}, and may have 4000000: let a step give what names/,
   ],
   [
     'many steps give too much together',
@@ -25,11 +24,11 @@ const greedy = [
       description: 'x',
       task: 'required',
       run: async (_, ctx) => {
-        for (let step = 0; step < 30; step++) await ctx.step(`step-${step}`, () => long(100))
+        for (let step = 0; step < 30; step++) await ctx.step(`step-${step}`, () => long(200_000))
         return 'done'
       },
     }),
-    /^What the task records has 2\d{3} bytes with steps "step-1\d", which has 1\d\d, and may have 2000: /,
+    /^What the task records has 4\d{6} bytes with steps "step-19", which has 2000\d\d, and may have 4000000: /,
   ],
   [
     'a checkpoint is too long, and the handler goes on in spite of it',
@@ -39,44 +38,44 @@ const greedy = [
       run: async (_, ctx) => {
         await ctx
           .checkpoint('at', '')
-          .save(long(3000))
+          .save(long(4_001_000))
           .catch(() => {})
         return 'done'
       },
     }),
-    /with checkpoints "at", which has 30\d\d, and may have 2000: /,
+    /with checkpoints "at", which has 4001\d{3}, and may have 4000000: /,
   ],
   [
     'a question is too long',
     tool('greedy', {
       description: 'x',
       task: 'required',
-      run: async (_, ctx) => (await ctx.elicit('who', { message: long(1990), schema: named })).name,
+      run: async (_, ctx) => (await ctx.elicit('who', { message: long(3_999_990), schema: named })).name,
     }),
-    /(^What the task asks has 2\d{3} bytes|questions "who").*, and may have 2000: /,
+    /(^What the task asks has 4\d{6} bytes|questions "who").*, and may have 4000000: /,
   ],
   [
     'a result is too long',
-    tool('greedy', { description: 'x', task: 'required', run: () => long(1000) }),
-    /^The result of the task has 1\d{3} bytes, and may have 1000: give less, or links to the rest/,
+    tool('greedy', { description: 'x', task: 'required', run: () => long(4_000_000) }),
+    /^The result of the task has 40\d{5} bytes, and may have 4000000: give less, or links to the rest/,
   ],
   [
     'a result that says of itself that it is an error is too long',
     tool('greedy', {
       description: 'x',
       task: 'required',
-      run: () => toolResult({ isError: true, content: [{ type: 'text', text: long(1000) }] }),
+      run: () => toolResult({ isError: true, content: [{ type: 'text', text: long(4_000_000) }] }),
     }),
-    /^The result of the task has 1\d{3} bytes, and may have 1000: /,
+    /^The result of the task has 40\d{5} bytes, and may have 4000000: /,
   ],
   [
     'an error is too long',
     tool('greedy', {
       description: 'x',
       task: 'required',
-      run: () => Promise.reject(new McpError(errorCodes.internal, 'No', { data: { why: long(1000) } })),
+      run: () => Promise.reject(new McpError(errorCodes.internal, 'No', { data: { why: long(4_000_000) } })),
     }),
-    /^The error of the task has 1\d{3} bytes, and may have 1000: /,
+    /^The error of the task has 40\d{5} bytes, and may have 4000000: /,
   ],
 ] as const
 
@@ -104,7 +103,7 @@ afterAll(() => postgres.close())
 
 describe.each([
   ['in memory', (engine: TaskEngine) => engine, {}],
-  ['over PostgreSQL', () => postgresEngine(postgres.url), { runtime: platformRuntime, workPollMs: 20 }],
+  ['over PostgreSQL', () => postgresEngine(postgres.url), { runtime: platformRuntime }],
 ] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
   test.each(replayModes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
     '$why (runs again: $strictReplay)',
@@ -115,7 +114,7 @@ describe.each([
         store.longest = longest
         return engine
       })
-      const { server, start, reach, errors } = fleet.add([one], { ...limits, ...options }, { strictReplay })
+      const { server, start, reach, errors } = fleet.add([one], options, { strictReplay })
       const { status, error, statusMessage } = await reach(await start('greedy'), ({ status }) => status !== 'working')
       expect([status, error, statusMessage]).toEqual([
         'failed',
@@ -123,7 +122,7 @@ describe.each([
         expect.stringMatching(says),
       ])
       expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: Task [0-9a-f]+: .* and may have /))
-      expect(store.longest()).toBeLessThan(1000)
+      expect(store.longest()).toBeLessThan(300_000)
       await server.close()
     },
   )
@@ -133,14 +132,14 @@ test('what was recorded in a call that becomes a task counts as well, and the ca
   const becoming = tool('become', {
     description: 'x',
     run: async (_, ctx) => {
-      await ctx.step('scan', () => long(3000))
+      await ctx.step('scan', () => long(4_001_000))
       await ctx.continueAsTask('required')
       return 'done'
     },
   })
-  const { error, errors } = createFleet().add([becoming], limits, { strictReplay: false })
+  const { error, errors } = createFleet().add([becoming], {}, { strictReplay: false })
   const message = expect.stringMatching(
-    /^What the call recorded before it became a task has 3\d{3} bytes, and may have 2000: /,
+    /^What the call recorded before it became a task has 4001\d{3} bytes, and may have 4000000: /,
   )
   expect(await error('tools/call', { name: 'become' })).toEqual({ code: errorCodes.internal, message })
   expect(errors).toHaveLength(1)
@@ -152,26 +151,26 @@ test('what takes the place of an earlier value counts once, and what was recorde
     task: 'required',
     run: async (_, ctx) => {
       const at = ctx.checkpoint('at', '')
-      for (let time = 0; time < 10; time++) await at.save(long(1000))
+      for (let time = 0; time < 10; time++) await at.save(long(2_000_000))
       const { name } = await ctx.elicit('who', { message: 'Who?', schema: named })
       return ctx.step('scan', () => long(Number(name)))
     },
   })
   const fleet = createFleet()
   const ends = []
-  for (const bytes of [100, 900]) {
-    const before = fleet.add([saving], limits, { strictReplay: false })
+  for (const bytes of [100_000, 1_999_900]) {
+    const before = fleet.add([saving], {}, { strictReplay: false })
     const id = await before.start('save')
     await before.reach(id, 'input_required')
     await before.server.close()
-    const after = fleet.add([saving], limits, { strictReplay: false })
+    const after = fleet.add([saving], {}, { strictReplay: false })
     await sendTaskAnswer(after, id, { who: accept({ name: `${bytes}` }) })
     ends.push(await after.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
     await after.server.close()
   }
   expect(ends.map(({ status, error }) => [status, isJsonObject(error) ? error.message : undefined])).toEqual([
     ['completed', undefined],
-    ['failed', expect.stringContaining('with steps "scan", which has 9')],
+    ['failed', expect.stringContaining('with steps "scan", which has 1999')],
   ])
 })
 
@@ -185,23 +184,16 @@ test('a long answer is no reason to fail, until something is recorded after it',
         return after ? ctx.step('after', () => `${name.length}`) : `${name.length}`
       },
     })
-  const instance = createFleet().add([asking(true), asking(false)], limits, { strictReplay: false })
+  const instance = createFleet().add([asking(true), asking(false)], {}, { strictReplay: false })
   const ends = []
   for (const name of ['end', 'record']) {
     const id = await instance.start(name)
     await instance.reach(id, 'input_required')
-    await sendTaskAnswer(instance, id, { who: accept({ name: long(3000) }) })
+    await sendTaskAnswer(instance, id, { who: accept({ name: long(4_001_000) }) })
     ends.push(await instance.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
   }
   expect(ends.map(({ status, result }) => [status, textOf(result)])).toEqual([
-    ['completed', '3000'],
+    ['completed', '4001000'],
     ['failed', undefined],
   ])
-})
-
-test.each([
-  ['maxJournalBytes', 0],
-  ['maxResultBytes', 1.5],
-])('%s of %s is refused', (name, value) => {
-  expect(() => createFleet().add([], { [name]: value })).toThrow(`${name} is ${value}; write a whole number from 1`)
 })

@@ -34,7 +34,12 @@ function listRequest() {
 describe('a server with tasks', () => {
   test('asks nothing of its engine before the first request', async () => {
     const { engine, asked } = recording()
-    await using server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ engine })] })
+    await using server = createServer({
+      name: 'demo',
+      version: '1',
+      tools: [greet],
+      extensions: [tasks({ store: engine })],
+    })
     await settled()
     expect(asked).toEqual([])
     await server.exchange(listRequest(), createCall())
@@ -45,7 +50,12 @@ describe('a server with tasks', () => {
     const engine = memoryEngine()
     const accepting = createFleet(() => engine).add([greet], { runWorker: false })
     const taskId = await accepting.start('greet')
-    await using server = createServer({ name: 'worker', version: '1', tools: [greet], extensions: [tasks({ engine })] })
+    await using server = createServer({
+      name: 'worker',
+      version: '1',
+      tools: [greet],
+      extensions: [tasks({ store: engine })],
+    })
     await settled()
     expect((await accepting.see(taskId)).status).toBe('working')
     expect(await server.ready()).toBe(true)
@@ -64,7 +74,7 @@ describe('a server with tasks', () => {
       name: 'demo',
       version: '1',
       log: ({ err }) => void errors.push(err),
-      extensions: [tasks({ engine })],
+      extensions: [tasks({ store: engine })],
     })
     expect([await server.ready(), server.load.unavailable]).toEqual([true, ['tasks']])
     expect(errors).toMatchObject([{ cause: new Error('away') }])
@@ -74,7 +84,7 @@ describe('a server with tasks', () => {
 
   test('closes its engine once with itself, and starts no worker after that', async () => {
     const { engine, asked } = recording()
-    const server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ engine })] })
+    const server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ store: engine })] })
     await Promise.all([server.close(), server.close()])
     await server.exchange(listRequest(), createCall())
     await settled()
@@ -88,7 +98,7 @@ describe('a server with tasks', () => {
       name: 'demo',
       version: '1',
       log: ({ err }) => void errors.push(err),
-      extensions: [tasks({ engine })],
+      extensions: [tasks({ store: engine })],
     })
     await server.ready()
     await settled()
@@ -149,7 +159,7 @@ describe.each(permutations)('the extensions %s, %s and %s', (...order) => {
       middleware: noting('counting'),
     }
     const engine = memoryEngine()
-    const all = { tasks: tasks({ engine }), authorizing, counting }
+    const all = { tasks: tasks({ store: engine }), authorizing, counting }
     const server = createServer({
       name: 'demo',
       version: '1',
@@ -200,7 +210,7 @@ describe('readiness', () => {
   ] as const)(
     'while the engine is unreachable, a server whose tools have task: %s is ready: %s',
     async (task, isReady) => {
-      const extensions = [tasks({ engine: away, onError: false })]
+      const extensions = [tasks({ store: away })]
       const tools = [choice(task)]
       await using server = createServer({ name: 'demo', version: '1', tools, extensions, log: () => {} })
       expect([await server.ready(), server.load.unavailable]).toEqual([isReady, ['tasks']])
@@ -220,7 +230,7 @@ describe('tasks in memory, where `state` has keys for several instances', () => 
     ).toBe(undefined)
   })
 
-  test.each([{ store: 'memory:' }, { engine: memoryEngine() }])(
+  test.each([{ store: 'memory:' }, { store: memoryEngine() }])(
     'are for any machine where they are asked for: %j',
     (options) => {
       expect(reasonOf(options)).toBeUndefined()

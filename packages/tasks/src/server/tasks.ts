@@ -32,8 +32,8 @@ export interface TasksApi extends TaskAdmin {
  *
  * The engine is opened, and the worker starts, with the first request or the first `ready()` of the server, which hosts
  * call for `/readyz`. An instance without requests, which only runs tasks of others, calls `await server.ready()`
- * itself. Closing the server releases its tasks for other instances and closes the engine, also one that was given with
- * `engine`.
+ * itself. Closing the server releases its tasks for other instances and closes the engine, also one that was given as
+ * `store`.
  *
  * Throws `RangeError` for an invalid option.
  *

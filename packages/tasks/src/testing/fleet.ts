@@ -17,7 +17,6 @@ import {
 import {
   createServer,
   type McpServer,
-  memoryBus,
   sealedState,
   type ServerDefinition,
   type TaskChoice,
@@ -25,6 +24,7 @@ import {
   tool,
 } from '@x/server'
 import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
+import type { ChangeBus } from '@x/core'
 import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
@@ -70,7 +70,7 @@ export interface Instance {
   reach(taskId: string, wanted: string | ((task: JsonObject) => boolean)): Promise<JsonObject>
 }
 
-/** Instances that share an engine and a bus. */
+/** Instances that share an engine. */
 export interface Fleet {
   readonly engine: TaskEngine
   /** Moves the engine's clock alone. */
@@ -82,7 +82,6 @@ export interface Fleet {
 export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine) => engine): Fleet {
   let time = Date.UTC(2026, 6, 28)
   const engine = around(memoryEngine({ wallClock: () => time }))
-  const bus = memoryBus()
   return {
     engine,
     pass: (ms) => void (time += ms),
@@ -91,6 +90,7 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
       const errors: unknown[] = []
       const log = ({ err, message }: LogRecord): void => void errors.push(err ?? message)
       const { extensions = [], ...offers } = definition
+      const store = typeof options.store === 'object' ? options.store : engine
       const server = createServer({
         name: 'demo',
         version: '1',
@@ -98,18 +98,18 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
         state: sealedState({ keys: stateKeys }),
         log,
         ...offers,
-        extensions: [tasks({ engine, bus, runtime: clock, ...options }), ...extensions],
+        extensions: [tasks({ runtime: clock, ...options, store }), ...extensions],
       })
       // As a host does that asks for `/readyz`: the worker begins.
       void server.ready()
-      return { server, clock, errors, ...createRequestSenders(server, bus) }
+      return { server, clock, errors, ...createRequestSenders(server, store.notifications) }
     },
   }
 }
 
 function createRequestSenders(
   server: McpServer,
-  bus: ReturnType<typeof memoryBus>,
+  bus: ChangeBus | undefined,
 ): Omit<Instance, 'server' | 'clock' | 'errors'> {
   let id = 0
   const ask: Instance['ask'] = (method, params = {}, options = {}) => {
@@ -144,7 +144,7 @@ function createRequestSenders(
     reach: async (taskId, wanted) => {
       const isIt = typeof wanted === 'function' ? wanted : ({ status }: JsonObject) => status === wanted
       let changed = createBell()
-      const stop = await bus.listen({ onChange: () => changed.ring(), onGap: () => {} })
+      const stop = await bus?.listen({ onChange: () => changed.ring(), onGap: () => {} })
       try {
         for (;;) {
           const task = await see(taskId)
@@ -153,7 +153,7 @@ function createRequestSenders(
           changed = createBell()
         }
       } finally {
-        stop()
+        stop?.()
       }
     },
   }

@@ -1,9 +1,9 @@
 import { manualClock, type ManualClock } from '@tooling/vitest/manual-clock'
-import { type Client, type ClientOptions, createClient } from '@x/client'
+import { type CallOptions, type Client, type ClientOptions, createClient } from '@x/client'
 import { type Call, type ConnectionView, type Exchange, isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { TasksClientOptions } from '../client/settings.ts'
 import type { TaskHandle } from '../client/task-handle.ts'
-import { type TaskCallOptions, type TaskCalls, tasks } from '../client/tasks.ts'
+import { type TaskCalls, taskCalls } from '../client/task-calls.ts'
 
 /** A request as it came. */
 export interface ReceivedRequest {
@@ -111,7 +111,7 @@ export function scriptedTasks(
     return { jsonrpc: '2.0', id, result: answered }
   }
   const connection = { exchange, url: 'https://example.com/mcp' }
-  const extension = tasks({ runtime: clock, random: () => 0, user: 'ada', ...options.tasks })
+  const extension = taskCalls({ runtime: clock, random: () => 0, user: 'ada', ...options.tasks })
   return {
     clock,
     received,
@@ -149,10 +149,7 @@ export async function flushAsyncWork(): Promise<void> {
 }
 
 /** The task that a call became. */
-export async function beginTask(
-  client: { readonly tasks: TaskCalls },
-  options: TaskCallOptions = {},
-): Promise<TaskHandle> {
+export async function beginTask(client: { readonly tasks: TaskCalls }, options: CallOptions = {}): Promise<TaskHandle> {
   const started = await client.tasks.start('work', {}, options)
   if (started.status === 'task') return started.task
   throw new Error('the call was to become a task')

@@ -39,7 +39,7 @@ const server = createServer({
   name: 'pglite',
   version: '1.0.0',
   tools: [work],
-  extensions: [tasks({ engine: pgliteEngine(folder, { leaseMs: 1000 }), workPollMs: 50 })],
+  extensions: [tasks({ store: pgliteEngine(folder, { leaseMs: 1000 }) })],
 })
 
 async function ask(method: string, params: JsonObject): Promise<JsonObject> {

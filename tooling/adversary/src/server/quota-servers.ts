@@ -62,7 +62,7 @@ export function createQuotaServers(
       extensions: [
         sessions({ codec: sealedState({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
         // Nobody works on the tasks: they stay open until they expire.
-        tasks({ engine, runWorker: false, onError: () => {} }),
+        tasks({ store: engine, runWorker: false }),
       ],
     }),
     working: createServer({
@@ -70,7 +70,7 @@ export function createQuotaServers(
       name: 'working',
       tools: [work],
       limits: { tasks: quota },
-      extensions: [tasks({ engine: memoryEngine({ wallClock: clock.now, maxTasks: 2 * quota }), onError: () => {} })],
+      extensions: [tasks({ store: memoryEngine({ wallClock: clock.now, maxTasks: 2 * quota }) })],
     }),
     busy: createServer({
       ...common,

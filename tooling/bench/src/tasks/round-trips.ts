@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import { tasks, type TasksClientOptions } from '@x/tasks/client'
+import { taskCalls, type TasksClientOptions } from '@x/tasks/client'
 import type { Store } from './stores.ts'
 import { checkResult, checkServer, host } from './task-runner.ts'
 import { openServer } from './task-server.ts'
@@ -32,7 +32,7 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
   const { concurrency, pollIntervalMs } = plan
   const watched = openServer(openEngine, { concurrency, pollIntervalMs })
   const follow = (options?: TasksClientOptions) =>
-    createClient(watched.exchange, { ...host, extensions: [tasks(options)] })
+    createClient(watched.exchange, { ...host, extensions: [taskCalls(options)] })
   const bounds = { calls: plan.calls, milliseconds: plan.milliseconds }
   const ways: readonly Way[] = [
     {

@@ -1,7 +1,7 @@
-import { createClient } from '@x/client'
+import { type Client, createClient } from '@x/client'
 import { type CallToolResult, createCall, type Exchange } from '@x/schema'
 import type { TaskEngine } from '@x/tasks'
-import { type TaskCalls, type TaskHandle, tasks } from '@x/tasks/client'
+import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'
 import { inLanes } from './in-lanes.ts'
 import { checkRuns, type Runner, resultOf } from './runner.ts'
 import { openServer, type WatchedServer } from './task-server.ts'
@@ -31,7 +31,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   const { exchange, server, moments, ends } = watched
   const clients = Array.from({ length: users }, (_, index) => clientOf(exchange, `user-${index}`))
   let turns = 0
-  const nextClient = (): TaskCalls => {
+  const nextClient = (): UserClient => {
     const client = clients[turns % users]
     turns += 1
     if (client === undefined) throw new RangeError(`there are ${users} users: give at least one`)
@@ -41,7 +41,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   return {
     moments,
     create: async (token) => {
-      const started = await nextClient().start('work', { token })
+      const started = await nextClient().tasks.start('work', { token })
       if (started.status !== 'task')
         throw new Error(`the call of ${token} became no task: the server has to take it on`)
       handles.set(token, started.task)
@@ -49,7 +49,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
     ended: (token) => ends.of(handleOf(handles, token).taskId),
     // An end is told of when it is kept.
     settle: async () => {},
-    ask: async (token) => checkResult(token, await nextClient().call('ask', { token })),
+    ask: async (token) => checkResult(token, await nextClient().callTool('ask', { token })),
     check: async (tokens) => {
       checkServer(watched, tokens)
       await inLanes(16, tokens, async (token) => {
@@ -63,11 +63,13 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   }
 }
 
+type UserClient = Client & { readonly tasks: TaskCalls }
+
 /** A client of one user, as a transport would have authenticated them, that accepts whatever it is asked. */
-function clientOf(exchange: Exchange, subject: string): TaskCalls {
+function clientOf(exchange: Exchange, subject: string): UserClient {
   const accept = () => ({ action: 'accept', content: { sure: true } }) as const
   const asUser: Exchange = (request, call) => exchange(request, createCall({ ...call, principal: { subject } }))
-  return createClient(asUser, { ...host, elicit: accept, extensions: [tasks({ follow: 'listen' })] }).tasks
+  return createClient(asUser, { ...host, elicit: accept, extensions: [taskCalls({ follow: 'listen' })] })
 }
 
 function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): TaskHandle {

@@ -49,7 +49,7 @@ export function openServer(
       return written
     },
   }
-  const extensions = [tasks({ ...plan, engine: watched, onError })] as const
+  const extensions = [tasks({ ...plan, store: watched })] as const
   const server = createServer({ name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools, extensions })
   return { exchange: noting(server.exchange, moments), server, moments, ends, runs, errors }
 }

@@ -84,9 +84,8 @@ const server = createServer({
   tools: [paint, pair],
   extensions: [
     tasks({
-      engine: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
+      store: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
       concurrency: 8,
-      workPollMs: 250,
       maxFailures: 1000,
     }),
   ],

@@ -16,7 +16,7 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
  * process is taken over. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid option.
  *
  * @example
- * tasks({ engine: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })
+ * tasks({ store: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })
  */
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
   const { schema: channel = 'mcp_tasks' } = options

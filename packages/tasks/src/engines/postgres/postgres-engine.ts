@@ -24,7 +24,7 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
  * The first use creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
  *
  * @example
- * tasks({ engine: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })
+ * tasks({ store: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })
  */
 export function postgresEngine(database: string | PostgresPool, options: PostgresEngineOptions = {}): TaskEngine {
   const { timeoutMs = 10_000 } = options

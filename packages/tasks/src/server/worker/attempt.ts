@@ -129,7 +129,7 @@ function writeProgress(attempt: Attempt, context: WorkerContext): Promise<void> 
   attempt.pendingWrites = attempt.pendingWrites.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.isFinished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
-    if (stopIfTooLarge(attempt, progress, context) !== undefined) return
+    if (stopIfTooLarge(attempt, progress) !== undefined) return
     const { engine } = context
     const state = await retryWrite(attempt, { run: () => engine.record(attempt.task, progress) }, context)
     applyLeaseState(attempt, state ?? 'lost')
@@ -139,13 +139,9 @@ function writeProgress(attempt: Attempt, context: WorkerContext): Promise<void> 
 }
 
 /** Returns an error if progress is too large to be written. Then the attempt stops, and nothing after it is written. */
-export function stopIfTooLarge(
-  attempt: Attempt,
-  { entries }: TaskProgress,
-  context: WorkerContext,
-): WireError | undefined {
+export function stopIfTooLarge(attempt: Attempt, { entries }: TaskProgress): WireError | undefined {
   if (attempt.stop?.kind === 'too_large') return attempt.stop.error
-  const error = addToJournalSize(attempt.journalSize, entries, context.settings)
+  const error = addToJournalSize(attempt.journalSize, entries)
   if (error !== undefined) stopAttempt(attempt, { kind: 'too_large', error })
   return error
 }

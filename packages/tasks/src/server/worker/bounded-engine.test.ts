@@ -99,7 +99,7 @@ describe('a call of the engine that never settles', () => {
     'does not keep a server from closing within its grace and 2 seconds: %s [ENG-005]',
     async (name) => {
       const fleet = createFleet((engine) => ({ ...engine, [name]: never }))
-      const instance = fleet.add([quick], { acceptTasks: true })
+      const instance = fleet.add([quick])
       await instance.start('quick')
       for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
       let isClosed = false

@@ -8,6 +8,9 @@ const firstPauseMs = 250
 const longestPauseMs = 15_000
 const requeuesPerPause = 4
 
+/** Milliseconds of pauses after which a task fails that no instance supports: a deployment takes less. */
+const unsupportedTaskTimeoutMs = 300_000
+
 /** A task that is requeued for other instances: the entry that counts it, and the pause before. */
 export interface RequeuePlan {
   readonly entry: JournalEntry
@@ -28,11 +31,7 @@ export interface MissingCapability {
  * tool claims it about 20 times in the first minute. After `unsupportedTaskTimeoutMs` of pauses the task ends with the
  * error that is returned then.
  */
-export function planRequeue(
-  requeueCount: number,
-  { code, description }: MissingCapability,
-  unsupportedTaskTimeoutMs: number,
-): RequeuePlan | WireError {
+export function planRequeue(requeueCount: number, { code, description }: MissingCapability): RequeuePlan | WireError {
   let waitedMs = 0
   for (let requeueIndex = 0; requeueIndex < requeueCount; requeueIndex++)
     waitedMs += computeRequeuePauseMs(requeueIndex)

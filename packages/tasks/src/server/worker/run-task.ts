@@ -36,7 +36,7 @@ export async function runTask(attempt: Attempt, context: WorkerContext): Promise
   if (task.failures >= maxFailures)
     return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)), context)
   try {
-    const runnableCall = await readPayload(task, context.settings.credentials)
+    const runnableCall = await readPayload(task, context.settings.state)
     if (runnableCall === undefined) return await requeueTask(attempt, unknownFormatCapability, context)
     const response = await runAttempt(attempt, runnableCall, context)
     if (response !== undefined) await applyResponse({ attempt, runnableCall, response }, context)
@@ -81,6 +81,9 @@ async function runAttempt(
   }
 }
 
+/** Milliseconds that a handler has to end after its task was cancelled: enough to undo what it has begun. */
+const cancelGraceMs = 5000
+
 /**
  * Bounds the wait for a handler whose task was cancelled. A handler that still runs after it changes nothing.
  */
@@ -90,7 +93,7 @@ function armCancelGrace(attempt: Attempt, { settings }: WorkerContext) {
   let startGraceTimer = (): void => {}
   const promise = new Promise<never>((_, reject) => {
     startGraceTimer = () => {
-      timer = startBackgroundTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
+      timer = startBackgroundTimer(settings.clock, () => reject(signal.reason), cancelGraceMs)
     }
   })
   signal.addEventListener('abort', startGraceTimer, { once: true })
@@ -145,12 +148,11 @@ async function requeueTask(
   context: WorkerContext,
 ): Promise<void> {
   const { engine, settings } = context
-  const { unsupportedTaskTimeoutMs, onError } = settings
   const requeueCount = requeueCountOf(attempt.task)
-  const requeuePlan = planRequeue(requeueCount, unmetCapability, unsupportedTaskTimeoutMs)
+  const requeuePlan = planRequeue(requeueCount, unmetCapability)
   if ('code' in requeuePlan) return finishAttempt(attempt, reportFailure(attempt, requeuePlan, context), context)
   if (requeueCount === 0)
-    onError(
+    settings.onError(
       new Error(
         `Task ${attempt.task.id} is requeued for other instances, because this one does not know ${unmetCapability.description}`,
       ),
@@ -187,7 +189,7 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown, context: Wor
 async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: WorkerContext): Promise<void> {
   const { engine, settings } = context
   const { ttlMs: lifetimeMs } = settings
-  const sizeError = checkRequestsSize(requests, context.settings)
+  const sizeError = checkRequestsSize(requests)
   if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError, context)
   const leaseState = await writeClaimEnd(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifetimeMs }),
@@ -211,7 +213,7 @@ async function writeClaimEnd(
 ): Promise<LeaseState | undefined> {
   await attempt.pendingWrites
   const progress = takeProgress(attempt)
-  const sizeError = stopIfTooLarge(attempt, progress, context)
+  const sizeError = stopIfTooLarge(attempt, progress)
   if (sizeError !== undefined) {
     await finishTooLargeTask(attempt, sizeError, context)
     return undefined
@@ -231,7 +233,7 @@ async function finishAttempt(
   await attempt.pendingWrites
   endClaim(attempt)
   const { engine, settings } = context
-  const sizeError = checkResultSize(taskEnd, settings)
+  const sizeError = checkResultSize(taskEnd)
   // The last report of a handler may be newer than the last write.
   const { statusMessage, progress } = takeProgress(attempt)
   const endToStore = {

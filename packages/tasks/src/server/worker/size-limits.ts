@@ -1,6 +1,5 @@
 import { errorCodes, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
-import type { TaskSettings } from '../options.ts'
 
 /** The size of a task's record, in bytes of JSON. */
 export interface JournalSize {
@@ -10,7 +9,14 @@ export interface JournalSize {
   readonly bytesByEntry: Map<string, number>
 }
 
-type SizeLimits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
+/**
+ * Bytes of JSON that may be recorded of a task: results of steps, checkpoints, requests for input and responses. A
+ * little less than a message of the transports may have, which has an envelope as well.
+ */
+const maxJournalBytes = 4_000_000
+
+/** Bytes of JSON that the result or the error of a task may have. */
+const maxResultBytes = 4_000_000
 
 /** Measures what a claimed task brings along. */
 export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
@@ -26,25 +32,20 @@ export function measureJournalSize({ payload, responses, entries }: ClaimedTask)
  * Counts what is to be recorded, of each part and key one entry. What is wrong with it when that would be too much:
  * then nothing was counted, and nothing of it may be written.
  */
-export function addToJournalSize(
-  journalSize: JournalSize,
-  entries: readonly JournalEntry[],
-  limits: SizeLimits,
-): WireError | undefined {
+export function addToJournalSize(journalSize: JournalSize, entries: readonly JournalEntry[]): WireError | undefined {
   const newBytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   let { totalBytes } = journalSize
   for (const [name, bytes] of newBytesByEntry) totalBytes += bytes - (journalSize.bytesByEntry.get(name) ?? 0)
   // A journal that was too large before, because of a long answer or a bound that was higher, is no reason to reject
   // entries that add nothing.
-  if (totalBytes > limits.maxJournalBytes && totalBytes > journalSize.totalBytes)
-    return journalLimitError(entries, totalBytes, limits)
+  if (totalBytes > maxJournalBytes && totalBytes > journalSize.totalBytes) return journalLimitError(entries, totalBytes)
   for (const [name, bytes] of newBytesByEntry) journalSize.bytesByEntry.set(name, bytes)
   journalSize.totalBytes = totalBytes
   return undefined
 }
 
 /** Returns an error if the journal of a call is too large for it to become a task. */
-export function checkJournalSize(journal: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
+export function checkJournalSize(journal: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(journal)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(
@@ -55,31 +56,24 @@ export function checkJournalSize(journal: JsonObject, { maxJournalBytes }: SizeL
 }
 
 /** Returns an error if requests for input are too large. */
-export function checkRequestsSize(requests: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
+export function checkRequestsSize(requests: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(requests)
   if (bytes <= maxJournalBytes) return undefined
-  return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
+  return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once')
 }
 
 /** Returns an error if the outcome of a task is too large. */
-export function checkResultSize(
-  { outcome }: Pick<TaskEnd, 'outcome'>,
-  { maxResultBytes }: SizeLimits,
-): WireError | undefined {
+export function checkResultSize({ outcome }: Pick<TaskEnd, 'outcome'>): WireError | undefined {
   const bytes = jsonByteLengthOf(outcome)
   if (bytes <= maxResultBytes) return undefined
   const outcomeName = outcome.status === 'failed' ? 'error' : 'result'
-  const advice = 'give less, or links to the rest (maxResultBytes)'
+  const advice = 'give less, or links to the rest'
   return tooLargeError(`The ${outcomeName} of the task has ${bytes} bytes`, maxResultBytes, advice)
 }
 
-const smallerRecordAdvice = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
+const smallerRecordAdvice = 'let a step give what names a large thing, and keep the thing elsewhere'
 
-function journalLimitError(
-  entries: readonly JournalEntry[],
-  totalBytes: number,
-  { maxJournalBytes }: SizeLimits,
-): WireError {
+function journalLimitError(entries: readonly JournalEntry[], totalBytes: number): WireError {
   const [largest] = entries.toSorted((one, other) => jsonByteLengthOf(other) - jsonByteLengthOf(one))
   const { member = '', key = '' } = largest ?? {}
   const entryLabel = `${member} ${JSON.stringify(key.slice(0, 100))}`

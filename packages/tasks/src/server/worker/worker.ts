@@ -203,7 +203,7 @@ async function claimWhileFree(state: WorkerState): Promise<void> {
 
 /** Sets the next claim that no notification causes. Chance keeps the instances of a fleet apart. */
 function scheduleClaim(state: WorkerState, nextDueMs = Number.POSITIVE_INFINITY): void {
-  const { clock, workPollMs } = state.context.settings
+  const { clock } = state.context.settings
   clock.clearTimeout(state.timers.get('claim'))
   if (state.closeController.signal.aborted) return
   const pauseMs = Math.min(
@@ -215,6 +215,12 @@ function scheduleClaim(state: WorkerState, nextDueMs = Number.POSITIVE_INFINITY)
     startBackgroundTimer(clock, () => claimTasksForFreeSlots(state), pauseMs),
   )
 }
+
+/**
+ * Milliseconds between two claims that no notification causes, up to a quarter more or less. A process that dies between
+ * its write and the notification costs a task this long, and ten idle instances send two statements a second.
+ */
+const workPollMs = 5000
 
 /** Milliseconds between two claims at least, where a task is due soon. */
 const minClaimPauseMs = 20

@@ -1,0 +1,147 @@
+import {
+  type CallOptions,
+  type ClientExtensionHost,
+  ClientError,
+  type ExtensionCallOptions,
+  isClientError,
+} from '@x/client'
+import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
+import { relatedTaskKey, tasksCapability } from '../schema/task-params.ts'
+import type { GetTaskResult } from '../schema/task.ts'
+import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
+import { TaskError } from './task-error.ts'
+
+/** A task that this client knows, and the tool that it runs. */
+export interface TaskReference {
+  readonly taskId: string
+  readonly tool: string
+}
+
+/** A request about a task. */
+export interface TaskCall extends TaskReference {
+  readonly host: ClientExtensionHost
+  /** The members of the extension's settings that requests depend on. */
+  readonly settings: { readonly persistentWorkflow: object | undefined }
+  readonly options: CallOptions
+}
+
+/**
+ * Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or
+ * `ClientError`.
+ */
+export async function getTask(call: TaskCall): Promise<GetTaskResult> {
+  const { taskId } = call
+  const state = await requestTask('tasks/get', { taskId }, call)
+  return requireValidResult(call, parseTaskState(await withPayload(state, call), taskId))
+}
+
+/**
+ * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the
+ * result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
+ */
+async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
+  const state = renameLegacyMembers(receivedState)
+  const { status } = state
+  const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
+  if (member === undefined || state[member] !== undefined) return state
+  try {
+    const payload = await requestTask('tasks/result', { taskId: call.taskId }, withRelatedTask(call))
+    return { ...state, [member]: member === 'inputRequests' ? (payload[member] ?? {}) : payload }
+  } catch (error) {
+    return withFailure(state, member, error)
+  }
+}
+
+/** Returns the state of a task whose result is an error. */
+function withFailure(state: JsonObject, member: string, failure: unknown): JsonObject {
+  const rpc = isClientError(failure) ? failure.rpc : undefined
+  // A server without the workflow has given a state that is not valid.
+  if (rpc?.code === errorCodes.methodNotFound) return state
+  if (member !== 'error' || rpc === undefined) throw failure
+  const { code, message, data } = rpc
+  return { ...state, error: { code, message, ...(data !== undefined && { data }) } }
+}
+
+/** Returns a state with the names that the published extension gave to two members of the earlier draft. */
+export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
+  return {
+    ...(ttl !== undefined && { ttlMs: ttl }),
+    ...(pollInterval !== undefined && { pollIntervalMs: pollInterval }),
+    ...state,
+  }
+}
+
+/** The member that a state of each status has beside those of every task. */
+const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
+  ['input_required', 'inputRequests'],
+  ['completed', 'result'],
+  ['failed', 'error'],
+] as const)
+
+function withRelatedTask(call: TaskCall): TaskCall {
+  const { options, taskId } = call
+  return { ...call, options: { ...options, meta: { ...options.meta, [relatedTaskKey]: { taskId } } } }
+}
+
+/**
+ * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests), and by the method of the
+ * persistent workflow to a server that has that one alone (SEP-2322).
+ */
+export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
+  // Types of the protocol are JSON, which their readonly interfaces cannot say.
+  const inputResponses = responses as unknown as JsonObject
+  const params = { taskId: call.taskId, inputResponses }
+  const sendInputResponse = () => requestTask('tasks/input_response', params, withRelatedTask(call))
+  const acknowledgement = call.settings.persistentWorkflow
+    ? sendInputResponse()
+    : requestTask('tasks/update', params, call).catch((error: unknown) => {
+        if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
+        return sendInputResponse()
+      })
+  requireValidResult(call, parseAcknowledgement(await acknowledgement))
+}
+
+/** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
+export async function cancelTask(call: TaskCall): Promise<void> {
+  requireValidResult(call, parseAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
+}
+
+/** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
+export function toTaskRequestOptions({ signal, timeoutMs, meta }: CallOptions): ExtensionCallOptions {
+  return { signal, timeoutMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
+}
+
+/** The methods whose errors about params say something else than that the task is unknown. */
+const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
+  'tasks/update',
+  'tasks/input_response',
+  'tasks/result',
+])
+
+async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
+  try {
+    // A result without a type is complete (basic/index, result type).
+    return { resultType: 'complete', ...(await host.request(method, params, toTaskRequestOptions(options))) }
+  } catch (error) {
+    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method))
+      throw error
+    const message = `The server does not know the task of ${JSON.stringify(tool)}: it has expired, or is not this user's`
+    throw new TaskError('expired', message, { tool, cause: error })
+  }
+}
+
+function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedResult<T>): T {
+  if ('value' in parsedResult) return parsedResult.value
+  throw new ClientError('invalid_result', `what the server says of its task is not valid at ${parsedResult.issue}`, {
+    ...errorContextOf(host, tool),
+  })
+}
+
+/** Returns the place of a task's call, for errors. */
+export function errorContextOf(
+  { server, url }: ClientExtensionHost,
+  tool: string,
+): { method: string; target: string; server: string | undefined } {
+  const serverLabels = [server && `${server.name} ${server.version}`, url && `(${url})`].filter(Boolean)
+  return { method: 'tools/call', target: tool, server: serverLabels.join(' ') || undefined }
+}
