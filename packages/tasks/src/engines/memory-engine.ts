@@ -27,6 +27,7 @@ import {
   type MemoryStore,
   notifyWork,
   openStateOf,
+  setDueAt,
   type StoredTask,
   toClaimedTask,
   toInspectedTask,
@@ -50,7 +51,16 @@ export interface MemoryEngineOptions {
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options
-  const store: MemoryStore = { tasks: new Map(), listeners: new Set(), leaseMs, maxTasks, now: () => wallClock() }
+  const store: MemoryStore = {
+    tasks: new Map(),
+    tasksByCaller: new Map(),
+    dueTasks: new Set(),
+    earliestExpiry: Number.POSITIVE_INFINITY,
+    listeners: new Set(),
+    leaseMs,
+    maxTasks,
+    now: () => wallClock(),
+  }
   // Each function is a transaction because nothing in it waits.
   return {
     leaseMs,
@@ -102,7 +112,7 @@ function storeAnswers(store: MemoryStore, { id, owner, responses, lifetimeMs }: 
   task.updatedAt = store.now()
   if (task.requests.size > 0) return 'stored'
   task.status = 'working'
-  task.dueAt = task.updatedAt
+  setDueAt(store, task, task.updatedAt)
   extendLifetime(task, lifetimeMs, task.updatedAt)
   notifyWork(store)
   return 'resumed'
@@ -121,11 +131,11 @@ function cancelStoredTask(store: MemoryStore, id: string, owner: string | undefi
   return 'cancelled'
 }
 
-function claimStoredTasks({ tasks, now, leaseMs }: MemoryStore, { maxClaims, id, worker }: ClaimRequest): Claims {
+function claimStoredTasks({ dueTasks, now, leaseMs }: MemoryStore, { maxClaims, id, worker }: ClaimRequest): Claims {
   const nowMs = now()
   const readyTasks: StoredTask[] = []
   let nextDueAt = Number.POSITIVE_INFINITY
-  for (const task of tasks.values()) {
+  for (const task of dueTasks) {
     if (task.dueAt === undefined || isExpired(task, nowMs)) continue
     if (task.dueAt > nowMs) nextDueAt = Math.min(nextDueAt, task.dueAt)
     else if (id === undefined || task.id === id) readyTasks.push(task)
@@ -169,18 +179,18 @@ function storeProgress(
   if (JSON.stringify([task.statusMessage, task.progress]) !== previousText) task.updatedAt = nowMs
 }
 
-function endClaim(task: StoredTask, dueAt: number | undefined): void {
-  task.dueAt = dueAt
+function endClaim(store: MemoryStore, task: StoredTask, dueAt: number | undefined): void {
+  setDueAt(store, task, dueAt)
   task.token = undefined
   task.worker = undefined
 }
 
-function suspendStoredTask({ now }: MemoryStore, task: StoredTask, suspension: TaskSuspension): void {
-  const nowMs = now()
+function suspendStoredTask(store: MemoryStore, task: StoredTask, suspension: TaskSuspension): void {
+  const nowMs = store.now()
   storeProgress(task, suspension, nowMs)
   task.requests = new Map(Object.entries(suspension.requests).map(([key, request]) => [key, JSON.stringify(request)]))
   task.status = 'input_required'
-  endClaim(task, undefined)
+  endClaim(store, task, undefined)
   task.failures = 0
   task.updatedAt = nowMs
   extendLifetime(task, suspension.lifetimeMs, nowMs)
@@ -189,12 +199,12 @@ function suspendStoredTask({ now }: MemoryStore, task: StoredTask, suspension: T
 function releaseStoredTask(store: MemoryStore, task: StoredTask, taskRelease: TaskRelease): void {
   const nowMs = store.now()
   storeProgress(task, taskRelease, nowMs)
-  endClaim(task, nowMs + (taskRelease.pauseMs ?? 0))
+  endClaim(store, task, nowMs + (taskRelease.pauseMs ?? 0))
   if (taskRelease.pauseMs === undefined) notifyWork(store)
 }
 
 function finishStoredTask(
-  { now }: MemoryStore,
+  store: MemoryStore,
   task: StoredTask,
   { outcome, statusMessage, progress, lifetimeMs }: TaskEnd,
 ): void {
@@ -206,9 +216,9 @@ function finishStoredTask(
   task.requests = new Map()
   task.responses.clear()
   task.entries.clear()
-  endClaim(task, undefined)
+  endClaim(store, task, undefined)
   task.isCancelling = false
-  task.updatedAt = now()
+  task.updatedAt = store.now()
   extendLifetime(task, lifetimeMs, task.updatedAt)
 }
 
@@ -217,7 +227,7 @@ function revokeStoredTask(store: MemoryStore, id: string): RevokeOutcome {
   if (task === undefined) return 'unknown'
   if (isFinished(task)) return 'finished'
   if (task.dueAt === undefined) return 'waiting'
-  endClaim(task, store.now())
+  endClaim(store, task, store.now())
   task.failures = 0
   notifyWork(store)
   return 'revoked'

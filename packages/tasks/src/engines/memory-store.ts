@@ -43,6 +43,11 @@ export interface StoredTask {
 /** The state that the functions of an engine in memory share. */
 export interface MemoryStore {
   readonly tasks: Map<string, StoredTask>
+  readonly tasksByCaller: Map<string, Set<StoredTask>>
+  /** The tasks that are ready, paused or claimed. */
+  readonly dueTasks: Set<StoredTask>
+  /** No task expires before this time, in milliseconds since 1970. */
+  earliestExpiry: number
   readonly listeners: Set<EngineListener>
   readonly leaseMs: number
   readonly maxTasks: number
@@ -54,9 +59,11 @@ export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | '
   const { tasks, maxTasks, now } = store
   if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
   const nowMs = now()
-  const ownTasks = [...tasks.values()].filter(({ caller }) => caller === task.caller)
-  const liveCount = ownTasks.filter((ownTask) => !isExpired(ownTask, nowMs)).length
-  if (liveCount >= task.callerLimit && !deleteOldestEnded(store, ownTasks)) return 'full'
+  const ownTasks = store.tasksByCaller.get(task.caller) ?? new Set()
+  if (ownTasks.size >= task.callerLimit) {
+    const liveTasks = [...ownTasks].filter((ownTask) => !isExpired(ownTask, nowMs))
+    if (liveTasks.length >= task.callerLimit && !deleteOldestEnded(store, liveTasks)) return 'full'
+  }
   if (tasks.size >= maxTasks && deleteExpiredTasks(store) === 0 && !deleteOfGreediestCaller(store)) {
     const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'
     throw new LimitError('tasks', { scope: 'all', max: maxTasks, advice })
@@ -80,39 +87,59 @@ export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | '
     outcome: undefined,
     attempt: 0,
     failures: 0,
-    dueAt: nowMs,
+    dueAt: undefined,
     token: undefined,
     worker: undefined,
     isCancelling: false,
   }
   tasks.set(task.id, storedTask)
+  // A deletion above may have removed the caller's set with its last task.
+  store.tasksByCaller.set(task.caller, ownTasks.add(storedTask))
+  store.earliestExpiry = Math.min(store.earliestExpiry, expiryOf(storedTask))
+  setDueAt(store, storedTask, nowMs)
   notifyWork(store)
   return toTaskRow(storedTask, nowMs)
 }
 
 function deleteOfGreediestCaller(store: MemoryStore): boolean {
-  const tasksByCaller = new Map<string, StoredTask[]>()
-  for (const task of store.tasks.values()) {
-    const callerTasks = tasksByCaller.get(task.caller)
-    if (callerTasks === undefined) tasksByCaller.set(task.caller, [task])
-    else callerTasks.push(task)
-  }
-  return [...tasksByCaller.values()]
-    .toSorted((one, other) => other.length - one.length)
-    .some((callerTasks) => deleteOldestEnded(store, callerTasks))
+  return [...store.tasksByCaller.values()]
+    .toSorted((one, other) => other.size - one.size)
+    .some((callerTasks) => deleteOldestEnded(store, [...callerTasks]))
 }
 
-function deleteOldestEnded({ tasks }: MemoryStore, candidates: readonly StoredTask[]): boolean {
+function deleteOldestEnded(store: MemoryStore, candidates: readonly StoredTask[]): boolean {
   const [oldest] = candidates.filter(isFinished).toSorted((one, other) => one.updatedAt - other.updatedAt)
-  return oldest !== undefined && tasks.delete(oldest.id)
+  if (oldest !== undefined) deleteStoredTask(store, oldest)
+  return oldest !== undefined
+}
+
+function deleteStoredTask({ tasks, tasksByCaller, dueTasks }: MemoryStore, task: StoredTask): void {
+  tasks.delete(task.id)
+  dueTasks.delete(task)
+  const callerTasks = tasksByCaller.get(task.caller)
+  callerTasks?.delete(task)
+  if (callerTasks?.size === 0) tasksByCaller.delete(task.caller)
 }
 
 /** Deletes the tasks whose lifetime is over, and returns their number. */
-export function deleteExpiredTasks({ tasks, now }: MemoryStore): number {
-  const nowMs = now()
-  const expiredTasks = [...tasks.values()].filter((task) => isExpired(task, nowMs))
-  for (const { id } of expiredTasks) tasks.delete(id)
+export function deleteExpiredTasks(store: MemoryStore): number {
+  const nowMs = store.now()
+  if (nowMs < store.earliestExpiry) return 0
+  const expiredTasks = [...store.tasks.values()].filter((task) => isExpired(task, nowMs))
+  for (const task of expiredTasks) deleteStoredTask(store, task)
+  // Changes of a task only prolong its lifetime.
+  store.earliestExpiry = Array.from(store.tasks.values(), expiryOf).reduce(
+    (earliest, expiry) => Math.min(earliest, expiry),
+    Number.POSITIVE_INFINITY,
+  )
   return expiredTasks.length
+}
+
+/** Makes a task due at a time, or never. */
+export function setDueAt({ dueTasks }: MemoryStore, task: StoredTask, dueAt: number | undefined): void {
+  task.dueAt = dueAt
+  if (dueAt === undefined) dueTasks.delete(task)
+  else dueTasks.add(task)
 }
 
 /** Notifies every worker that a task has become ready. */
@@ -146,8 +173,12 @@ export function isFinished({ status }: StoredTask): boolean {
 }
 
 /** Returns true if the lifetime of a task is over. */
-export function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
-  return ttlMs !== null && nowMs >= createdAt + ttlMs
+export function isExpired(task: StoredTask, nowMs: number): boolean {
+  return nowMs >= expiryOf(task)
+}
+
+function expiryOf({ createdAt, ttlMs }: StoredTask): number {
+  return ttlMs === null ? Number.POSITIVE_INFINITY : createdAt + ttlMs
 }
 
 /** Prolongs the lifetime of a task, and never shortens it. */

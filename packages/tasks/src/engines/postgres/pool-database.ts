@@ -16,6 +16,9 @@ export interface PoolSettings {
 /** The factor of the time limit for the creation and migration of tables. */
 const maintenanceTimeoutFactor = 6
 
+/** Milliseconds of silence after which the listening connection is checked. Workers poll meanwhile. */
+const keepAliveMs = 30_000
+
 /** A database over a pool of connections. */
 export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
@@ -24,7 +27,7 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
       useConnection(pool, timeoutMs, (connection) => createConnectionQuery(connection, timeoutMs)(text, values)),
     transaction: (work, options) =>
       runInTransaction(pool, timeoutMs * (options?.isMaintenance ? maintenanceTimeoutFactor : 1), work),
-    bus: postgresBus(pool, { channel, listenPool, timeoutMs, log: ({ err }) => onError(err) }),
+    bus: postgresBus(pool, { channel, listenPool, timeoutMs, keepAliveMs, log: ({ err }) => onError(err) }),
     close: end,
   }
 }

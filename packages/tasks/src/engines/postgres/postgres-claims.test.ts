@@ -100,45 +100,6 @@ async function planOfClaim(_: TaskEngine): Promise<string> {
   return rows.map((row: Record<string, unknown>) => String(row['QUERY PLAN'])).join('\n')
 }
 
-test('idle instances send few statements', async () => {
-  let statements = 0
-  const counting = {
-    query: (query: { text: string }) => {
-      statements++
-      return pool.query(query)
-    },
-    connect: () => pool.connect(),
-  }
-  const engine = postgresEngine(counting)
-  expect((await engine.claim({ maxClaims: 1 })).nextDueMs).toBeUndefined()
-  // A claim is one statement. With `workPollMs` of 5000, ten instances send two a second.
-  const before = statements
-  await engine.claim({ maxClaims: 1 })
-  expect(statements - before).toBeLessThanOrEqual(1)
-  await engine.close()
-})
-
-test('notifications that do not pass are reported once, and work is found within 2 seconds [ENG-007]', async () => {
-  await pool.query('CREATE DATABASE elsewhere')
-  // LISTEN succeeds there, and hears nothing: as through a balancer that shares sessions.
-  const deaf = server.pool({ database: 'elsewhere' })
-  const reported: string[] = []
-  const options = { listenPool: deaf, onError: (error: unknown) => void reported.push(String(error)) }
-  const [here, there] = [postgresEngine(server.url), postgresEngine(server.url, options)]
-  let looks = 0
-  const stop = await there.listen({ onWork: () => looks++, onCancel: () => {} })
-  await expect.poll(() => reported.length, { timeout: 5000 }).toBe(1)
-  expect(reported[0]).toContain('give `listenPool` a pool that connects to PostgreSQL directly')
-  await here.create(createNewTask('a'))
-  const seen = looks
-  await expect.poll(() => looks, { timeout: 2000 }).toBeGreaterThan(seen)
-  stop()
-  expect(reported).toHaveLength(1)
-  await Promise.all([here.close(), there.close()])
-  await deaf.end()
-  await pool.query('DROP DATABASE elsewhere WITH (FORCE)')
-})
-
 test('a pool that gives no connection is waited for no longer than the time limit', async () => {
   const silent = { query: () => new Promise(() => {}), connect: () => new Promise<never>(() => {}) }
   const engine = postgresEngine(silent, { timeoutMs: 100, onError: false })

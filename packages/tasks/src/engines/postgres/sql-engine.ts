@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener, randomId } from '@x/core'
+import { type ChangeBus, type ErrorListener, errorListener, randomId } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
@@ -111,44 +111,75 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
 const workTopic = 'work'
 const cancelTopic = 'cancel:'
 
-const proofTopic = 'proof:'
+/** Milliseconds in which a notification arrives, if notifications pass: directly it takes less than ten. */
 const proofTimeoutMs = 2000
+
+/** Milliseconds between two polls of a worker that gets no notifications. */
 const pollIntervalMs = 1000
 
 /**
  * Listens to the database. LISTEN also succeeds through a balancer that shares sessions, and is then without effect.
- * A notification of its own proves that notifications pass. Without it the listener is called each second.
+ * A notification of its own proves that notifications pass, after each LISTEN. While none has arrived the listener is
+ * called each second.
  */
 async function listenToDatabase(
   { database }: SqlStore,
   { onWork, onCancel }: EngineListener,
   onError: (error: unknown) => void,
 ): Promise<() => void> {
-  const proof = `${proofTopic}${randomId()}`
+  const proof = createListenProof(database.bus, onWork, onError)
+  const stopListening = await database.bus.listen({
+    onChange: ({ topic }) => {
+      if (topic === workTopic) onWork()
+      else if (topic === proof.topic) proof.confirm()
+      else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
+    },
+    onGap: () => {
+      // A cancellation is reported with the next heartbeat as well.
+      onWork()
+      // The bus has sent LISTEN again, perhaps over another way.
+      void proof.request()
+    },
+  })
+  await proof.request()
+  return () => {
+    proof.stop()
+    stopListening()
+  }
+}
+
+/** The proof that notifications pass, and the polls that replace them while there is none. */
+function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: unknown) => void) {
+  const topic = `proof:${randomId()}`
   const timers: { proof?: NodeJS.Timeout; poll?: NodeJS.Timeout } = {}
+  let isAwaited = false
   const startPolling = (): void => {
+    if (!isAwaited || timers.poll !== undefined) return
     const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
     onError(new Error(`Notifications of PostgreSQL do not pass: ${advice}. Until then workers poll each second`))
     timers.poll = setInterval(onWork, pollIntervalMs).unref()
   }
-  const stopTimers = (): void => {
+  const confirm = (): void => {
+    isAwaited = false
     clearTimeout(timers.proof)
     clearInterval(timers.poll)
+    delete timers.poll
   }
-  const stopListening = await database.bus.listen({
-    onChange: ({ topic }) => {
-      if (topic === workTopic) onWork()
-      else if (topic === proof) stopTimers()
-      else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
+  return {
+    topic,
+    /** Called when the notification has arrived. */
+    confirm,
+    /** Sends the notification. When it was sent and does not arrive, polls begin. */
+    request: async (): Promise<void> => {
+      isAwaited = true
+      clearTimeout(timers.proof)
+      const isSent = await bus.publish({ topic }).then(
+        () => true,
+        (error: unknown) => onError(error),
+      )
+      if (isSent && isAwaited) timers.proof = setTimeout(startPolling, proofTimeoutMs).unref()
     },
-    // A cancellation is reported with the next heartbeat as well.
-    onGap: () => onWork(),
-  })
-  timers.proof = setTimeout(startPolling, proofTimeoutMs).unref()
-  await database.bus.publish({ topic: proof }).catch(onError)
-  return () => {
-    stopTimers()
-    stopListening()
+    stop: confirm,
   }
 }
 

@@ -218,9 +218,9 @@ function scheduleClaim(state: WorkerState, nextDueMs = Number.POSITIVE_INFINITY)
 
 /**
  * Milliseconds between two claims that no notification causes, up to a quarter more or less. A process that dies between
- * its write and the notification costs a task this long, and ten idle instances send two statements a second.
+ * its write and the notification costs a task this long, and ten idle instances send less than two statements a second.
  */
-const workPollMs = 5000
+const workPollMs = 7500
 
 /** Milliseconds between two claims at least, where a task is due soon. */
 const minClaimPauseMs = 20

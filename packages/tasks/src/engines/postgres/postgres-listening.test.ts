@@ -1,0 +1,103 @@
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import type { PostgresPool } from '@x/server/postgres'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engineContract } from '../../contract/engine-contract.ts'
+import type { EngineUnderTest } from '../../contract/engine-under-test.ts'
+import { createNewTask } from '../../contract/samples.ts'
+import { shareSessions } from '../../testing/shared-sessions.ts'
+import { passTime } from '../../../test/pass-time.ts'
+import type { TaskEngine } from '../engine.ts'
+import { postgresEngine } from './postgres-engine.ts'
+
+let server: RealPostgres
+let direct: Pool
+let shared: PostgresPool
+let backends: Pool
+beforeAll(async () => {
+  server = await startPostgres()
+  direct = server.pool()
+  backends = server.pool()
+  shared = shareSessions(backends)
+}, 60_000)
+afterAll(async () => {
+  await Promise.all([direct.end(), backends.end()])
+  await server.close()
+})
+
+const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
+
+/** An engine that listens, with what it reports and how often its worker was called. */
+async function openListening(listenPool: PostgresPool) {
+  const reported: string[] = []
+  const engine = postgresEngine(shared, { listenPool, onError: (error) => void reported.push(String(error)) })
+  const seen = { calls: 0, advices: () => reported.filter((text) => text.includes(advice)).length }
+  const stop = await engine.listen({ onWork: () => seen.calls++, onCancel: () => {} })
+  const close = async (): Promise<void> => {
+    stop()
+    await engine.close()
+  }
+  return { engine, seen, close }
+}
+
+/** Creates a task at another instance, and waits until the worker of this one is called. */
+async function expectWorkSeen(seen: { readonly calls: number }, id: string): Promise<void> {
+  const other = postgresEngine(server.url)
+  const before = seen.calls
+  await other.create(createNewTask(id))
+  await expect.poll(() => seen.calls, { timeout: 10_000 }).toBeGreaterThan(before)
+  await other.close()
+}
+
+describe('through a balancer that shares sessions', () => {
+  test('notifications do not pass, which is reported once, and work is found by polls [ENG-007]', async () => {
+    const { seen, close } = await openListening(shared)
+    await expect.poll(seen.advices, { timeout: 20_000 }).toBe(1)
+    await expectWorkSeen(seen, 'shared')
+    expect(seen.advices()).toBe(1)
+    await close()
+  })
+
+  test('notifications pass over a listenPool that connects directly, and nothing is reported [ENG-007]', async () => {
+    const { seen, close } = await openListening(direct)
+    await expectWorkSeen(seen, 'direct')
+    expect(seen.advices()).toBe(0)
+    await close()
+  })
+
+  test('LISTEN proves itself again after its connection was lost [ENG-007]', async () => {
+    const isDirect = { value: true }
+    const { seen, close } = await openListening({
+      query: (query) => direct.query(query),
+      connect: () => (isDirect.value ? direct : shared).connect(),
+    })
+    expect(seen.advices()).toBe(0)
+    isDirect.value = false
+    await endListeningConnections()
+    await expect.poll(seen.advices, { timeout: 20_000 }).toBe(1)
+    await expectWorkSeen(seen, 'lost')
+    await close()
+  })
+
+  describe('with a listenPool that connects directly the engine keeps the contract [ENG-007]', () => {
+    const setUp = async (): Promise<EngineUnderTest> => {
+      const engines: TaskEngine[] = []
+      await direct.query('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')
+      return {
+        open: async () => {
+          const engine = postgresEngine(shared, { listenPool: direct })
+          engines.push(engine)
+          return engine
+        },
+        advanceTime: (ms) =>
+          passTime((text, values) => direct.query(text, [...(values ?? [])]).then(({ rows }) => rows), ms),
+        close: async () => void (await Promise.all(engines.map((engine) => engine.close()))),
+      }
+    }
+    for (const { title, run } of engineContract(setUp)) test(title, run)
+  })
+})
+
+async function endListeningConnections(): Promise<void> {
+  await direct.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`)
+}
