@@ -50,7 +50,15 @@ export function openServer(
     },
   }
   const extensions = [tasks({ ...plan, store: watched })] as const
-  const server = createServer({ name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools, extensions })
+  const server = createServer({
+    name: 'bench',
+    version: '1.0.0',
+    state: false,
+    strictReplay: false,
+    onError,
+    tools,
+    extensions,
+  })
   return { exchange: noting(server.exchange, moments), server, moments, ends, runs, errors }
 }
 
