@@ -55,7 +55,7 @@ export function openServer(
     version: '1.0.0',
     state: false,
     strictReplay: false,
-    onError,
+    log: ({ err, message }) => onError(err ?? message),
     tools,
     extensions,
   })
