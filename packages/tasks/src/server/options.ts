@@ -1,4 +1,12 @@
-import { captureAsyncContext, type ChangeBus, checkOptions, type Clock, errorRecord, type Ledger, memoryBus } from '@x/core'
+import {
+  captureAsyncContext,
+  type ChangeBus,
+  checkOptions,
+  type Clock,
+  errorRecord,
+  type Ledger,
+  memoryBus,
+} from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'

@@ -1,4 +1,4 @@
-import type { LogRecord } from '@x/core'
+import type { ChangeBus, LogRecord } from '@x/core'
 import {
   type CallHeaders,
   callHeadersKey,
@@ -24,7 +24,6 @@ import {
   tool,
 } from '@x/server'
 import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
-import type { ChangeBus } from '@x/core'
 import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'

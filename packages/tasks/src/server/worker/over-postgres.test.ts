@@ -60,9 +60,7 @@ test('after a fail-over that lost the claims every task ends right, and no step 
   gate.open()
   const ended = async (): Promise<unknown[]> =>
     Promise.all(ids.map(async (id) => textOf((await accepting.see(id)).result)))
-  await expect
-    .poll(ended, { timeout: 60_000, interval: 250 })
-    .toEqual(names.map((name) => `${name} one, ${name} two`))
+  await expect.poll(ended, { timeout: 60_000, interval: 250 }).toEqual(names.map((name) => `${name} one, ${name} two`))
   expect([...effects.values()].map((keys) => keys.size)).toEqual(Array.from(effects, () => 1))
   await Promise.all([accepting, ...workers].map((instance) => instance.server.close()))
   await endPools([before, promoted.pool])
