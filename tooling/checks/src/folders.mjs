@@ -4,6 +4,7 @@ import { problem } from './report.mjs'
 
 /**
  * The folders of a package in the order of their layers, the highest first; '.' is `src` itself. An import points down.
+ * A folder in a folder, or a file, has a layer of its own where it has a row.
  * `upward` is the number of imports against that order which are left.
  * @typedef {{ order: readonly string[], upward: number }} FolderLayers
  * @type {ReadonlyMap<string, FolderLayers>}
@@ -31,6 +32,25 @@ export const folderLayers = new Map([
     'packages/client',
     { order: ['.', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'], upward: 2 },
   ],
+  [
+    'packages/legacy',
+    {
+      order: [
+        '.',
+        'server',
+        'client',
+        'client/http',
+        'client/stdio',
+        'client/connection',
+        'client/calls',
+        'client/options.ts',
+        'client/target.ts',
+        'translate',
+        'revisions.ts',
+      ],
+      upward: 0,
+    },
+  ],
   ['packages/tasks', { order: ['.', 'contract', 'server', 'client', 'engines', 'schema'], upward: 0 }],
 ])
 
@@ -52,7 +72,7 @@ export function upwardImports(root, folder, { files, layers = folderLayers }) {
     importsOf(parseSource(join(root, file)))
       .filter(({ specifier }) => specifier.startsWith('.'))
       .map(({ specifier }) => resolve('/', dirname(file), specifier).slice(1))
-      .filter((target) => !pointsDown(order, folderIn(source, file), folderIn(source, target)))
+      .filter((target) => !pointsDown(order, layerOf(order, source, file), layerOf(order, source, target)))
       .map((target) => `${file} imports ${target}`),
   )
 }
@@ -81,10 +101,14 @@ function pointsDown(order, from, to) {
 }
 
 /**
+ * Returns the row of a file: the file itself, or the nearest folder around it that has one.
+ * @param {readonly string[]} order
  * @param {string} source
  * @param {string} file
  */
-function folderIn(source, file) {
-  const [first = '.', ...rest] = file.slice(source.length + 1).split('/')
-  return rest.length === 0 ? '.' : first
+function layerOf(order, source, file) {
+  const path = file.slice(source.length + 1)
+  if (!path.includes('/') && !order.includes(path)) return '.'
+  const rows = order.filter((row) => path === row || path.startsWith(`${row}/`))
+  return rows.toSorted((one, other) => other.length - one.length)[0] ?? path
 }

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { connectAny as connectOnNode } from './connect-node.ts'
+import { connectAny as connectOnWeb } from './connect-web.ts'
+import { parseTarget, type ServerTarget } from './target.ts'
+
+describe('a target', () => {
+  test.each<[string, ServerTarget, object]>([
+    ['a URL as text', 'https://a.test/mcp', { transport: 'http', headers: {} }],
+    ['a URL', new URL('http://a.test/mcp'), { transport: 'http' }],
+    ['an entry with headers', { type: 'http', url: 'https://a.test', headers: { a: 'b' } }, { headers: { a: 'b' } }],
+    ['an entry with a command', { command: 'npx', args: ['-y', 'x'] }, { transport: 'stdio' }],
+    ['an entry with a command and its type', { type: 'stdio', command: 'npx' }, { entry: { command: 'npx' } }],
+  ])('may be %s', (_, target, parsed) => {
+    expect(parseTarget(target)).toMatchObject(parsed)
+  })
+
+  test.each<[string, unknown, string]>([
+    ['a command as text', 'npx -y server', '"npx -y server" is not a URL: a server is a URL'],
+    ['another scheme', 'ws://a.test', 'an address of http or https, not of ws'],
+    ['neither', {}, 'neither url nor command'],
+    ['both', { url: 'https://a.test', command: 'npx' }, 'both url and command'],
+    ['HTTP+SSE', { type: 'sse', url: 'https://a.test/sse' }, 'HTTP+SSE of 2024-11-05 is not supported'],
+    ['a URL of another type', { type: 'stdio', url: 'https://a.test' }, 'has the type "http", not "stdio"'],
+    ['a command of another type', { type: 'http', command: 'npx' }, 'has the type "stdio", not "http"'],
+    ['an empty command', { command: '' }, 'command is the name or the path of a program'],
+  ])('is not %s', (_, target, message) => {
+    expect(() => connectOnNode(target as ServerTarget)).toThrow(message)
+    expect(() => connectOnNode(target as ServerTarget)).toThrow(TypeError)
+  })
+})
+
+test('a platform without processes refuses a command by its name, and takes a URL', () => {
+  expect(() => connectOnWeb({ command: 'npx' })).toThrow('npx is a command, and this platform starts no processes')
+  expect(connectOnWeb('https://a.test/mcp?key=secret').url).toBe('https://a.test/mcp')
+})
+
+test('an option that does not exist is refused', () => {
+  expect(() => connectOnNode('https://a.test', { fetch } as object)).toThrow('fetch')
+})
+
+test('the name of a connection has no folder and no argument, which may hold secrets', () => {
+  expect(connectOnNode({ command: '/opt/bin/server', args: ['--key', 'secret'] }).url).toBe('stdio:server')
+})
+
+test.each([
+  ['an object', { b: '2' }],
+  ['a function', async () => ({ b: '2' })],
+])('headers of an entry are sent beside those of the options, given as %s', async (_, headers) => {
+  const sent: (string | null)[][] = []
+  const fetch = async (_url: string, init: RequestInit): Promise<Response> => {
+    const got = new Headers(init.headers)
+    sent.push([got.get('a'), got.get('b')])
+    return new Response(null, { status: 401 })
+  }
+  await using connection = connectOnNode(
+    { url: 'https://a.test', headers: { a: '1', b: '1' } },
+    { http: { headers, fetch } },
+  )
+  expect(connection.canMixPrincipals).toBe(typeof headers === 'function')
+  const { createClient } = await import('@x/client')
+  await createClient(connection, { name: 'host', version: '1', maxResendMs: 0 })
+    .listTools()
+    .catch(() => {})
+  expect(sent).toEqual([['1', '2']])
+})
