@@ -14,7 +14,6 @@ export type {
   ProcessEnd,
   ProcessView,
   ServerPeer,
-  ServerWarning,
   StdioOptions,
 } from './client/options.ts'
 export type { AddressEntry, CommandEntry, ServerTarget } from './client/target.ts'

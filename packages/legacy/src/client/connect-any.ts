@@ -54,7 +54,8 @@ export function connectTarget(
     url: `stdio:${entry.command.split(/[\\/]/).at(-1)}`,
     serverKey: [entry.command, ...(entry.args ?? [])].join(' '),
     canMixPrincipals: false,
-    loadTransport: (onEnd) => loadStdio({ entry, options: stdio, clock, probeTimeoutMs, onEnd }),
+    loadTransport: (onEnd) =>
+      loadStdio({ entry, options: stdio, clock, probeTimeoutMs, log: shared.settings.log, onEnd }),
   })
 }
 

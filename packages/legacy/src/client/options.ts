@@ -1,4 +1,4 @@
-import { type Clock, type ErrorListener, errorListener } from '@x/core'
+import { type Clock, createLog, type Log } from '@x/core'
 import type { AsyncResource, Exchange, Implementation, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../revisions.ts'
@@ -49,17 +49,6 @@ export interface DetectedRevisions {
   set(key: string, revision: string): void
 }
 
-/** A problem of an older server that a user may want to know. */
-export interface ServerWarning {
-  /**
-   * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request
-   * of the server belonged to no call. `no_subscription`: it does not notify of changes. `log_level`: it did not take
-   * the log level.
-   */
-  readonly code: 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
-  readonly message: string
-}
-
 /** The options of `connectHttp` on this platform. */
 export type HttpOptions = Omit<NonNullable<Parameters<typeof createHttpClient>[1]>, 'runtime'>
 
@@ -88,8 +77,6 @@ export interface StdioOptions {
   readonly maxLineBytes?: number | undefined
   /** Limits of a message in addition to its length. */
   readonly bounds?: { readonly depth?: number; readonly elements?: number } | undefined
-  /** Receives violations of the protocol by the server. A line of `console.error` when absent, `false` for none. */
-  readonly onError?: ErrorListener<[error: Error]>
   /** Called with each exit of a process. */
   readonly onExit?: ((exit: ProcessEnd) => void) | undefined
 }
@@ -125,8 +112,13 @@ export interface ConnectAnyOptions {
    * server. Default 5,000.
    */
   readonly probeTimeoutMs?: number | undefined
-  /** Receives problems of the server. A line of `console.error` when absent, `false` for none. */
-  readonly onWarning?: ErrorListener<[warning: ServerWarning]>
+  /**
+   * Receives problems of the server. By default each is a line of the standard error. The codes of warnings are
+   * `task_required` for a tool that was left out, because it runs as a task of 2025-11-25 alone, `refused_request` for a
+   * request of the server that belonged to no call, `no_subscription` for a server that does not notify of changes, and
+   * `log_level` for a server that did not take the log level.
+   */
+  readonly log?: Log | undefined
   /** The options of the transport for a server at a URL. */
   readonly http?: HttpOptions | undefined
   /** The options of the transport for a server that is a command. */
@@ -142,21 +134,25 @@ export const connectAnyOptionNames = {
   answerTimeoutMs: true,
   handshakeTimeoutMs: true,
   probeTimeoutMs: true,
-  onWarning: true,
+  log: true,
   http: true,
   stdio: true,
   runtime: true,
 } as const satisfies Record<keyof ConnectAnyOptions, true>
 
+type WarningCode = 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
+
 /** The options that the parts of a client for older servers share. */
 export interface LegacySettings {
   readonly answerTimeoutMs: number
   readonly handshakeTimeoutMs: number
-  readonly warn: (warning: ServerWarning) => void
+  readonly log: Log
+  readonly warn: (code: WarningCode, message: string) => void
 }
 
 /** Fills in what was not given. */
 export function resolveSettings(options: ConnectAnyOptions): LegacySettings {
   const { answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
-  return { answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
+  const log = createLog(options.log, '@x/legacy')
+  return { answerTimeoutMs, handshakeTimeoutMs, log, warn: (code, message) => log({ level: 'warning', code, message }) }
 }

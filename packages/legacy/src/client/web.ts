@@ -14,7 +14,6 @@ export type {
   ProcessEnd,
   ProcessView,
   ServerPeer,
-  ServerWarning,
   StdioOptions,
 } from './options.ts'
 export type { AddressEntry, CommandEntry, ServerTarget } from './target.ts'

@@ -10,7 +10,6 @@ import {
   protocolVersion,
   type RpcError,
   type RpcRequest,
-  type ServerCapabilities,
 } from '@x/schema'
 import { metaIn } from '../../translate/request.ts'
 import type { LegacyServerPeer } from '../options.ts'
@@ -35,36 +34,21 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
   }
 }
 
-/** The capability without which a method must not be called (basic/lifecycle, operation). */
-const requiredCapabilities: Readonly<Record<string, keyof ServerCapabilities>> = {
-  'tools/list': 'tools',
-  'tools/call': 'tools',
-  'prompts/list': 'prompts',
-  'prompts/get': 'prompts',
-  'resources/list': 'resources',
-  'resources/templates/list': 'resources',
-  'resources/read': 'resources',
-  'completion/complete': 'completions',
-}
-
 /** The error of a method that an older server does not have, undefined for one that may be called. */
 export function findUnsupportedMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,
 ): RpcError | undefined {
-  const capability = Object.hasOwn(requiredCapabilities, method) ? requiredCapabilities[method] : undefined
-  if (capability === undefined) {
-    // A method of an extension: the server knows whether it has it.
-    if (capabilities.extensions !== undefined && findMethodRow(method) === undefined) return undefined
-    return errorResponse(
-      id,
-      new McpError(errorCodes.methodNotFound, `${method} does not exist in revision ${revision}`),
-    )
-  }
-  // Revision 2025-03-26 has the method, and not all servers declare the capability that it introduced.
-  if (capabilities[capability] !== undefined || capability === 'completions') return undefined
-  return errorResponse(
-    id,
-    new McpError(errorCodes.methodNotFound, `The server does not have the capability ${capability}`),
-  )
+  const row = findMethodRow(method)
+  // A method of an extension: the server knows whether it has it.
+  if (row === undefined && capabilities.extensions !== undefined) return undefined
+  const message =
+    row?.capability === undefined
+      ? `${method} does not exist in revision ${revision}`
+      : `The server does not have the capability ${row.capability}`
+  // Revision 2025-03-26 has completions, and not all servers declare the capability that it introduced.
+  if (row?.capability === 'completions') return undefined
+  // basic/lifecycle, operation: a method must not be called without its capability.
+  if (row?.capability !== undefined && capabilities[row.capability] !== undefined) return undefined
+  return errorResponse(id, new McpError(errorCodes.methodNotFound, message))
 }

@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, isCancelled, offAbort, onAbort } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, offAbort, onAbort, settlesWithin } from '@x/core'
 import {
   type Call,
   isJsonObject,
@@ -13,154 +13,163 @@ import {
 import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
-/** The stream of a session outside its calls, and the subscriptions over it. */
-export interface StandaloneStream {
-  /** Serves `subscriptions/listen`, any number at once. */
-  listen(request: RpcRequest, call: Call): Promise<RpcResponse>
-  /**
-   * Opens the stream for calls that may be asked something: many servers send the questions of a call on it. Waits
-   * until it is open, and no longer than a second. A server without one is not asked again.
-   */
-  prepareForQuestions(): Promise<void>
-}
-
+/** Time that the calls of a session wait for its stream, in milliseconds. */
 const prepareTimeoutMs = 1000
-
-interface SessionStreams {
-  readonly session: LegacySession
-  readonly settings: LegacySettings
-  /** The stream is kept open for questions, or the server has none. */
-  preparation: Promise<void> | undefined
-  /** Number of subscriptions that want each URI. */
-  readonly subscriptionCounts: Map<string, number>
-  stream:
-    | {
-        readonly controller: AbortController
-        readonly listeningStream: ReturnType<LegacySession['port']['listen']>
-      }
-    | undefined
-  referenceCount: number
-}
 
 interface AcceptedFilter {
   readonly listFields: ReadonlySet<string>
   readonly uris: readonly string[]
 }
 
+/** A stream that opens or is open. */
+interface SharedStream {
+  readonly controller: AbortController
+  readonly opening: ReturnType<LegacySession['port']['listen']>
+}
+
 /**
- * Subscriptions over what older revisions have: a stream outside calls, which all subscriptions of a session share, and
- * `resources/subscribe` for each URI (server/resources, subscriptions).
+ * The stream of a session outside its calls, and the subscriptions over it. All subscriptions of a session share the
+ * stream, and `resources/subscribe` is sent for each URI (server/resources, subscriptions).
  */
-export function createStandaloneStream(
-  session: LegacySession,
-  settings: LegacySettings,
-  clock: Clock,
-): StandaloneStream {
-  const sessionStreams: SessionStreams = {
-    session,
-    settings,
-    preparation: undefined,
-    subscriptionCounts: new Map(),
-    stream: undefined,
-    referenceCount: 0,
-  }
-  return {
-    listen: (request, call) => serveListen(sessionStreams, request, call),
-    prepareForQuestions: () => {
-      const { elicitation, sampling, roots } = session.declaredCapabilities
-      if (elicitation === undefined && sampling === undefined && roots === undefined) return Promise.resolve()
-      sessionStreams.preparation ??= prepareStream(sessionStreams, clock)
-      return sessionStreams.preparation
-    },
-  }
-}
+export class StandaloneStream {
+  readonly #session: LegacySession
+  readonly #settings: LegacySettings
+  readonly #clock: Clock
+  /** Set while the stream is kept open for questions, and where the server has no stream. */
+  #preparation: Promise<void> | undefined
+  /** Number of subscriptions that want each URI. */
+  readonly #subscriptionCounts = new Map<string, number>()
+  #stream: SharedStream | undefined
+  #referenceCount = 0
 
-function prepareStream(sessionStreams: SessionStreams, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimeout(resolve, prepareTimeoutMs)
-    const openedStream = acquireStream(sessionStreams).then((stream) => {
+  constructor(session: LegacySession, settings: LegacySettings, clock: Clock) {
+    this.#session = session
+    this.#settings = settings
+    this.#clock = clock
+  }
+
+  /**
+   * Opens the stream for calls that may be asked something: many servers send the questions of a call on it. Waits
+   * until it is open, and no longer than a second. A server without a stream is not asked again.
+   */
+  async prepareForQuestions(): Promise<void> {
+    const { elicitation, sampling, roots } = this.#session.declaredCapabilities
+    if (elicitation === undefined && sampling === undefined && roots === undefined) return
+    this.#preparation ??= this.#prepare()
+    await this.#preparation
+  }
+
+  async #prepare(): Promise<void> {
+    const release = (): void => {
+      this.#preparation = undefined
+      this.#release()
+    }
+    const opened = this.#acquire().then(
       // It stays open for the calls to come. Where it has ended, the next of them opens another.
-      void stream?.endPromise.catch(() => {}).then(() => releaseStreams(sessionStreams))
-    })
-    // The call itself finds out that the session has ended.
-    openedStream
-      .catch(() => (sessionStreams.preparation = undefined))
-      .finally(() => {
-        clock.clearTimeout(timer)
-        resolve()
-      })
-  })
-}
-
-function releaseStreams(sessionStreams: SessionStreams): void {
-  sessionStreams.preparation = undefined
-  closeStream(sessionStreams)
-}
-
-async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, call: Call): Promise<RpcResponse> {
-  if (isCancelled(call)) throw abortReasonOf(call)
-  const { session, settings } = sessionStreams
-  const stream = await acquireStream(sessionStreams)
-  let activeFilter: AcceptedFilter = { listFields: new Set(), uris: [] }
-  let listener: ((message: RpcNotification) => void) | undefined
-  try {
-    if (stream === undefined) warnNoSubscription(settings)
-    else activeFilter = await acceptFilter(sessionStreams, parseRequestedFilter(request))
-    if (isCancelled(call)) throw abortReasonOf(call)
-    listener = (message) => relayNotification(message, activeFilter, { call, id: request.id })
-    session.listeners.add(listener)
-    call.notify(createListenAcknowledgement(request.id, activeFilter))
-    await waitForEnd(stream?.endPromise, call, session)
-    return { jsonrpc: '2.0', id: request.id, result: createListenResult(request.id) }
-  } finally {
-    if (listener !== undefined) session.listeners.delete(listener)
-    closeStream(sessionStreams)
-    await Promise.all(activeFilter.uris.map((uri) => unsubscribeFromResource(sessionStreams, uri)))
+      (stream) => void stream?.endPromise.then(release, release),
+      // The call itself finds out that the session has ended.
+      () => (this.#preparation = undefined),
+    )
+    await settlesWithin(opened, prepareTimeoutMs, this.#clock)
   }
-}
 
-async function acquireStream(
-  sessionStreams: SessionStreams,
-): Promise<{ readonly endPromise: Promise<void> } | undefined> {
-  const { session } = sessionStreams
-  sessionStreams.referenceCount += 1
-  if (sessionStreams.stream === undefined) {
-    const controller = new AbortController()
-    const signal = AbortSignal.any([controller.signal, session.endSignal])
-    sessionStreams.stream = {
-      controller,
-      listeningStream: session.port.listen(signal, session.standaloneHandlers),
+  /** Serves `subscriptions/listen`, any number at once. */
+  async listen(request: RpcRequest, call: Call): Promise<RpcResponse> {
+    if (isCancelled(call)) throw abortReasonOf(call)
+    const { listeners, endSignal } = this.#session
+    const stream = await this.#acquire()
+    let filter: AcceptedFilter = { listFields: new Set(), uris: [] }
+    const listener = (message: RpcNotification): void => relayNotification(message, filter, { call, id: request.id })
+    try {
+      if (stream === undefined) warnNoSubscription(this.#settings)
+      else filter = await this.#acceptFilter(parseRequestedFilter(request))
+      if (isCancelled(call)) throw abortReasonOf(call)
+      listeners.add(listener)
+      call.notify(createListenAcknowledgement(request.id, filter))
+      await waitForEnd(stream?.endPromise, call, endSignal)
+      return { jsonrpc: '2.0', id: request.id, result: createListenResult(request.id) }
+    } finally {
+      listeners.delete(listener)
+      this.#release()
+      await Promise.all(filter.uris.map((uri) => this.#unsubscribe(uri)))
     }
   }
-  const { stream } = sessionStreams
-  try {
-    const openedStream = await stream.listeningStream
-    // A stream that has ended is not used by who comes later.
-    void openedStream?.endPromise.finally(() => forgetStream(sessionStreams, stream)).catch(() => {})
-    return openedStream
-  } catch (error) {
-    forgetStream(sessionStreams, stream)
-    sessionStreams.referenceCount -= 1
-    throw error
+
+  async #acquire(): ReturnType<LegacySession['port']['listen']> {
+    const { port, endSignal, standaloneHandlers } = this.#session
+    this.#referenceCount += 1
+    if (this.#stream === undefined) {
+      const controller = new AbortController()
+      const signal = AbortSignal.any([controller.signal, endSignal])
+      this.#stream = { controller, opening: port.listen(signal, standaloneHandlers) }
+    }
+    const stream = this.#stream
+    // A stream that has ended is not used by a later call.
+    const forget = (): void => {
+      if (this.#stream === stream) this.#stream = undefined
+    }
+    try {
+      const opened = await stream.opening
+      opened?.endPromise.then(forget, forget)
+      return opened
+    } catch (error) {
+      forget()
+      this.#referenceCount -= 1
+      throw error
+    }
   }
-}
 
-function forgetStream(sessionStreams: SessionStreams, stream: SessionStreams['stream']): void {
-  if (sessionStreams.stream === stream) sessionStreams.stream = undefined
-}
+  #release(): void {
+    this.#referenceCount -= 1
+    if (this.#referenceCount > 0) return
+    this.#stream?.controller.abort(new Error('No caller listens'))
+    this.#stream = undefined
+  }
 
-function closeStream(sessionStreams: SessionStreams): void {
-  sessionStreams.referenceCount -= 1
-  if (sessionStreams.referenceCount > 0) return
-  sessionStreams.stream?.controller.abort(new Error('No caller listens'))
-  sessionStreams.stream = undefined
+  /** Subscribes to what was asked for and the server has declared. */
+  async #acceptFilter(filter: JsonObject): Promise<AcceptedFilter> {
+    const { capabilities } = this.#session.peer
+    const servedListFields = listFilterFields.filter(
+      ([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true,
+    )
+    const { resourceSubscriptions } = filter
+    const wantedUris =
+      Array.isArray(resourceSubscriptions) && capabilities.resources?.subscribe === true ? resourceSubscriptions : []
+    const uniqueUris = [...new Set(wantedUris.filter((uri: JsonValue) => typeof uri === 'string'))]
+    const subscribedFlags = await Promise.all(uniqueUris.map((uri) => this.#subscribe(uri)))
+    return {
+      listFields: new Set(servedListFields.map(([name]) => name)),
+      uris: uniqueUris.filter((_, index) => subscribedFlags[index]),
+    }
+  }
+
+  async #subscribe(uri: string): Promise<boolean> {
+    const userCount = this.#subscriptionCounts.get(uri) ?? 0
+    this.#subscriptionCounts.set(uri, userCount + 1)
+    if (userCount > 0) return true
+    const response = await this.#sendRequest('resources/subscribe', uri)
+    if ('result' in response) return true
+    this.#subscriptionCounts.delete(uri)
+    return false
+  }
+
+  async #unsubscribe(uri: string): Promise<void> {
+    const userCount = (this.#subscriptionCounts.get(uri) ?? 1) - 1
+    if (userCount > 0) return void this.#subscriptionCounts.set(uri, userCount)
+    this.#subscriptionCounts.delete(uri)
+    // A session that has ended has no subscriptions.
+    if (!this.#session.endSignal.aborted) await this.#sendRequest('resources/unsubscribe', uri).catch(() => {})
+  }
+
+  #sendRequest(method: string, uri: string): Promise<RpcResponse> {
+    const { port, endSignal, standaloneHandlers } = this.#session
+    const request: RpcRequest = { jsonrpc: '2.0', id: this.#session.nextId(), method, params: { uri } }
+    return port.send(request, endSignal, standaloneHandlers)
+  }
 }
 
 function warnNoSubscription({ warn }: LegacySettings): void {
-  warn({
-    code: 'no_subscription',
-    message: 'The server has no stream for notifications: it does not notify of changes',
-  })
+  warn('no_subscription', 'The server has no stream for notifications: it does not notify of changes')
 }
 
 const listFilterFields = [
@@ -178,47 +187,6 @@ const filterFieldsByMethod: ReadonlyMap<string, string> = new Map([
 function parseRequestedFilter({ params }: RpcRequest): JsonObject {
   const filter = params?.['notifications']
   return isJsonObject(filter) ? filter : {}
-}
-
-/** Subscribes to what was asked for and the server has declared. */
-async function acceptFilter(sessionStreams: SessionStreams, filter: JsonObject): Promise<AcceptedFilter> {
-  const { capabilities } = sessionStreams.session.peer
-  const servedListFields = listFilterFields.filter(
-    ([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true,
-  )
-  const { resourceSubscriptions } = filter
-  const wantedUris =
-    Array.isArray(resourceSubscriptions) && capabilities.resources?.subscribe === true ? resourceSubscriptions : []
-  const uniqueUris = [...new Set(wantedUris.filter((uri: JsonValue) => typeof uri === 'string'))]
-  const subscribedFlags = await Promise.all(uniqueUris.map((uri) => subscribeToResource(sessionStreams, uri)))
-  return {
-    listFields: new Set(servedListFields.map(([name]) => name)),
-    uris: uniqueUris.filter((_, index) => subscribedFlags[index]),
-  }
-}
-
-async function subscribeToResource(sessionStreams: SessionStreams, uri: string): Promise<boolean> {
-  const userCount = sessionStreams.subscriptionCounts.get(uri) ?? 0
-  sessionStreams.subscriptionCounts.set(uri, userCount + 1)
-  if (userCount > 0) return true
-  const response = await sendResourceRequest(sessionStreams, 'resources/subscribe', uri)
-  if ('result' in response) return true
-  sessionStreams.subscriptionCounts.delete(uri)
-  return false
-}
-
-async function unsubscribeFromResource(sessionStreams: SessionStreams, uri: string): Promise<void> {
-  const userCount = (sessionStreams.subscriptionCounts.get(uri) ?? 1) - 1
-  if (userCount > 0) sessionStreams.subscriptionCounts.set(uri, userCount)
-  else sessionStreams.subscriptionCounts.delete(uri)
-  // A session that has ended has no subscriptions.
-  if (userCount <= 0 && !sessionStreams.session.endSignal.aborted)
-    await sendResourceRequest(sessionStreams, 'resources/unsubscribe', uri).catch(() => {})
-}
-
-function sendResourceRequest({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
-  const request: RpcRequest = { jsonrpc: '2.0', id: session.nextId(), method, params: { uri } }
-  return session.port.send(request, session.endSignal, session.standaloneHandlers)
 }
 
 function relayNotification(
@@ -261,11 +229,7 @@ function createListenResult(id: RequestId): JsonObject {
 }
 
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
-function waitForEnd(
-  streamEndPromise: Promise<void> | undefined,
-  call: Call,
-  { endSignal }: LegacySession,
-): Promise<void> {
+function waitForEnd(streamEndPromise: Promise<void> | undefined, call: Call, endSignal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(abortReasonOf(call)))
     const end = (): void => finish(resolve)

@@ -4,7 +4,7 @@ import { metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { type CallRun, createCallRun } from './call-run.ts'
 import { createDiscoverResult, findUnsupportedMethodError } from './capabilities.ts'
-import { createStandaloneStream, type StandaloneStream } from './listen.ts'
+import { StandaloneStream } from './listen.ts'
 import { SessionEndedError } from './port.ts'
 import { type LegacySession, severityOf } from './session.ts'
 import { createUnknownStateResponse } from './translate.ts'
@@ -72,7 +72,7 @@ function getStandaloneStream(
   { standaloneStreams, settings, clock }: CallsState,
   session: LegacySession,
 ): StandaloneStream {
-  const standaloneStream = standaloneStreams.get(session) ?? createStandaloneStream(session, settings, clock)
+  const standaloneStream = standaloneStreams.get(session) ?? new StandaloneStream(session, settings, clock)
   standaloneStreams.set(session, standaloneStream)
   return standaloneStream
 }

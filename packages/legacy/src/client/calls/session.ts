@@ -114,8 +114,7 @@ export function createLegacySession({
       params: { level: wantedLevel },
     }
     const response = await port.send(request, endController.signal, { onNotification, onRequest })
-    if ('error' in response)
-      settings.warn({ code: 'log_level', message: `The server did not take the log level ${wantedLevel}` })
+    if ('error' in response) settings.warn('log_level', `The server did not take the log level ${wantedLevel}`)
   }
   return {
     peer,
@@ -167,6 +166,6 @@ async function answerRootsRequest(
 /** Refuses a request that belongs to no call in flight (SEP-2260). */
 function refuseUnrelatedRequest(request: RpcRequest, { warn }: LegacySettings): RpcResponse {
   const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`
-  warn({ code: 'refused_request', message })
+  warn('refused_request', message)
   return createStatefulResponse(request, { error: { code: errorCodes.invalidRequest, message } })
 }

@@ -51,7 +51,7 @@ function omitTaskTools(result: JsonObject, { warn }: LegacySettings): JsonObject
   if (!Array.isArray(tools) || !tools.some(needsTask)) return result
   for (const tool of tools.filter(needsTask)) {
     const name = isJsonObject(tool) && typeof tool['name'] === 'string' ? tool['name'].slice(0, 100) : 'a tool'
-    warn({ code: 'task_required', message: `${name} runs as a task of revision 2025-11-25 alone, and was left out` })
+    warn('task_required', `${name} runs as a task of revision 2025-11-25 alone, and was left out`)
   }
   return { ...result, tools: tools.filter((tool: JsonValue) => !needsTask(tool)) }
 }

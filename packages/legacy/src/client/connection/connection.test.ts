@@ -85,7 +85,7 @@ function connect({ answers = olderServer, isProcess = false, isMute = false, era
     canMixPrincipals: false,
     era,
     detectedRevisions,
-    settings: resolveSettings({ onWarning: false }),
+    settings: resolveSettings({ log: () => {} }),
     clock,
     loadTransport: async (onEnd) => {
       loads += 1

@@ -35,6 +35,16 @@ export interface NegotiationOptions {
   readonly closed: AbortSignal
 }
 
+/** The requests of one negotiation. */
+interface NegotiationSteps {
+  /** Asks for `server/discover`. Rejects where the answer says nothing of the era (LEG-084). */
+  discover(): Promise<Conversation | 'legacy'>
+  /** Sends `initialize`, and the notification that calls may follow (basic/lifecycle). */
+  initialize(timeoutMs?: number): Promise<Conversation>
+  /** Initializes a server that is taken for an older one. The probe follows where the server refuses. */
+  initializeFirst(): Promise<Conversation>
+}
+
 /** The request that a port is opened for, and the client that sent it: the server sees that client. */
 export interface Opening {
   readonly request: RpcRequest
@@ -91,8 +101,8 @@ export class Negotiation {
 
   /** Negotiates over a new port. */
   async negotiate(port: Port, transport: Transport, opening: Opening): Promise<Conversation> {
-    const steps = new NegotiationSteps(this.#options, transport, { port, opening })
-    const conversation = await this.#converse(steps, transport)
+    const steps = createSteps(this.#options, transport, { port, opening })
+    const conversation = await this.#converse(steps, transport, opening)
     if (conversation.era === 'none') return conversation
     this.#era = conversation.era
     this.#peer = conversation.era === 'modern' ? { era: 'modern' } : conversation.session.peer
@@ -101,7 +111,7 @@ export class Negotiation {
     return conversation
   }
 
-  async #converse(steps: NegotiationSteps, transport: Transport): Promise<Conversation> {
+  async #converse(steps: NegotiationSteps, transport: Transport, { request: { id } }: Opening): Promise<Conversation> {
     const { era, clock } = this.#options
     if (this.#era === 'legacy' || this.#isProbeHarmful) return steps.initializeFirst()
     const discovery = steps.discover()
@@ -111,7 +121,10 @@ export class Negotiation {
       return this.#initializeSilent(steps, discovery, probeTimeoutMs)
     const discovered = await discovery
     if (discovered !== 'legacy') return discovered
-    return era === 'modern' ? steps.refuseOlder() : steps.initialize()
+    if (era !== 'modern') return steps.initialize()
+    const data = { supported: [] }
+    const error = new McpError(errorCodes.unsupportedProtocolVersion, olderServerMessage(undefined), { data })
+    return { era: 'none', error: errorResponse(id, error) }
   }
 
   /**
@@ -141,43 +154,29 @@ export class Negotiation {
   }
 }
 
-/** The requests of one negotiation. */
-class NegotiationSteps {
-  readonly #options: NegotiationOptions
-  readonly #transport: Transport
-  readonly #port: Port
-  readonly #opening: Opening
-
-  constructor(
-    options: NegotiationOptions,
-    transport: Transport,
-    { port, opening }: { readonly port: Port; readonly opening: Opening },
-  ) {
-    this.#options = options
-    this.#transport = transport
-    this.#port = port
-    this.#opening = opening
+/** Creates the requests of one negotiation. */
+function createSteps(
+  { settings, closed, clock, era }: NegotiationOptions,
+  transport: Transport,
+  { port, opening: { request, client } }: { readonly port: Port; readonly opening: Opening },
+): NegotiationSteps {
+  const limit = <T>(method: string, timeoutMs: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const createTimeoutError = (): Error =>
+      transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`)
+    return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
   }
-
-  /** Asks for `server/discover`. Rejects where the answer says nothing of the era (LEG-084). */
-  async discover(): Promise<Conversation | 'legacy'> {
-    const { handshakeTimeoutMs } = this.#options.settings
-    try {
-      const response = await this.#withTimeout('server/discover', handshakeTimeoutMs, (signal) =>
-        this.#port.send(createDiscoverRequest(this.#opening.request), signal, handshakeHandlers),
-      )
-      return eraOf(response) === 'modern' ? { era: 'modern' } : 'legacy'
-    } catch (error) {
-      if (error instanceof UndecidedError) return { era: 'none', error: error.response }
-      throw error
-    }
-  }
-
-  /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
-  initialize(timeoutMs = this.#options.settings.handshakeTimeoutMs): Promise<Conversation> {
-    const { request, client } = this.#opening
-    const port = this.#port
-    const sendInitialize = async (signal: AbortSignal): Promise<Conversation> => {
+  const discover = (): Promise<Conversation | 'legacy'> =>
+    limit('server/discover', settings.handshakeTimeoutMs, (signal) =>
+      port.send(createDiscoverRequest(request), signal, handshakeHandlers),
+    ).then(
+      (response) => (eraOf(response) === 'modern' ? { era: 'modern' } : 'legacy'),
+      (error: unknown) => {
+        if (error instanceof UndecidedError) return { era: 'none', error: error.response }
+        throw error
+      },
+    )
+  const initialize = (timeoutMs = settings.handshakeTimeoutMs): Promise<Conversation> =>
+    limit('initialize', timeoutMs, async (signal) => {
       const response = await port.send(createInitializeRequest(request, 1), signal, handshakeHandlers)
       const outcome = parseInitializeResponse(response)
       if ('error' in outcome) {
@@ -185,46 +184,19 @@ class NegotiationSteps {
         return { era: 'none', error: outcome.error }
       }
       const { peer } = outcome
-      const { settings } = this.#options
-      const session = createLegacySession({
-        peer,
-        port,
-        settings,
-        client,
-        clientCapabilities: declaredCapabilitiesOf(request),
-      })
+      const clientCapabilities = declaredCapabilitiesOf(request)
+      const session = createLegacySession({ peer, port, settings, client, clientCapabilities })
       // Before the notification, which a server may answer with a request at once.
       port.begin(peer.revision, session.standaloneHandlers)
       await port.notify(initializedNotification)
       return { era: 'legacy', session, port }
-    }
-    return this.#withTimeout('initialize', timeoutMs, sendInitialize)
-  }
-
-  /** Initializes a server that is taken for an older one. The probe follows where the server refuses. */
-  async initializeFirst(): Promise<Conversation> {
-    const initialization = this.initialize()
-    const isRefused = await initialization.then(
-      ({ era }) => era === 'none',
-      (error: unknown) => this.#transport.isRefusal(error),
-    )
-    if (!isRefused || this.#options.era === 'legacy') return initialization
-    const discovered = await this.discover()
+    })
+  const initializeFirst = async (): Promise<Conversation> => {
+    const initialization = initialize()
+    const isRefused = await initialization.then((conversation) => conversation.era === 'none', transport.isRefusal)
+    if (!isRefused || era === 'legacy') return initialization
+    const discovered = await discover()
     return discovered !== 'legacy' && discovered.era === 'modern' ? discovered : initialization
   }
-
-  /** Refuses an older server where the host has named 2026-07-28. */
-  refuseOlder(): Conversation {
-    const error = new McpError(errorCodes.unsupportedProtocolVersion, olderServerMessage(undefined), {
-      data: { supported: [] },
-    })
-    return { era: 'none', error: errorResponse(this.#opening.request.id, error) }
-  }
-
-  #withTimeout<T>(method: string, timeoutMs: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const createTimeoutError = (): Error =>
-      this.#transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`)
-    const { closed, clock } = this.#options
-    return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
-  }
+  return { discover, initialize, initializeFirst }
 }

@@ -104,10 +104,10 @@ test('a tool that runs as a task alone is left out, and told of [LEG-057]', asyn
     { name: 'job', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
     { name: 'greet', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } },
   ]
-  const warnings: string[] = []
+  const warnings: unknown[] = []
   const handle = (one: ReceivedRequest) =>
     one.message['method'] === 'tools/list' ? createReply(one, { tools }) : undefined
-  const { client } = connect({ handle }, { onWarning: ({ code }) => warnings.push(code) })
+  const { client } = connect({ handle }, { log: ({ code }) => warnings.push(code) })
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet'])
   expect(warnings).toEqual(['task_required'])
 })

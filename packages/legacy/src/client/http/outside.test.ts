@@ -55,8 +55,8 @@ function request(id: number, method: string, params: JsonObject = {}): JsonObjec
 
 describe('a request of the server on the stream outside calls', () => {
   test('is answered for the call that runs, and refused when none does [SCO-003]', async () => {
-    const warnings: string[] = []
-    const { server, client, streams, calls } = connect({ onWarning: ({ code }) => warnings.push(code) })
+    const warnings: unknown[] = []
+    const { server, client, streams, calls } = connect({ log: ({ code }) => warnings.push(code) })
     const result = client.callTool('greet')
     await expect.poll(() => calls.length).toBe(1)
     streams[0]?.send(request(1, 'elicitation/create', form))
@@ -163,9 +163,9 @@ describe('a subscription', () => {
   })
 
   test('over a server without such a stream is told of nothing, and the host of that', async () => {
-    const warnings: string[] = []
+    const warnings: unknown[] = []
     const get = () => new Response(null, { status: 405 })
-    const { client } = connect({ get, onWarning: ({ code }) => warnings.push(code) })
+    const { client } = connect({ get, log: ({ code }) => warnings.push(code) })
     await using changes = client.listen({ toolsListChanged: true })
     expect(await changes[Symbol.asyncIterator]().next()).toMatchObject({ value: { type: 'opened', notifications: {} } })
     expect(warnings).toEqual(['no_subscription'])

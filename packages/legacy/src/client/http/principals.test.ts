@@ -47,7 +47,7 @@ test('a question outside calls is refused while calls of two clients run, and as
   await using connection = connectAny('https://server.test/mcp', {
     era: 'legacy',
     http: { fetch: server.fetch },
-    onWarning: false,
+    log: () => {},
   })
   const asked: string[] = []
   const clientOf = (name: string) =>

@@ -1,4 +1,4 @@
-import type { Clock } from '@x/core'
+import { type Clock, errorRecord, type Log } from '@x/core'
 import {
   createCall,
   type Exchange,
@@ -11,7 +11,7 @@ import { connectStdio, isStdioError, type StartedProcess, type StdioConnection, 
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'
 import { answerBeforeHandshake } from '../connection/handshake.ts'
 import type { Conversation, Negotiate, Transport } from '../connection/transport.ts'
-import type { StdioOptions } from '../options.ts'
+import type { ProcessView, StdioOptions } from '../options.ts'
 import type { CommandEntry } from '../target.ts'
 
 /** The dependencies of a transport over stdio. */
@@ -20,6 +20,8 @@ export interface StdioTransportOptions {
   readonly options: StdioOptions
   readonly clock: Clock
   readonly probeTimeoutMs: number
+  /** Receives violations of the protocol by the server. */
+  readonly log: Log
   /** Called when the process has ended. */
   readonly onEnd: () => void
 }
@@ -52,15 +54,10 @@ class StdioTransport implements Transport {
   constructor(options: StdioTransportOptions) {
     this.#options = options
     this.#connection = this.#connect()
-    const getConnection = (): StdioConnection => this.#connection
+    const getProcess = (): ProcessView => this.#connection.process
     this.process = {
-      view: {
-        get pid() {
-          return getConnection().process.pid
-        },
-        get restartCount() {
-          return getConnection().process.restartCount
-        },
+      get view() {
+        return getProcess()
       },
       probeTimeoutMs: options.probeTimeoutMs,
       isExit: (error) => isStdioError(error) && error.code === 'exited',
@@ -74,7 +71,7 @@ class StdioTransport implements Transport {
   readonly exchange: Exchange = (request, call) => this.#connection.exchange(request, call)
 
   #connect(): StdioConnection {
-    const { entry, options, clock, onEnd } = this.#options
+    const { entry, options, clock, log, onEnd } = this.#options
     const { command, args, env, cwd } = entry
     return connectStdio({
       ...options,
@@ -83,6 +80,7 @@ class StdioTransport implements Transport {
       env,
       cwd,
       runtime: clock,
+      onError: (error) => log(errorRecord(error)),
       onStart: (process) => this.#start(process),
       onNotification: (message: RpcNotification) => this.#port?.handlers?.onNotification(message),
       onRequest: async (request: RpcRequest) =>
