@@ -24,7 +24,7 @@ export async function serveProtected(root: string): Promise<ServedPage> {
   const http = await serveHttp(server, {
     port,
     onRequest: servePageWithLogin(root, authorization),
-    auth: protectWorkItems(authorization, { state, onError: () => {} }),
+    auth: protectWorkItems(authorization, { state }),
   })
   return {
     url: `http://127.0.0.1:${port}/`,

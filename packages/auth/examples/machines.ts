@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { type AuthStore, clientCredentials, enterprise, oauth, type Redirect, workload } from '@x/auth/client'
+import { type AuthStore, oauth, type Redirect } from '@x/auth/client'
+import { dpop } from '@x/auth/dpop'
+import { enterprise } from '@x/auth/enterprise'
+import { clientCredentials, workload } from '@x/auth/machine'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 
@@ -55,7 +58,7 @@ export async function assistant(
 // #region dpop
 /** A person whose tokens cannot be used from a copy of a request or a log. */
 export async function boundTools(url: string, redirect: Redirect, store: AuthStore): Promise<readonly string[]> {
-  const auth = oauth({ client: { name: 'Items' }, redirect, store, dpop: { required: true } })
+  const auth = oauth({ client: { name: 'Items' }, redirect, store, dpop: dpop({ required: true }) })
   await using connection = connectHttp(url, { auth })
   const client = createClient(connection, { name: 'items-cli', version: '1.0.0' })
   return (await client.listTools({ timeoutMs: 300_000 })).map(({ name }) => name)

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { type Call, callHeadersKey, metaKeys, type Middleware, protocolVersion } from '@x/schema'
-import { createServer, tool } from '@x/server'
+import { createServer, tool, type Log } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test, vi } from 'vitest'
 import { needScopes, protect, type ProtectOptions, requireScopes } from '../src/server.ts'
@@ -72,7 +72,7 @@ test.each(['verified here', 'introspected'])(
     await using issuer = await startScriptedAuthServer({ aud: resource, sub: 'ada', scope: 'items:read' })
     const written: string[] = []
     using _ = collectOutput(written)
-    const onError = (error: unknown) => void written.push(print(error))
+    const log: Log = (record) => void written.push(print(record))
     const watch: Middleware = (next) => async (request, call) => {
       written.push(print(request), inspect(call, { depth: 20 }), print(call.principal), ...headersOf(call))
       return next(request, call)
@@ -80,10 +80,10 @@ test.each(['verified here', 'introspected'])(
     const introspection = { client: { id: 'items', secret: 's' } }
     const issuers: ProtectOptions['issuers'] =
       how === 'introspected' ? [{ issuer: issuer.issuer, introspection }] : [issuer.issuer]
-    const auth = protect({ resource, issuers, scopes: ['items:read'], onError })
+    const auth = protect({ resource, issuers, scopes: ['items:read'] })
     const extensions = [requireScopes({ 'tools/call': { closed: ['items:write'] } })]
-    const server = createServer({ name: 'items', version: '1.0.0', tools, extensions, use: [watch] })
-    await using http = await serveHttp(server, { auth, onError })
+    const server = createServer({ name: 'items', version: '1.0.0', tools, extensions, use: [watch], log })
+    await using http = await serveHttp(server, { auth })
     const send = async (token: string, names = ['show', 'fail', 'lack', 'closed', 'unknown']) => {
       for (const name of names) written.push(await post(http.url, token, name))
     }

@@ -8,6 +8,7 @@ import { tasks } from '@x/tasks/server'
 import { connectHttp } from '@x/transport-http/client'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
+import { createProtection } from '../src/server/protect.ts'
 import { needScopes, protect, requireScopes } from '../src/server.ts'
 
 const resource = 'https://items.example/mcp'
@@ -58,7 +59,7 @@ test('/readyz is 503 until the issuer of the tokens was reached', async () => {
   await using issuer = await startScriptedAuthServer({ aud: resource })
   issuer.break(true)
   let now = Date.now()
-  const auth = protect({ resource, issuers: [issuer.issuer], onError: false, runtime: { now: () => now } })
+  const auth = createProtection({ resource, issuers: [issuer.issuer] }, { now: () => now })
   const readinessOf = async () => {
     await using http = await serveHttp(createItems(['tasks']).server, { auth })
     const { status } = await fetch(new URL('/readyz', http.url))

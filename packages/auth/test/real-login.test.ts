@@ -1,3 +1,4 @@
+import { dpop } from '../src/dpop.ts'
 import { readFile } from 'node:fs/promises'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
@@ -126,7 +127,7 @@ describe('At a real authorization server', () => {
   test('tokens are bound to a key, with nonces of both servers, and refreshed with it [AUE-012 AUE-014 AUE-015]', async () => {
     await using real = await createRealWorld({ dpop: true, requireDpopNonce: true, tokenTtl: 60 })
     let time = Date.now()
-    const auth = login(real, { dpop: { required: true }, runtime: { now: () => time } })
+    const auth = login(real, { dpop: dpop({ required: true }), runtime: { now: () => time } })
     expect(await callItems(real.url, auth)).toMatch(/^ada by /)
     const { access_token: token, token_type: type } = lastOf(real).answer
     expect(type).toBe('DPoP')

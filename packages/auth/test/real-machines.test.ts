@@ -2,7 +2,9 @@ import { type AuthServer, startAuthServer } from '@tooling/auth-server'
 import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
-import { clientCredentials, enterprise, workload } from '../src/client.ts'
+import { dpop } from '../src/dpop.ts'
+import { enterprise } from '../src/enterprise.ts'
+import { clientCredentials, workload } from '../src/machine.ts'
 import { rejectionOf } from '../src/testing/world.ts'
 import { callItems, createRealWorld, logInByHand, redirectUri } from './real-world.ts'
 
@@ -40,7 +42,12 @@ describe('At a real authorization server', () => {
   test('the tokens of a job are bound to a key, with a nonce of each server [AUE-012 AUE-014 AUE-015]', async () => {
     await using real = await createRealWorld({ clients: [job], dpop: true, requireDpopNonce: true })
     const client = { id: 'job', secret: 'job-secret' }
-    const auth = clientCredentials({ issuer: real.as.issuer, client, dpop: { required: true }, fetch: real.fetch })
+    const auth = clientCredentials({
+      issuer: real.as.issuer,
+      client,
+      dpop: dpop({ required: true }),
+      fetch: real.fetch,
+    })
     expect(await callItems(real.url, auth)).toBe('job by job')
     const types = real.exchanges.map(({ answer }) => answer['error'] ?? answer['token_type'])
     expect(types).toEqual(['use_dpop_nonce', 'DPoP'])

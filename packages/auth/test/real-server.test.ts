@@ -48,17 +48,21 @@ const erase = tool('erase', {
   },
 })
 const update = tool('update', { description: 'Changes an item', run: () => 'updated' })
+/** Errors that the server logged. */
+const logged: unknown[] = []
+
 const server = createServer({
   name: 'items',
   version: '1.0.0',
   tools: [whoAmI, erase, update],
   extensions: [requireScopes({ 'tools/call': { update: ['items:write'] } })],
+  log: ({ err }) => logged.push(err),
 })
 
-async function serveProtected(errors: unknown[] = [], own = resource): Promise<HttpServer> {
+async function serveProtected(own = resource): Promise<HttpServer> {
   const introspection = { client: job }
   const issuers = own === opaque ? [{ issuer: real.issuer, introspection }] : [real.issuer]
-  const auth = protect({ resource: own, issuers, scopes: ['items:read'], onError: (error) => errors.push(error) })
+  const auth = protect({ resource: own, issuers, scopes: ['items:read'] })
   return serveHttp(server, { auth })
 }
 
@@ -89,13 +93,13 @@ test('tokens of a real authorization server say who asks: two users, and a job [
 })
 
 test('a token of the same server for another resource is refused, and so is an ID token [AUS-003 AUS-027 AUT-041]', async () => {
-  const errors: unknown[] = []
-  await using http = await serveProtected(errors)
+  logged.length = 0
+  await using http = await serveProtected()
   const token = await real.issue({ ...job, resource: elsewhere, scope: 'items:read' })
   await expect(clientOf(http, token).callTool('who_am_i', {})).rejects.toMatchObject(notValid)
   const { id_token: idToken } = await login('ada')
   await expect(clientOf(http, idToken).callTool('who_am_i', {})).rejects.toMatchObject(notValid)
-  expect(errors.map((error) => isTokenError(error) && error.code)).toEqual(['wrong_audience', 'wrong_audience'])
+  expect(logged.map((error) => isTokenError(error) && error.code)).toEqual(['wrong_audience', 'wrong_audience'])
 })
 
 test('a tool that needs more than the token has is 403, before its handler runs and inside it [AUE-011]', async () => {
@@ -114,7 +118,7 @@ test('a tool that needs more than the token has is 403, before its handler runs 
 })
 
 test('an opaque token is introspected, until it is revoked [AUE-010]', async () => {
-  await using http = await serveProtected([], opaque)
+  await using http = await serveProtected(opaque)
   const token = await real.issue({ ...job, resource: opaque, scope: 'items:read' })
   // By this mark the search after a test run finds it in any output.
   expect(token).toMatch(/^canary-ClientCredentials-/)

@@ -54,7 +54,7 @@ export async function createRealWorld({ dpop = false, ...options }: RealOptions 
   })
   const extensions = [requireScopes({ 'tools/call': { update: ['items:write'] } })]
   const server = createServer({ name: 'items', version: '1.0.0', state: false, tools, extensions })
-  const bound = { required: true, nonce: sealedState({ keys: [randomKey()], audience: 'items' }) }
+  const bound = { required: true, state: sealedState({ keys: [randomKey()], audience: 'items' }) }
   const auth = protect({ resource: url, issuers: [as.issuer], scopes: ['items:read'], ...(dpop && { dpop: bound }) })
   http.on('request', nodeHandler(server, { auth }))
   const exchanges: TokenExchange[] = []

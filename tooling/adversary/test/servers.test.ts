@@ -129,7 +129,7 @@ describe('A server answers whatever its client sends, shortly and without an int
   test('as lines of stdio, and serves what follows', async () => {
     const property = fc.asyncProperty(fc.array(hostileText, { maxLength: 5 }), async (lines) => {
       const [input, output] = [new PassThrough(), new PassThrough()]
-      await using _server = serveStdio(hostedServer(), { input, output, exit: false, onError: () => {} })
+      await using _server = serveStdio(hostedServer(), { input, output, exit: false })
       const wanted = { jsonrpc: '2.0', id: 'wanted', method: 'tools/list', params: { _meta: meta } }
       input.write(`${lines.map((line) => line.replaceAll('\n', '')).join('\n')}\n${JSON.stringify(wanted)}\n`)
       let text = ''

@@ -69,7 +69,7 @@ export const limitRows = [
       'bytes',
       'a line from a client',
       '`-32700`; the rest of the line is skipped',
-      { file: 'server/options' },
+      { file: 'server/options', isFixed: true },
     ],
     ['maxCalls', 'count', 'calls at once', 'quota', { file: 'server/call-registry', isFixed: true }],
     [
@@ -77,7 +77,7 @@ export const limitRows = [
       'bytes',
       'output that waits for a slow reader',
       'notifications are dropped, streams are closed',
-      { file: 'server/options' },
+      { file: 'server/options', isFixed: true },
     ],
   ]),
   ...rowsOf('server', [
@@ -278,7 +278,13 @@ export const limitRows = [
     ['redirects', 'count', 'redirects of a call', 'the call is rejected', { name: 'maxRedirects', isFixed: true }],
   ]),
   ...rowsOf('transport-stdio', [
-    ['client: maxLineBytes', 'bytes', 'a line from a server', 'the call is rejected', { file: 'client/options' }],
+    [
+      'client: maxLineBytes',
+      'bytes',
+      'a line from a server',
+      'the call is rejected',
+      { file: 'client/options', isFixed: true },
+    ],
   ]),
   ...rowsOf('auth', [
     [

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { TLSSocket } from 'node:tls'
-import { isTokenError, needScopes, protect, type Protection, requireScopes } from '@x/auth/server'
+import { needScopes, protect, type Protection, requireScopes } from '@x/auth/server'
 import { createServer, type McpServer, tool } from '@x/server'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { documentHandler, httpHandler } from '@x/transport-http'
@@ -43,7 +43,6 @@ export function protectItems(issuer: string): Protection {
     issuers: [issuer],
     scopes: ['items:read'],
     supportedScopes: ['items:read', 'items:write'],
-    onError: (error) => console.warn(isTokenError(error) ? `${error.code}: ${error.message}` : error),
   })
 }
 // #endregion
@@ -96,7 +95,7 @@ export function protectBound(issuer: string, keys: readonly KeyInput[], usedProo
   return protect({
     resource: 'https://mcp.example.com/mcp',
     issuers: [issuer],
-    dpop: { required: true, usedProofs, nonce: sealedState({ keys, audience: 'items' }) },
+    dpop: { required: true, usedProofs, state: sealedState({ keys, audience: 'items' }) },
   })
 }
 // #endregion

@@ -1,6 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { type AuthServer, startAuthServer } from '@tooling/auth-server'
-import { clientCredentials, type MachineAuth, oauth, type OAuth, type Redirect } from '@x/auth/client'
+import { oauth, type OAuth, type Redirect } from '@x/auth/client'
+import { dpop as bindTokens } from '@x/auth/dpop'
+import { clientCredentials, type MachineAuth } from '@x/auth/machine'
 import { scopes } from './protect-work-items.ts'
 
 /** The account names of two people. */
@@ -44,7 +46,7 @@ export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boo
     ],
   })
   const { issuer } = server
-  const bound = dpop ? { required: true } : false
+  const bound = dpop ? bindTokens({ required: true }) : undefined
   const key = { privateKey: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), algorithm: 'ES256' }
   const personAuth = (account: string): OAuth =>
     oauth({ client: { name: 'Walk-through' }, redirect: scriptedBrowser(server, account), dpop: bound })

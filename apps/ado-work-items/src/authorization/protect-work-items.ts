@@ -15,13 +15,12 @@ export interface ProtectionParts {
   readonly state: StateCodec
   /** Remembers which DPoP proofs came. Default: this process does. */
   readonly proofs?: StateStore | undefined
-  readonly onError: (error: unknown) => void
 }
 
 /** Accepts tokens of the issuers for the endpoint, and those that are bound to a key with a proof that comes once. */
 export function protectWorkItems(
   { resource, issuers, dpopRequired }: Authorization,
-  { state, proofs, onError }: ProtectionParts,
+  { state, proofs }: ProtectionParts,
 ): Protection {
   return protect({
     resource,
@@ -29,9 +28,8 @@ export function protectWorkItems(
     scopes: [scopes.read],
     supportedScopes: [scopes.read, scopes.write],
     impliedScopes: { [scopes.write]: [scopes.read] },
-    dpop: { required: dpopRequired, usedProofs: proofs, nonce: state },
+    dpop: { required: dpopRequired, usedProofs: proofs, state },
     name: 'Azure DevOps work items',
-    onError,
   })
 }
 
@@ -55,7 +53,7 @@ export async function protectInstance(configuration: Configuration): Promise<Pro
   if (authorization === undefined || state === undefined || tasksDatabase === undefined) return undefined
   const onError = (error: unknown): void => logError('authorization', error)
   const proofs = await openProofs(tasksDatabase, onError)
-  return protectWorkItems(authorization, { state, proofs, onError })
+  return protectWorkItems(authorization, { state, proofs })
 }
 
 /** Rejects calls that change something without the scope for it. */

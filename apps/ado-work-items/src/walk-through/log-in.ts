@@ -1,4 +1,5 @@
-import type { MachineAuth, OAuth } from '@x/auth/client'
+import type { OAuth } from '@x/auth/client'
+import type { MachineAuth } from '@x/auth/machine'
 import { createClient, isClientError } from '@x/client'
 import { isSessionNotFound, sessions } from '@x/sessions/client'
 import { isTaskError, taskCalls } from '@x/tasks/client'

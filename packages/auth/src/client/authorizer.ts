@@ -9,7 +9,7 @@ import {
 } from './authorize.ts'
 import { findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
-import { type DpopOptions, resolveDpop } from './dpop.ts'
+import type { DpopBinding } from './dpop-binding.ts'
 import { type AuthStore, memoryStore } from './store.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
@@ -17,8 +17,8 @@ import { getOrObtainToken, isRenewalDue, type TokenResult } from './token-source
 
 /** Options that every kind of authorizer has. */
 export interface AuthorizerOptions {
-  /** Binds tokens to a key, where the authorization server does (RFC 9449). Default `false`. */
-  readonly dpop?: boolean | DpopOptions | undefined
+  /** Binds tokens to a key: `dpop()` of `@x/auth/dpop`. By default tokens are bearer tokens. */
+  readonly dpop?: DpopBinding | undefined
   /**
    * Store of logins and tokens: one for one client, and for one person where there is one. Default: {@link
    * memoryStore}.
@@ -37,7 +37,7 @@ export function resolveAuthorizerDeps(
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryStore())
-  return { records, fetch, now, dpop: resolveDpop(options.dpop, { records, isStored: store !== undefined, now }) }
+  return { records, fetch, now, dpop: options.dpop?.createDpop({ records, isStored: store !== undefined, now }) }
 }
 
 /** Counts the recent authorizations by key. */

@@ -13,6 +13,7 @@ import {
   type TestEnvironment,
 } from '../testing/world.ts'
 import { authorizedFetch } from './authorized-fetch.ts'
+import { dpop } from './dpop.ts'
 import { clientCredentials } from './machine.ts'
 import { memoryStore } from './store.ts'
 
@@ -30,7 +31,7 @@ const jtisOf = (requests: readonly ReceivedRequest[]): readonly unknown[] =>
 describe('A token that is bound to a key', () => {
   test('is presented with the scheme DPoP and a fresh proof on every request [AUE-014]', async () => {
     await using w = await dpopWorld()
-    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: dpop() }) })
     for (let calls = 0; calls < 3; calls += 1) expect(await callTool(connection)).toMatchObject(completeResponse)
     const [first, ...others] = received(w, '/mcp')
     expect(first?.headers).not.toHaveProperty('dpop')
@@ -50,16 +51,16 @@ describe('A token that is bound to a key', () => {
   test('is refreshed with a proof of the same key, by the next program that has the store as well', async () => {
     await using w = await dpopWorld()
     const store = memoryStore()
-    await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))
     w.authorizationServer.expireTokens()
-    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))).toMatchObject(completeResponse)
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))).toMatchObject(completeResponse)
     expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 2])
   })
 
   test('has one key for all that share the store, when they begin at once', async () => {
     await using w = await dpopWorld()
     const store = memoryStore()
-    const login = (): Promise<unknown> => callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))
+    const login = (): Promise<unknown> => callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))
     for (const result of await Promise.all([login(), login(), login()])) expect(result).toMatchObject(completeResponse)
     expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 1])
   })
@@ -67,9 +68,9 @@ describe('A token that is bound to a key', () => {
   test('is not used where the key is lost: the person logs in again', async () => {
     await using w = await dpopWorld()
     const store = memoryStore()
-    await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))
     const keyPair = await generateKeyPair('ES256')
-    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: { keyPair }, store }))).toMatchObject(
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop({ keyPair }), store }))).toMatchObject(
       completeResponse,
     )
     // Nor is it sent as a bearer token, by a program without the key.
@@ -86,7 +87,7 @@ describe('A token that is bound to a key', () => {
       await using w = await dpopWorld()
       const store = memoryStore()
       await store.set('key dpop', broken)
-      expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))).toMatchObject(completeResponse)
+      expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))).toMatchObject(completeResponse)
     },
   )
 
@@ -96,7 +97,7 @@ describe('A token that is bound to a key', () => {
     const values: string[] = []
     const inner = memoryStore()
     const store = { ...inner, set: (key: string, value: string) => (values.push(value), inner.set(key, value)) }
-    await callWithAuth(w.resource.url, w.createOAuth({ dpop: { keyPair }, store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop({ keyPair }), store }))
     expect(values.join('\n')).not.toContain('"d"')
     for (const { headers } of received(w, '/mcp').slice(1)) {
       expect(Object.keys(decodeProtectedHeader(String(headers.dpop)).jwk ?? {}).toSorted()).toEqual([
@@ -114,7 +115,7 @@ describe('A token that is bound to a key', () => {
     const auth = clientCredentials({
       issuer: w.authorizationServer.issuer,
       client: { id: 'job', secret: 's' },
-      dpop: { required: true },
+      dpop: dpop({ required: true }),
     })
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(received(w, '/mcp').at(-1)?.headers.authorization).toMatch(/^DPoP /)
@@ -122,7 +123,7 @@ describe('A token that is bound to a key', () => {
 
   test('proves the address that is fetched, and not the endpoint', async () => {
     await using w = await dpopWorld()
-    const auth = w.createOAuth({ dpop: true })
+    const auth = w.createOAuth({ dpop: dpop() })
     await callWithAuth(w.resource.url, auth)
     w.resource.routes.set('/files/1', async (one) => ({
       body: await checkProof(one, {
@@ -141,7 +142,7 @@ describe('A nonce', () => {
     await using w = await dpopWorld()
     w.authorizationServer.nonce = 'nonce-of-as'
     w.resource.nonce = 'nonce-of-server'
-    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: dpop() }) })
     expect(await callTool(connection)).toMatchObject(completeResponse)
     expect(await callTool(connection)).toMatchObject(completeResponse)
     // Without a token, without a nonce, then with both. The second call has both at once.
@@ -156,7 +157,7 @@ describe('A nonce', () => {
 
   test('that changes is taken from the challenge, without a new token [AUE-015]', async () => {
     await using w = await dpopWorld()
-    const auth = w.createOAuth({ dpop: true })
+    const auth = w.createOAuth({ dpop: dpop() })
     w.authorizationServer.nonce = w.resource.nonce = 'one'
     await callWithAuth(w.resource.url, auth)
     w.resource.nonce = 'two'
@@ -170,7 +171,7 @@ describe('A nonce', () => {
   test('costs fifty calls at once one login, and none of them fails when it changes [AUE-015 AUE-023]', async () => {
     await using w = await dpopWorld()
     w.authorizationServer.nonce = w.resource.nonce = 'one'
-    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: dpop() }) })
     const fifty = (): Promise<unknown[]> => Promise.all(Array.from({ length: 50 }, () => callTool(connection)))
     for (const result of await fifty()) expect(result).toMatchObject(completeResponse)
     w.resource.nonce = 'two'
@@ -187,7 +188,7 @@ describe('A nonce', () => {
       const reply = (await mcp?.(one)) ?? {}
       return { ...reply, headers: { ...reply.headers, 'dpop-nonce': 'from-200' } }
     })
-    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: dpop() }) })
     await callTool(connection)
     w.resource.nonce = 'from-200'
     await callTool(connection)
@@ -216,7 +217,7 @@ describe('A nonce', () => {
   ])('of the server that %s ends the call: no loop, and no further login', async (_, change, code) => {
     await using w = await dpopWorld()
     change(w)
-    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: true })))).toMatchObject({ code })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop() })))).toMatchObject({ code })
     expect([w.resource.count('/mcp') <= 3, w.browser.visited.length]).toEqual([true, 1])
   })
 
@@ -228,7 +229,7 @@ describe('A nonce', () => {
       headers: { 'dpop-nonce': `nonce-${(count += 1)}` },
       body: { error: 'use_dpop_nonce' },
     }))
-    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: true })))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop() })))
     expect(error).toMatchObject({ code: 'token_rejected', error: 'use_dpop_nonce' })
     expect(w.authorizationServer.count('/token')).toBe(2)
   })
@@ -262,7 +263,7 @@ function refuseTokens(w: TestEnvironment, headers: () => Record<string, string>)
 describe('An authorization server without DPoP', () => {
   test('issues bearer tokens, to which no proof is added', async () => {
     await using w = await createTestEnvironment()
-    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: true }))).toMatchObject(completeResponse)
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop() }))).toMatchObject(completeResponse)
     expect(w.authorizationServer.describeRequests() + w.resource.describeRequests()).not.toContain('"dpop"')
   })
 
@@ -276,7 +277,7 @@ describe('An authorization server without DPoP', () => {
   ])('that %s is refused where bound tokens are required', async (_, change, logins) => {
     await using w = await dpopWorld()
     change(w)
-    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: { required: true } })))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop({ required: true }) })))
     expect(error).toMatchObject({ code: 'dpop_unsupported', issuer: w.authorizationServer.issuer })
     expect([w.browser.visited.length, w.resource.describeRequests().includes('access-')]).toEqual([logins, false])
   })
@@ -286,7 +287,7 @@ describe('An authorization server without DPoP', () => {
     const store = memoryStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.authorizationServer.metadata['dpop_signing_alg_values_supported'] = ['ES256']
-    await callWithAuth(w.resource.url, w.createOAuth({ store, dpop: { required: true } }))
+    await callWithAuth(w.resource.url, w.createOAuth({ store, dpop: dpop({ required: true }) }))
     expect(received(w, '/mcp').map(({ headers }) => headers.authorization?.split(' ')[0])).toEqual([
       undefined,
       'Bearer',
@@ -299,7 +300,7 @@ describe('An authorization server without DPoP', () => {
 test('A proof that the server refuses is no reason for a new login', async () => {
   await using w = await dpopWorld()
   refuseTokens(w, () => ({ 'www-authenticate': 'DPoP error="invalid_dpop_proof"' }))
-  const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: true })))
+  const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop() })))
   expect(error).toMatchObject({ code: 'token_refused', error: 'invalid_dpop_proof' })
   expect([w.resource.count('/mcp'), w.browser.visited.length]).toEqual([2, 1])
 })
@@ -317,5 +318,5 @@ test.each([
 ])('A key pair %s makes no proofs', async (_, make) => {
   await using w = await createTestEnvironment()
   const keyPair = await make()
-  expect(() => w.createOAuth({ dpop: { keyPair } })).toThrow(TypeError)
+  expect(() => w.createOAuth({ dpop: dpop({ keyPair }) })).toThrow(TypeError)
 })

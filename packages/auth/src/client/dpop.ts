@@ -1,13 +1,16 @@
+import { checkOptions } from '@x/core'
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { generateRandomNonce } from 'oauth4webapi'
 import { sha256 } from '../digest.ts'
+import type { Dpop, DpopBinding, DpopContext, NonceSource } from './dpop-binding.ts'
 import { withLock } from './store.ts'
-import type { AuthRecords, StoredKey, StoredToken } from './stored.ts'
+import type { AuthRecords, StoredKey } from './stored.ts'
 
 /** Options that bind tokens to a key (RFC 9449). */
 export interface DpopOptions {
   /**
-   * `true`: tokens that are not bound are not used. Default: authorization servers without DPoP issue bearer tokens.
+   * True when bearer tokens are rejected. Default false: the tokens of an authorization server without DPoP are bearer
+   * tokens.
    */
   readonly required?: boolean | undefined
   /**
@@ -15,30 +18,6 @@ export interface DpopOptions {
    * has to be extractable. Default: a pair that is kept in the store, or in memory where no store is given.
    */
   readonly keyPair?: { readonly privateKey: CryptoKey; readonly publicKey: CryptoKey } | undefined
-}
-
-/** The kind of server that a nonce is of: one origin may have a nonce of each kind. */
-export type NonceSource = 'authorization' | 'resource'
-
-/** One request to prove the possession of the key for. */
-export interface ProofRequest {
-  readonly nonceSource: NonceSource
-  readonly url: URL
-  readonly method: string
-  /** The token that the request carries. */
-  readonly accessToken?: string | undefined
-}
-
-/** The key of a client, and the nonces that servers have given it. */
-export interface Dpop {
-  readonly isRequired: boolean
-  /** Returns the thumbprint of the public key (RFC 7638), which tokens are bound to. */
-  getThumbprint(): Promise<string>
-  /** Returns a proof for one request. A second request needs another (RFC 9449, section 4.2). */
-  createProof(request: ProofRequest): Promise<string>
-  nonceOf(source: NonceSource, url: URL): string | undefined
-  /** Keeps the nonce that a response brought, for the next proof (RFC 9449, section 8.2). */
-  rememberNonce(source: NonceSource, url: URL, nonce: string | null | undefined): void
 }
 
 interface ProofKey {
@@ -53,12 +32,25 @@ const maxNonces = 100
 // RFC 9449, section 8.1: 1*NQCHAR.
 const noncePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
-/** Makes the proofs of a client. Throws a `TypeError` for a key pair that makes no ES256 proofs. */
-function createDpop(
-  { required = false, keyPair }: DpopOptions,
-  context: { readonly records: AuthRecords; readonly isStored: boolean; readonly now: () => number },
-): Dpop {
-  if (keyPair !== undefined) checkKeyPair(keyPair)
+/**
+ * Binds tokens to a key (RFC 9449), where the authorization server issues bound tokens: the option `dpop` of every
+ * authorizer. A copy of a bound token cannot be used, because each request carries a fresh proof of the key.
+ *
+ * @example
+ * const auth = oauth({ client, redirect, dpop: dpop({ required: true }) })
+ *
+ * @throws TypeError for a key pair that makes no ES256 proofs.
+ */
+export function dpop(options: DpopOptions = {}): DpopBinding {
+  checkOptions(options, dpopOptionNames, 'dpop')
+  if (options.keyPair !== undefined) checkKeyPair(options.keyPair)
+  return { createDpop: (context) => createDpop(options, context) }
+}
+
+const dpopOptionNames = { required: true, keyPair: true } as const satisfies Record<keyof DpopOptions, true>
+
+/** Creates the proofs of a client. */
+function createDpop({ required = false, keyPair }: DpopOptions, context: DpopContext): Dpop {
   const nonces = new Map<string, string>()
   const toNonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
   let pendingKey: Promise<ProofKey> | undefined
@@ -102,7 +94,7 @@ function checkKeyPair({ privateKey, publicKey }: NonNullable<DpopOptions['keyPai
   const isP256Key = (key: CryptoKey): boolean => 'namedCurve' in key.algorithm && key.algorithm.namedCurve === 'P-256'
   const isSigningKey = privateKey.type === 'private' && privateKey.usages.includes('sign') && isP256Key(privateKey)
   if (isSigningKey && publicKey.type === 'public' && publicKey.extractable && isP256Key(publicKey)) return
-  throw new TypeError('`dpop.keyPair` must be an ECDSA pair of P-256 that signs, with an extractable public key')
+  throw new TypeError('`keyPair` must be an ECDSA pair of P-256 that signs, with an extractable public key')
 }
 
 async function toProofKey({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): Promise<ProofKey> {
@@ -126,7 +118,7 @@ async function loadOrCreateKey({ store, keys }: AuthRecords, isStored: boolean):
   })
 }
 
-/** Returns `undefined` for what is no key: the worst that follows is a login. */
+/** Returns undefined for a record that is no key. The user then has to log in again. */
 async function importStoredKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
   const jwk = { kty: 'EC', crv: 'P-256', x, y }
   try {
@@ -136,19 +128,4 @@ async function importStoredKey({ x, y, d }: StoredKey): Promise<ProofKey | undef
   } catch {
     return undefined
   }
-}
-
-/** Makes the proofs that an option asks for. */
-export function resolveDpop(
-  dpopOption: boolean | DpopOptions | undefined,
-  context: Parameters<typeof createDpop>[1],
-): Dpop | undefined {
-  if (dpopOption === undefined || dpopOption === false) return undefined
-  return createDpop(dpopOption === true ? {} : dpopOption, context)
-}
-
-/** True for a bearer token where those are allowed, and for one that is bound to this key. */
-export async function matchesBinding(dpop: Dpop | undefined, { thumbprint }: StoredToken): Promise<boolean> {
-  if (thumbprint === undefined) return dpop?.isRequired !== true
-  return dpop !== undefined && (await dpop.getThumbprint()) === thumbprint
 }

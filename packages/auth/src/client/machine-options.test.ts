@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { clientCredentials, enterprise, workload } from '../client.ts'
+import { enterprise } from './enterprise.ts'
+import { clientCredentials, workload } from './machine.ts'
 
 const client = { id: 'job', secret: 'a-secret-of-32-characters-or-more' }
 const options = { issuer: 'https://login.example.com', client, isuer: 'https://other.example.com' }

@@ -3,7 +3,7 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
 import { createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
-import { matchesBinding } from './dpop.ts'
+import { matchesBinding } from './dpop-binding.ts'
 import { withoutFragment } from './safe-url.ts'
 import {
   type ClientAuthenticator,

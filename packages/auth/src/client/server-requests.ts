@@ -3,7 +3,7 @@ import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { endpointTimeoutMs, fetchFromServer, readJsonObject, stringsOf } from './fetch-server.ts'
-import type { Dpop } from './dpop.ts'
+import type { Dpop } from './dpop-binding.ts'
 import type { StoredClient } from './stored.ts'
 
 /** An authorization server, and the settings of requests to it. */

@@ -17,7 +17,7 @@ export interface AuthenticationContext {
   readonly ledger: Ledger
   /** The key by which the ledger counts the address of the client. */
   readonly callerKey: string
-  /** Receives errors where `onError` of `protect` is absent. */
+  /** Reports a rejected token, or an issuer that cannot be reached. */
   report(error: unknown): void
 }
 

@@ -136,8 +136,8 @@ test('where proofs are accepted, the first challenge names both ways', async () 
 
 test('a server with nonces has each proof made with a recent one, whichever instance made it [AUE-012]', async () => {
   const nonce = sealedState({ keys: [randomKey()], audience: 'items' })
-  await using server = await createProtectedServer({ dpop: { nonce } })
-  await using sibling = await createProtectedServer({ dpop: { nonce }, issuers: () => [server.issuer.issuer] })
+  await using server = await createProtectedServer({ dpop: { state: nonce } })
+  await using sibling = await createProtectedServer({ dpop: { state: nonce }, issuers: () => [server.issuer.issuer] })
   const token = await bound(server)
   const asked = await sendBound(server, token, await proofFor(token))
   expect([asked.status, asked.headers.get('www-authenticate')?.startsWith('DPoP error="use_dpop_nonce"')]).toEqual([

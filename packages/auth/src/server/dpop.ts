@@ -14,7 +14,7 @@ export interface DpopOptions {
    * Seals the time into nonces that clients put into their proofs, so that no proof can be made ahead. A codec of
    * `@x/state-codec`, with the same keys on every instance. Without one there are no nonces.
    */
-  readonly nonce?: NonceCodec | undefined
+  readonly state?: NonceCodec | undefined
   /** Remembers used proofs over all instances: a store of `@x/state-codec`. By default this process remembers them. */
   readonly usedProofs?: UsedProofs | undefined
 }
@@ -129,18 +129,18 @@ function removeQuery(url: unknown): string | undefined {
   return origin + pathname
 }
 
-async function renewNonce(givenNonce: unknown, { nonce, now }: ProofSettings): Promise<string | undefined> {
-  if (nonce === undefined) return undefined
-  const madeAt = typeof givenNonce === 'string' ? await openNonce(nonce, givenNonce) : undefined
+async function renewNonce(givenNonce: unknown, { state, now }: ProofSettings): Promise<string | undefined> {
+  if (state === undefined) return undefined
+  const madeAt = typeof givenNonce === 'string' ? await openNonce(state, givenNonce) : undefined
   const ageMs = madeAt === undefined ? Number.NaN : now() - madeAt
   return ageMs >= -proofWindowMs && ageMs <= nonceTtlMs
     ? undefined
-    : nonce.seal({ madeAt: now() }, { purpose: noncePurpose })
+    : state.seal({ madeAt: now() }, { purpose: noncePurpose })
 }
 
-async function openNonce(nonce: NonceCodec, givenNonce: string): Promise<number | undefined> {
+async function openNonce(state: NonceCodec, givenNonce: string): Promise<number | undefined> {
   try {
-    const value = await nonce.open(givenNonce, { purpose: noncePurpose })
+    const value = await state.open(givenNonce, { purpose: noncePurpose })
     const madeAt = isJsonObject(value) ? value['madeAt'] : undefined
     return typeof madeAt === 'number' ? madeAt : undefined
   } catch {

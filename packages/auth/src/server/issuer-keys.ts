@@ -1,11 +1,12 @@
 import { type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
+import type { AuthenticationContext } from './credentials.ts'
 import { type CachedKeys, createKeyCache, type KeySource } from './key-cache.ts'
 import { TokenError } from './token-error.ts'
 
 /**
  * Returns the keys, usually one, that may have signed a token with this header. Rejects with a {@link TokenError}.
  */
-export type FindKeys = (header: JWTHeaderParameters) => Promise<readonly CryptoKey[]>
+export type FindKeys = (header: JWTHeaderParameters, context: AuthenticationContext) => Promise<readonly CryptoKey[]>
 
 /** The keys of one issuer. */
 export interface IssuerKeys {
@@ -24,17 +25,21 @@ export function createIssuerKeys(source: KeySource): IssuerKeys {
   const cache = createKeyCache(source)
   const searches = createKeySearches(source.now)
 
-  const searchKeys = async (header: JWTHeaderParameters, arrivalNumber: number): Promise<CachedKeys> => {
+  const searchKeys = async (
+    header: JWTHeaderParameters,
+    arrivalNumber: number,
+    context: AuthenticationContext,
+  ): Promise<CachedKeys> => {
     const firstArrivalNumber = searches.recordArrival(header, arrivalNumber)
     // A fetch that began before the arrival may have been answered before the key was published.
     await cache.pendingFetch()
-    const keys = await cache.load()
+    const keys = await cache.load(context)
     const hasBeenSearched = keys.fetchNumber > firstArrivalNumber && source.now() - keys.fetchedAt < searchIntervalMs
     if (hasBeenSearched || (await hasMatchingKey(keys, header))) return keys
     const searchableAt = cache.pendingFetch() === undefined ? searches.take() : undefined
     if (searchableAt !== undefined) throw cache.createUnavailableError(searchableAt)
     try {
-      return await cache.refresh()
+      return await cache.refresh(context)
     } catch (error) {
       searches.giveBack()
       throw error
@@ -42,11 +47,11 @@ export function createIssuerKeys(source: KeySource): IssuerKeys {
   }
 
   return {
-    findKeys: async (header) => {
+    findKeys: async (header, context) => {
       const arrivalNumber = cache.lastFetchNumber()
-      const knownKeys = await findMatchingKeys(await cache.load(), header)
+      const knownKeys = await findMatchingKeys(await cache.load(context), header)
       if (knownKeys !== undefined && knownKeys.length > 0) return knownKeys
-      const foundKeys = await findMatchingKeys(await searchKeys(header, arrivalNumber), header)
+      const foundKeys = await findMatchingKeys(await searchKeys(header, arrivalNumber, context), header)
       if (foundKeys === undefined) throw cache.createUnavailableError()
       if (foundKeys.length > 0) return foundKeys
       throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)

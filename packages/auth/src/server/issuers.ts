@@ -52,7 +52,7 @@ export interface SharedIssuerSettings {
   readonly cacheMs: number
   readonly fetch: FetchFunction
   readonly now: () => number
-  readonly onError: (error: unknown) => void
+  readonly onError: (error: unknown, context: AuthenticationContext | undefined) => void
 }
 
 const introspectionCacheMs = 30_000
@@ -138,7 +138,7 @@ function compileIssuer(options: IssuerOptions, settings: SharedIssuerSettings): 
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
   const { findKeys, ready } = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
   const jwtRequirements = { issuer, audience, algorithms: resolveAlgorithms(options), findKeys, clockToleranceMs, now }
-  return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRequirements), ready }
+  return { issuer, cacheMs, verify: (token, context) => verifyJwt(token, { ...jwtRequirements, context }), ready }
 }
 
 function resolveAudience({ issuer, audience }: IssuerOptions, { resource }: SharedIssuerSettings): readonly string[] {

@@ -1,4 +1,5 @@
 import { captureAsyncContext } from '@x/core'
+import type { AuthenticationContext } from './credentials.ts'
 import { createLocalJWKSet } from 'jose'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
@@ -13,8 +14,8 @@ export interface KeySource {
   readonly fetch: FetchFunction
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Called when keys could not be fetched, whether or not older ones are still used. */
-  readonly onError: (error: unknown) => void
+  /** Called with the context of the request that began a failed fetch, also while older keys are still used. */
+  readonly onError: (error: unknown, context: AuthenticationContext | undefined) => void
 }
 
 /** The keys of an issuer, as one fetch returned them. */
@@ -28,9 +29,9 @@ export interface CachedKeys {
 /** The keys of one issuer in memory. Its functions reject with a {@link TokenError} when there are none to use. */
 export interface KeyCache {
   /** Returns the keys. Fetches them when there are none, or when they are older than 10 minutes. */
-  load(): Promise<CachedKeys>
+  load(context?: AuthenticationContext): Promise<CachedKeys>
   /** Fetches the keys, or joins the fetch that runs. */
-  refresh(): Promise<CachedKeys>
+  refresh(context?: AuthenticationContext): Promise<CachedKeys>
   /** Returns the fetch that runs, if there is one. */
   pendingFetch(): Promise<void> | undefined
   /** Returns the number of the last fetch that began. */
@@ -56,7 +57,7 @@ export function createKeyCache(source: KeySource): KeyCache {
   // A fetch is shared by many requests, and belongs to none of them.
   const runInOrigin = captureAsyncContext()
 
-  const runFetch = async (fetchNumber: number): Promise<void> => {
+  const runFetch = async (fetchNumber: number, context: AuthenticationContext | undefined): Promise<void> => {
     try {
       cachedKeys = { keySet: await fetchKeys(source), fetchedAt: source.now(), fetchNumber }
       failure = undefined
@@ -66,17 +67,18 @@ export function createKeyCache(source: KeySource): KeyCache {
       const message = `No keys of "${source.issuer}" could be fetched`
       source.onError(
         new TokenError('issuer_unavailable', message, { cause, retryAfterMs: retryMs, issuer: source.issuer }),
+        context,
       )
     } finally {
       pendingFetch = undefined
     }
   }
   /** Waits for a fetch, unless the last one failed a moment ago. */
-  const tryFetch = async (): Promise<void> => {
+  const tryFetch = async (context: AuthenticationContext | undefined): Promise<void> => {
     if (pendingFetch === undefined) {
       if (failure !== undefined && source.now() < failure.retryAt) return
       fetchCount += 1
-      pendingFetch = runInOrigin(() => runFetch(fetchCount))
+      pendingFetch = runInOrigin(() => runFetch(fetchCount, context))
     }
     await pendingFetch
   }
@@ -87,13 +89,13 @@ export function createKeyCache(source: KeySource): KeyCache {
       issuer: source.issuer,
     })
   return {
-    load: async () => {
-      if (ageMs() >= refreshAfterMs) await tryFetch()
+    load: async (context) => {
+      if (ageMs() >= refreshAfterMs) await tryFetch(context)
       if (cachedKeys === undefined || ageMs() >= maxKeyAgeMs) throw createUnavailableError()
       return cachedKeys
     },
-    refresh: async () => {
-      await tryFetch()
+    refresh: async (context) => {
+      await tryFetch(context)
       if (cachedKeys === undefined || failure !== undefined) throw createUnavailableError()
       return cachedKeys
     },

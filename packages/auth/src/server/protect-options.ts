@@ -1,4 +1,4 @@
-import { createLedger, type ErrorListener, errorListener } from '@x/core'
+import { createLedger, errorListener } from '@x/core'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, createTokenCache } from './authenticate.ts'
@@ -43,19 +43,14 @@ export interface ProtectOptions {
    * rejected. On Node's own TLS: `({ source }) => source.socket.getPeerCertificate().raw`.
    */
   readonly certificateOf?: CertificateOf | undefined
-  /** Accepted difference between clocks in milliseconds. 5,000 by default. */
-  readonly clockToleranceMs?: number | undefined
-  /** Longest time in milliseconds for which a verified token is cached, never past its end. 5 minutes by default. */
-  readonly cacheMs?: number | undefined
-  /**
-   * Receives a {@link TokenError} for each token that was rejected, and for issuers that cannot be reached. A line of
-   * `console.error` when absent, `false` for none.
-   */
-  readonly onError?: ErrorListener<[error: unknown]>
   /** Fetches from the authorization servers. The platform's own by default. */
   readonly fetch?: FetchFunction | undefined
-  /** The clock. The platform's own by default. */
-  readonly runtime?: { readonly now: () => number } | undefined
+}
+
+/** Values that the tests of this package replace. They are no options, because no server needs other values. */
+export interface ProtectInternals {
+  readonly now?: (() => number) | undefined
+  readonly cacheMs?: number | undefined
 }
 
 /** The options of {@link protect}. */
@@ -69,16 +64,17 @@ export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = 
   toPrincipal: true,
   dpop: true,
   certificateOf: true,
-  clockToleranceMs: true,
-  cacheMs: true,
-  onError: true,
   fetch: true,
-  runtime: true,
 }
 
+/** Verified tokens in memory: enough for the callers of some minutes, at about a kilobyte each. */
 const maxCachedTokens = 1000
-const defaultCacheMs = 300_000
-const defaultClockToleranceMs = 5000
+
+/** Longest time for which a verified token is cached, never past its end: as short as an access token usually lives. */
+const cacheMs = 300_000
+
+/** Accepted difference between the clocks of this server and of an issuer, which NTP keeps well below a second. */
+const clockToleranceMs = 5000
 
 /** Returns the role of proofs, or undefined where tokens with a proof are not accepted. */
 export function dpopModeOf({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
@@ -89,15 +85,15 @@ export function dpopModeOf({ dpop }: ProtectOptions): 'accepted' | 'required' | 
 /** Creates the settings and caches of {@link protect} from its options. */
 export function createAuthenticationState(
   options: ProtectOptions,
-  resource: string,
-  scopes: Scopes,
+  { resource, scopes }: { readonly resource: string; readonly scopes: Scopes },
+  internals: ProtectInternals = {},
 ): AuthenticationState {
-  const { fetch = platformFetch, runtime, toPrincipal = toStandardPrincipal } = options
-  const now = runtime === undefined ? Date.now : () => runtime.now()
-  const reportAlone = errorListener(options.onError, '@x/auth')
+  const { fetch = platformFetch, toPrincipal = toStandardPrincipal } = options
+  const now = internals.now ?? Date.now
+  const reportAlone = errorListener<[error: unknown]>(undefined, '@x/auth')
   const onError = limitOutageReports<AuthenticationContext>((error, context) => {
-    if (options.onError === undefined && context !== undefined) context.report(error)
-    else reportAlone(error)
+    if (context === undefined) reportAlone(error)
+    else context.report(error)
   }, now)
   const dpop = dpopModeOf(options)
   const challengeSettings = { metadataUrl: createMetadataUrl(resource), scopes, dpop }
@@ -106,8 +102,8 @@ export function createAuthenticationState(
     now,
     onError,
     fetch,
-    clockToleranceMs: requireDuration('clockToleranceMs', options.clockToleranceMs ?? defaultClockToleranceMs),
-    cacheMs: requireDuration('cacheMs', options.cacheMs ?? defaultCacheMs),
+    clockToleranceMs,
+    cacheMs: internals.cacheMs ?? cacheMs,
   }
   const proofSettings = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
   return {
@@ -129,9 +125,4 @@ export function createAuthenticationState(
     pendingVerifications: new Map(),
     impliedScopes: compileImpliedScopes(options.impliedScopes),
   }
-}
-
-function requireDuration(name: string, value: number): number {
-  if (value >= 0 && value <= defaultCacheMs) return value
-  throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${defaultCacheMs}`)
 }

@@ -10,7 +10,13 @@ import {
 import type { HttpErrorResponse } from './challenge.ts'
 import type { AuthenticationContext, HttpRequestHead } from './credentials.ts'
 import { canonicalizeResource, createMetadataDocuments, type MetadataDocument } from './metadata.ts'
-import { createAuthenticationState, dpopModeOf, protectOptionNames, type ProtectOptions } from './protect-options.ts'
+import {
+  createAuthenticationState,
+  dpopModeOf,
+  type ProtectInternals,
+  protectOptionNames,
+  type ProtectOptions,
+} from './protect-options.ts'
 
 /** The protection of an endpoint: the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`. */
 export interface Protection {
@@ -36,9 +42,14 @@ export interface Protection {
  * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
  * await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'], auth })
  *
- * @throws TypeError or RangeError for invalid options.
+ * @throws TypeError for invalid options.
  */
 export function protect(options: ProtectOptions): Protection {
+  return createProtection(options)
+}
+
+/** Creates the protection of {@link protect}, with other internal values for tests. */
+export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
   checkOptions(options, protectOptionNames, 'protect')
   const resource = canonicalizeResource(options.resource)
   const scopes = parseScopes('scopes', options.scopes ?? [])
@@ -46,7 +57,7 @@ export function protect(options: ProtectOptions): Protection {
     'supportedScopes',
     (options.supportedScopes ?? scopes).filter((scope) => scope !== 'offline_access'),
   )
-  const state = createAuthenticationState(options, resource, scopes)
+  const state = createAuthenticationState(options, { resource, scopes }, internals)
   const resourceDescription = {
     resource,
     issuers: options.issuers.map((entry) => (typeof entry === 'string' ? entry : entry.issuer)),

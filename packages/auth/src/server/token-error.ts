@@ -58,7 +58,7 @@ const outageReportIntervalMs = 60_000
  * an outage has one. Other errors are passed on as they are.
  */
 export function limitOutageReports<Context>(
-  onError: (error: unknown, context?: Context) => void,
+  onError: (error: unknown, context: Context | undefined) => void,
   now: () => number,
 ): (error: unknown, context?: Context) => void {
   const reportedAtByIssuer = new Map<string, number>()

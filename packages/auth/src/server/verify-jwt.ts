@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, type JWTVerifyOptions } from 'jose'
+import type { AuthenticationContext } from './credentials.ts'
 import type { FindKeys } from './issuer-keys.ts'
 import { TokenError, type TokenErrorCode } from './token-error.ts'
 
@@ -9,6 +10,7 @@ export interface JwtRequirements {
   readonly audience: readonly string[]
   readonly algorithms: readonly string[]
   readonly findKeys: FindKeys
+  readonly context: AuthenticationContext
   readonly clockToleranceMs: number
   readonly now: () => number
 }
@@ -41,7 +43,7 @@ export async function verifyJwt(token: string, requirements: JwtRequirements): P
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
     throw new TokenError('unsupported_type', `The token is of type ${quoteClaim(header.typ)}, and no access token`)
-  const keys = await requirements.findKeys(header)
+  const keys = await requirements.findKeys(header, requirements.context)
   return verifyWithKeys(keys, token, requirements)
 }
 

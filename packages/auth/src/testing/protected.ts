@@ -1,8 +1,9 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
-import { createLedger, type Ledger } from '@x/core'
+import { createLedger, type Ledger, type Log } from '@x/core'
 import { type Exchange, type JsonObject, metaKeys, type Principal, protocolVersion, serverOf } from '@x/schema'
 import { type FetchHandler, httpHandler, type RequestView } from '@x/transport-http'
-import { protect, type ProtectOptions, type Protection } from '../server.ts'
+import type { ProtectOptions, Protection } from '../server.ts'
+import { createProtection } from '../server/protect.ts'
 
 /** The endpoint that tests protect. */
 export const resource = 'https://mcp.example.com/mcp'
@@ -14,7 +15,7 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly handler: FetchHandler
   /** The principals of the calls that reached the exchange. */
   readonly principals: (Principal | undefined)[]
-  /** Errors that `onError` received. */
+  /** Errors that the server logged. */
   readonly errors: unknown[]
   /** Sends a call with a token, or with other headers. */
   send(token?: string, options?: SendOptions): Promise<Response>
@@ -38,30 +39,28 @@ export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>
   /** Middleware of the exchange. */
   readonly middleware?: (next: Exchange) => Exchange
   readonly ledger?: Ledger
+  readonly cacheMs?: number
 }
 
 /** Starts a scripted authorization server, and protects an exchange that answers everything. */
 export async function createProtectedServer(options: ScriptedOptions = {}): Promise<ProtectedServer> {
   const claims = { aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const issuer = await startScriptedAuthServer(claims)
-  const { issuers = (one) => [one], middleware = (next) => next, ledger = createLedger(), ...others } = options
+  const { issuers = (one) => [one], middleware = (next) => next, ledger = createLedger(), cacheMs, ...others } = options
   let now = Date.now()
   const errors: unknown[] = []
   const principals: (Principal | undefined)[] = []
-  const auth = protect({
-    resource,
-    issuers: issuers(issuer.issuer),
-    scopes: ['items:read'],
-    onError: (error) => void errors.push(error),
-    runtime: { now: () => now },
-    ...others,
-  })
+  const auth = createProtection(
+    { resource, issuers: issuers(issuer.issuer), scopes: ['items:read'], ...others },
+    { now: () => now, cacheMs },
+  )
   const exchange: Exchange = async ({ id }, { principal }) => {
     principals.push(principal)
     return { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
   }
   const info = { name: 'test', version: '1.0.0' }
-  const server = { ...serverOf(middleware(exchange), { info, localOnly: undefined }), ledger }
+  const log: Log = ({ err }) => void errors.push(err)
+  const server = { ...serverOf(middleware(exchange), { info, localOnly: undefined, log }), ledger }
   const clientAddress = ({ header }: RequestView) => header('x-client-address')
   const handler = httpHandler(server, { allowedHosts: '*', clientAddress, auth })
   return {

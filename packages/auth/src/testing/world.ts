@@ -1,6 +1,7 @@
 import { connectHttp, type HttpAuthorizer } from '@x/transport-http/client'
 import { authErrorOf } from '../client/auth-error.ts'
-import { type Dpop, resolveDpop } from '../client/dpop.ts'
+import { dpop } from '../client/dpop.ts'
+import type { Dpop } from '../client/dpop-binding.ts'
 import { type OAuth, oauth, type OAuthOptions } from '../client/oauth.ts'
 import { memoryStore } from '../client/store.ts'
 import { openRecords } from '../client/stored.ts'
@@ -57,7 +58,5 @@ export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
 
 /** Proofs by a key of its own, outside of any login. */
 export function createTestDpop(now = Date.now): Dpop {
-  const dpop = resolveDpop(true, { records: openRecords(memoryStore()), isStored: true, now })
-  if (dpop === undefined) throw new Error('the option makes no proofs')
-  return dpop
+  return dpop().createDpop({ records: openRecords(memoryStore()), isStored: true, now })
 }

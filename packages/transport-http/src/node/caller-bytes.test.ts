@@ -105,17 +105,17 @@ test('finished answers that their caller does not read have one bound, beyond wh
   const megabyte = 1_048_576
   const ledger = ledgerWith('unread_bytes', 20 * megabyte, 500 * megabyte)
   const text = 'x'.repeat(8 * megabyte)
-  const onError = vi.fn()
+  const log = vi.fn()
   const exchange: Exchange = async (request) => resultOf(request, { text })
-  await using http = await serveHttp(testServer(exchange, { ledger }), { onError })
+  await using http = await serveHttp(testServer(exchange, { ledger, log }))
   const connections = Array.from({ length: 6 }, (_, id) => {
     const raw = connectRaw(http.port)
     raw.socket.pause()
     raw.send(requestOf('tools/list', id))
     return raw
   })
-  await vi.waitFor(() => expect(onError).toHaveBeenCalled(), 10_000)
-  expect(String(onError.mock.calls[0]?.[0])).toContain('its caller has 20971520 bytes of unread answers')
+  await vi.waitFor(() => expect(log).toHaveBeenCalled(), 10_000)
+  expect(log.mock.calls[0]?.[0].message).toContain('its caller has 20971520 bytes of unread answers')
   await vi.waitFor(() => expect(ledger.usedInAll('unread_bytes')).toBeGreaterThan(4 * megabyte))
   expect(ledger.usedInAll('unread_bytes')).toBeLessThanOrEqual(20 * megabyte)
   for (const { socket } of connections) socket.destroy()

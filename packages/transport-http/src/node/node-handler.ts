@@ -50,7 +50,7 @@ export function createNodeContext(
   const adapter = server.adapters.http
   const settings = compileSettings(
     { clientAddress: addressOf, ...options },
-    { schedule: scheduleUnref, adapter, internals },
+    { schedule: scheduleUnref, server, internals },
   )
   // A test with its own timers advances every wait.
   const usesTimerWheel = internals.schedule === undefined

@@ -227,15 +227,15 @@ test('a socket that does not read loses progress beyond the bound, and the serve
 })
 
 test('a client that leaves while its body is on the way is no error', async () => {
-  const onError = vi.fn()
-  await using http = await serveHttp(testServer(echo), { onError })
+  const log = vi.fn()
+  await using http = await serveHttp(testServer(echo, { log }))
   const raw = connectRaw(http.port)
   raw.send(requestOf('tools/list', 1).slice(0, -20))
   await new Promise((resolve) => setImmediate(resolve))
   raw.socket.destroy()
   await raw.waitForClose()
   expect((await send(http.url))[0]).toBe(200)
-  expect(onError).not.toHaveBeenCalled()
+  expect(log).not.toHaveBeenCalled()
 })
 
 test('a node:http server of another maker may use the handler with a body that was read before', async () => {
@@ -261,14 +261,14 @@ test('a node:http server of another maker may use the handler with a body that w
 })
 
 test('two Host headers are answered with 400, and the operator sees both [SHT-002]', async () => {
-  const errors: unknown[] = []
-  await using http = await serveHttp(testServer(echo), { onError: (error) => errors.push(error) })
+  const log = vi.fn()
+  await using http = await serveHttp(testServer(echo, { log }))
   const raw = connectRaw(http.port)
   raw.send(requestOf('tools/list', 1).replace('\r\n', '\r\nHost: evil.test\r\nConnection: close\r\n'))
   const text = await raw.waitForClose()
   expect(text).toContain('HTTP/1.1 400')
   expect(text).not.toContain('"result"')
-  expect(String(errors)).toContain('"evil.test, localhost"')
+  expect(log.mock.calls[0]?.[0].message).toContain('"evil.test, localhost"')
 })
 
 test('a request line without a version is rejected with 400, and its connection closes', async () => {
@@ -289,16 +289,16 @@ test('an option that does not exist is rejected by name, with a suggestion', asy
   )
 })
 
-test('auth receives the ledger of the server, and its reports reach onError', async () => {
-  const onError = vi.fn()
-  const server = testServer(echo)
+test('auth receives the ledger of the server, and its reports reach the log', async () => {
+  const log = vi.fn()
+  const server = testServer(echo, { log })
   const failure = new Error('The issuer is unreachable')
   const auth = vi.fn((_request: unknown, context: { readonly report: (error: unknown) => void }) => {
     context.report(failure)
     return undefined
   })
-  await using http = await serveHttp(server, { auth, onError })
+  await using http = await serveHttp(server, { auth })
   expect((await send(http.url))[0]).toBe(200)
   expect(auth.mock.calls[0]?.[1]).toMatchObject({ ledger: server.ledger })
-  expect(onError.mock.calls[0]?.[0]).toBe(failure)
+  expect(log.mock.calls[0]?.[0].err).toBe(failure)
 })

@@ -62,21 +62,20 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     ['Origin', { host: 'localhost', origin: 'https://evil.test' }, '"https://evil.test"'],
     ['Host, however long it is', { host: `a${'b'.repeat(1000)}` }, `"a${'b'.repeat(199)}"`],
   ])('the operator sees a rejected %s, and the peer does not', async (_title, headers, named) => {
-    const onError = vi.fn()
-    await using handler = await serve(echo, { onError })
+    const log = vi.fn()
+    await using handler = await serve(echo, {}, { log })
     const { body } = await handler.send(list(headers))
     expect(body).not.toContain(named.slice(1, 9))
-    expect(onError).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ message: expect.stringContaining(named) }),
-      expect.anything(),
+    expect(log).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ level: 'warning', code: 'rejected', message: expect.stringContaining(named) }),
     )
   })
 
   test('the operator sees a Host that is rejected again and again once', async () => {
-    const onError = vi.fn()
-    await using handler = await serve(echo, { onError })
+    const log = vi.fn()
+    await using handler = await serve(echo, {}, { log })
     for (let request = 0; request < 20; request++) await handler.send(list({ host: 'evil.test' }))
-    expect(onError).toHaveBeenCalledTimes(1)
+    expect(log).toHaveBeenCalledTimes(1)
   })
 
   test.each<[string, string, string, Options?]>([

@@ -76,18 +76,18 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     })
     await using handler = await serve(exchange, { auth: { authenticate, toHttpError: () => undefined } })
     expect((await handler.send(createPostRequest('tools/list'))).status).toBe(404)
-    const onError = vi.fn()
+    const log = vi.fn()
     const failing = () => {
       throw new Error('broken')
     }
-    await using broken = await serve(exchange, { auth: { authenticate, toHttpError: failing }, onError })
+    await using broken = await serve(exchange, { auth: { authenticate, toHttpError: failing } }, { log })
     const internal = await broken.send(createPostRequest('tools/list'))
     expect([internal.status, JSON.parse(internal.body)]).toMatchObject([200, { error: { code: errorCodes.internal } }])
-    expect(onError).toHaveBeenCalledOnce()
+    expect(log).toHaveBeenCalledOnce()
     // A message that reaches no exchange keeps its own error.
     const malformed = await broken.send({ ...createPostRequest('tools/list'), body: '{' })
     expect([malformed.status, JSON.parse(malformed.body)]).toMatchObject([400, { error: { code: errorCodes.parse } }])
-    expect(onError).toHaveBeenCalledTimes(2)
+    expect(log).toHaveBeenCalledTimes(2)
   })
 
   test('a path that is none is named', async () => {

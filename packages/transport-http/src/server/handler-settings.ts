@@ -1,5 +1,5 @@
-import { checkOptions, type ErrorListener, errorListener, type KnownOptions, platformRuntime } from '@x/core'
-import { defaultBounds, type HttpProtocolAdapter, type ParseBounds, protocolVersion, type Server } from '@x/schema'
+import { checkOptions, errorRecord, type KnownOptions, type LogContext, platformRuntime } from '@x/core'
+import { defaultBounds, type ParseBounds, protocolVersion, type Server } from '@x/schema'
 import { type AuthenticateFunction, compileAuth, type HttpAuth } from './auth.ts'
 import { compileCors, type CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments } from './documents.ts'
@@ -19,7 +19,7 @@ type ReportRejection<Source> = (reason: string, request: RequestView<Source>) =>
  * omitted before it.
  */
 export function createReportLimiter<Source>(
-  onError: (error: unknown, request: RequestView<Source>) => void,
+  report: (message: string, request: RequestView<Source>) => void,
   now: () => number = platformRuntime.monotonicNow,
 ): ReportRejection<Source> {
   const reportedReasons = new Set<string>()
@@ -38,7 +38,7 @@ export function createReportLimiter<Source>(
     reportedReasons.add(reason)
     const omittedReportsText = omittedReportCount === 0 ? '' : ` (reports omitted before: ${omittedReportCount})`
     omittedReportCount = 0
-    onError(new Error(`${reason}${omittedReportsText}`), request)
+    report(`${reason}${omittedReportsText}`, request)
   }
 }
 
@@ -84,11 +84,6 @@ export interface HandlerOptions<Source> {
    * proxy reports, because the proxy's own is the same for all clients.
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
-  /**
-   * Receives the failures whose cause the peer must not see, and the `Host` or `Origin` of a request that was rejected
-   * for it: each value once a minute, at most 100 of them. A line of `console.error` when absent, `false` for none.
-   */
-  readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
 }
 
 /** Values that the tests of this package replace. They are no options, because no server needs other values. */
@@ -107,7 +102,6 @@ const knownHandlerOptions = {
   keepAliveMs: true,
   auth: true,
   clientAddress: true,
-  onError: true,
 } as const satisfies Record<keyof HandlerOptions<never>, true>
 
 /** Throws a TypeError for an option that does not exist. `moreOptions` are the names beside those of a handler. */
@@ -154,7 +148,7 @@ const maxQueuedBytes = 1_048_576
 interface HandlerParts {
   /** The timers of the platform. */
   readonly schedule: Schedule
-  readonly adapter: HttpProtocolAdapter | undefined
+  readonly server: Pick<Server, 'adapters' | 'log'>
   readonly internals: HandlerInternals
 }
 
@@ -166,10 +160,13 @@ interface HandlerParts {
  */
 export function compileSettings<Source>(
   options: HandlerOptions<Source>,
-  { schedule, adapter, internals }: HandlerParts,
+  { schedule, server, internals }: HandlerParts,
 ): HandlerSettings<Source> {
-  const describeRequest = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
-  const onError = errorListener(options.onError, '@x/transport-http', describeRequest)
+  const { log } = server
+  const adapter = server.adapters.http
+  const onError = (err: unknown, view: RequestView<Source>): void => log(errorRecord(err, describeRequest(view)))
+  const warn = (message: string, view: RequestView<Source>): void =>
+    log({ ...describeRequest(view), level: 'warning', code: 'rejected', message })
   const { authenticate, documents, toHttpError, ready } = compileAuth(options.auth)
   return {
     hosts: compileHosts(options.allowedHosts ?? defaults.allowedHosts),
@@ -186,12 +183,16 @@ export function compileSettings<Source>(
     toHttpError,
     authReady: ready,
     onError,
-    reportRejection: createReportLimiter(onError),
+    reportRejection: createReportLimiter(warn),
     schedule: internals.schedule ?? schedule,
   }
 }
 
-/** A query may hold secrets. */
+/** Returns the part of a log record that names a request. A query is left out, because it may hold secrets. */
+function describeRequest({ method, url }: RequestView): LogContext {
+  return { method: 'http', name: `${method} ${pathOf(url)}` }
+}
+
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? ''
 }

@@ -16,7 +16,7 @@ function reporting() {
   const messages: string[] = []
   let now = 0
   const report = createReportLimiter<undefined>(
-    (error) => messages.push(error instanceof Error ? error.message : ''),
+    (message) => messages.push(message),
     () => now,
   )
   return { messages, report: (reason: string) => report(reason, view), skip: (ms: number) => (now += ms) }

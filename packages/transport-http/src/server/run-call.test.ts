@@ -77,9 +77,9 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     'a client that leaves %s cancels the call, and nothing is sent any more [SHT-024 SHT-025 SHT-026 CAN-004 CAN-012]',
     async (_title, streaming) => {
       const { exchange, next } = pendingCalls()
-      const onError = vi.fn()
+      const log = vi.fn()
       const leaving = new AbortController()
-      await using handler = await serve(exchange, { onError })
+      await using handler = await serve(exchange, {}, { log })
       const opening = handler.open(callTool, leaving.signal).catch(() => undefined)
       const { call, answer } = await next()
       if (streaming) {
@@ -98,7 +98,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
       expect((await later).status).toBe(200)
       const stream = await opening
       if (streaming) await expect(stream?.next().catch(() => '')).resolves.toBe('')
-      expect(onError).not.toHaveBeenCalled()
+      expect(log).not.toHaveBeenCalled()
     },
   )
 
@@ -119,8 +119,8 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('an exchange that gives up because the client left is no failure', async () => {
     const { exchange, next } = pendingCalls()
     const leaving = new AbortController()
-    const onError = vi.fn()
-    await using handler = await serve(exchange, { onError })
+    const log = vi.fn()
+    await using handler = await serve(exchange, {}, { log })
     void handler.open(callTool, leaving.signal).catch(() => undefined)
     const { call, fail } = await next()
     leaving.abort()
@@ -128,7 +128,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     const later = handler.send(callTool)
     ;(await next()).answer()
     await later
-    expect(onError).not.toHaveBeenCalled()
+    expect(log).not.toHaveBeenCalled()
   })
 
   test('a quiet call becomes a stream after keepAliveMs, and comments hold it open [SHT-022]', async () => {
@@ -178,9 +178,9 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test('a call past its time is answered with 504 and its signal aborts [CAN-006 CAN-009]', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
-    const onError = vi.fn()
-    const options = { keepAliveMs: 0, timeoutMs: 1_000, onError }
-    await using handler = await serve(exchange, options, clock)
+    const log = vi.fn()
+    const options = { keepAliveMs: 0, timeoutMs: 1_000 }
+    await using handler = await serve(exchange, options, { ...clock, log })
     const sending = handler.send(callTool)
     const { call, fail } = await next()
     clock.advance(999)
@@ -193,7 +193,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
       504,
       { jsonrpc: '2.0', id: 1, error: { code: errorCodes.internal, message: 'The call took longer than 1000 ms' } },
     ])
-    expect(onError).not.toHaveBeenCalled()
+    expect(log).not.toHaveBeenCalled()
   })
 
   test('a call past its time that streams gets the error on its stream, comments and progress notwithstanding [CAN-009]', async () => {

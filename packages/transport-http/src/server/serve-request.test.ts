@@ -129,8 +129,8 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       },
     ],
   ])('an exchange that %s is answered without a word of why, and reported', async (_title, exchange) => {
-    const onError = vi.fn()
-    await using handler = await serve(exchange, { onError })
+    const log = vi.fn()
+    await using handler = await serve(exchange, {}, { log })
     const received = await handler.send(list)
     expect(received.status).toBe(200)
     expect(JSON.parse(received.body)).toEqual({
@@ -138,34 +138,27 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       id: 1,
       error: { code: errorCodes.internal, message: 'Internal error' },
     })
-    expect(onError).toHaveBeenCalledExactlyOnceWith(secret, expect.objectContaining({ method: 'POST' }))
-  })
-
-  test.each([
-    [undefined, [expect.stringMatching(/^@x\/transport-http: POST \S+: Error: the password is 123/)]],
-    [false as const, []],
-  ])('a failure is a line of the console where onError is %s', async (onError, lines) => {
-    using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
-    await using handler = await serve(() => Promise.reject(secret), { onError })
-    await handler.send(list)
-    expect(printed.mock.calls.flat()).toEqual(lines)
+    expect(log).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ level: 'error', method: 'http', name: expect.stringMatching(/^POST /), err: secret }),
+    )
   })
 
   test('an exchange whose result is no JSON is answered all the same', async () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
-    const onError = vi.fn()
+    const log = vi.fn()
     await using handler = await serve(
       async (request) =>
         resultOf(
           request,
           JSON.parse('{}', () => cycle),
         ),
-      { onError },
+      {},
+      { log },
     )
     const received = await handler.send(list)
     expect([received.status, JSON.parse(received.body).error.code]).toEqual([200, errorCodes.internal])
-    expect(onError).toHaveBeenCalledOnce()
+    expect(log).toHaveBeenCalledOnce()
   })
 
   test('the principal that the option finds comes with the call', async () => {
@@ -194,11 +187,11 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   })
 
   test('an auth function that fails is answered as a failure and reported', async () => {
-    const onError = vi.fn()
-    await using handler = await serve(echo, { auth: () => Promise.reject(secret), onError })
+    const log = vi.fn()
+    await using handler = await serve(echo, { auth: () => Promise.reject(secret) }, { log })
     const received = await handler.send(list)
     expect([received.status, received.body.includes('password')]).toEqual([500, false])
-    expect(onError).toHaveBeenCalledOnce()
+    expect(log).toHaveBeenCalledOnce()
   })
 
   test('clients that use the same ids at the same time get their own answers [BAS-028 BAS-006]', async () => {

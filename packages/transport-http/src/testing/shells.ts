@@ -1,5 +1,6 @@
 import { createServer, request as requestOver } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Log } from '@x/core'
 import type { Exchange, Server } from '@x/schema'
 import { createHandler, createNodeContext } from '../node/node-handler.ts'
 import type { HandlerInternals, HandlerOptions } from '../server/handler-settings.ts'
@@ -30,11 +31,16 @@ export interface ServedEndpoint {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** Values that a test replaces. The log is that of the server of an exchange. */
+export interface TestInternals extends HandlerInternals {
+  readonly log?: Log | undefined
+}
+
 /** Puts a server, or an exchange as one, into one of the shells. */
 export type ServeFunction = (
   target: Server | Exchange,
   options?: HandlerOptions<unknown>,
-  internals?: HandlerInternals,
+  internals?: TestInternals,
 ) => Promise<ServedEndpoint>
 
 /** The shells that share their steps, by name, for `describe.each`. */
@@ -44,7 +50,7 @@ export const serveFunctions: readonly [string, ServeFunction][] = [
 ]
 
 async function serveFetch(...[target, options = {}, internals]: Parameters<ServeFunction>): Promise<ServedEndpoint> {
-  const handle = createFetchHandler(toServer(target), options, internals)
+  const handle = createFetchHandler(toServer(target, internals), options, internals)
   const open = async (sent: PostRequest, leaving?: AbortSignal): Promise<StreamedResponse> => {
     const { method, headers, body } = sent
     const given = body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) }
@@ -58,7 +64,7 @@ async function serveFetch(...[target, options = {}, internals]: Parameters<Serve
 }
 
 async function serveNode(...[target, options = {}, internals]: Parameters<ServeFunction>): Promise<ServedEndpoint> {
-  const server = createServer(createHandler(createNodeContext(toServer(target), options, internals)))
+  const server = createServer(createHandler(createNodeContext(toServer(target, internals), options, internals)))
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
@@ -87,8 +93,8 @@ async function serveNode(...[target, options = {}, internals]: Parameters<ServeF
   }
 }
 
-function toServer(target: Server | Exchange): Server {
-  return typeof target === 'function' ? testServer(target) : target
+function toServer(target: Server | Exchange, { log }: TestInternals = {}): Server {
+  return typeof target === 'function' ? testServer(target, log && { log }) : target
 }
 
 function createPieceReader(read: () => Promise<Uint8Array | undefined>): () => Promise<string> {

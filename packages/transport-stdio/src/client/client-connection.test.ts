@@ -245,7 +245,7 @@ describe('what a server must not send', () => {
     ['an error without an id', '{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}\n'],
     ['the cancellation of a call', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'],
   ])('is reported and skipped, and the call continues: %s', async (_, line) => {
-    await using link = scriptedLink({ maxLineBytes: 4000 })
+    await using link = scriptedLink({}, { maxLineBytes: 4000 })
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     const asked = await link.server.next()
     link.server.say(line, resultOf(asked, 'in spite of it'))
@@ -256,7 +256,7 @@ describe('what a server must not send', () => {
   })
 
   test('fails the call that it answers, where its id can be read: an answer too long', async () => {
-    await using link = scriptedLink({ maxLineBytes: 1000 })
+    await using link = scriptedLink({}, { maxLineBytes: 1000 })
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     link.server.say(resultOf(await link.server.next(), 'x'.repeat(2000)))
     await expect(answer).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('1000 bytes') })

@@ -2,7 +2,12 @@ import type { Connection, Exchange } from '@x/schema'
 import { closeStreams } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import { createClientConnection } from './client-connection.ts'
-import { resolveConnectionSettings, type StreamConnectOptions, streamOptionNames } from './options.ts'
+import {
+  type ConnectionSettings,
+  resolveConnectionSettings,
+  type StreamConnectOptions,
+  streamOptionNames,
+} from './options.ts'
 
 /** A connection over a pair of streams, until either side closes them. */
 export interface ClientStreamConnection extends Connection {
@@ -21,7 +26,15 @@ export interface ClientStreamConnection extends Connection {
  * await using connection = connectStreams({ input: socket, output: socket })
  */
 export function connectStreams(options: StreamConnectOptions): ClientStreamConnection {
-  const settings = resolveConnectionSettings(options, streamOptionNames, 'connectStreams')
+  return createStreamConnection(options)
+}
+
+/** Creates the connection of {@link connectStreams}, with another length of lines for tests. */
+export function createStreamConnection(
+  options: StreamConnectOptions,
+  internals?: Pick<ConnectionSettings, 'maxLineBytes'>,
+): ClientStreamConnection {
+  const settings = { ...resolveConnectionSettings(options, streamOptionNames, 'connectStreams'), ...internals }
   const streams = { input: options.input, output: options.output }
   const closeController = new AbortController()
   const failConnection = (reason: StdioError): void => {

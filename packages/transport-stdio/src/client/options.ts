@@ -20,13 +20,6 @@ import type { StdioError } from '../stdio-error.ts'
 /** Options of a connection over any streams. */
 export interface ConnectionOptions {
   /**
-   * The length limit of one line in bytes. Default: 16 MiB. A longer line is reported and skipped, and its call fails
-   * if its id can be read.
-   */
-  readonly maxLineBytes?: number | undefined
-  /** Limits of a message in addition to its length. */
-  readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
-  /**
    * Called with protocol violations of the server: lines that are not a message, requests, responses without a call.
    * They are skipped. When absent, each is a line of `console.error`, and `false` prints none.
    */
@@ -134,11 +127,15 @@ export interface ConnectionSettings {
   readonly clock: Clock
 }
 
-const defaultMaxLineBytes = 16 * 1024 * 1024
+const defaults = { graceMs: 2000 } satisfies ConnectionOptions
+
+/**
+ * Bytes of one line, as many as a client over HTTP takes. A longer line is reported and skipped, and its call fails if
+ * its id can be read.
+ */
+const maxLineBytes = 16 * 1024 * 1024
 
 const connectionOptionNames = {
-  maxLineBytes: true,
-  bounds: true,
   onError: true,
   onNotification: true,
   onRequest: true,
@@ -175,10 +172,10 @@ export function resolveConnectionSettings(
   where: string,
 ): ConnectionSettings {
   checkOptions(options, optionNames, where)
-  const { maxLineBytes = defaultMaxLineBytes, graceMs = 2000, runtime: clock = platformRuntime } = options
+  const { graceMs = defaults.graceMs, runtime: clock = platformRuntime } = options
   return {
     maxLineBytes,
-    bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
+    bounds: { ...defaultBounds, bytes: maxLineBytes },
     onError: errorListener(options.onError, '@x/transport-stdio'),
     onNotification: options.onNotification ?? discardNotification,
     onRequest: options.onRequest,

@@ -24,7 +24,7 @@ describe('a cancelled call', () => {
     async (_, how) => {
       const errors: unknown[] = []
       const held = heldExchange()
-      await using served = serveRaw(held.exchange, { onError: (error) => errors.push(error) })
+      await using served = serveRaw(held.exchange, {}, { log: ({ err }) => errors.push(err) })
       served.peer.say(createRequest(1), createRequest(2), cancel(1, 'the user pressed stop'))
       const first = await held.call(0)
       await waitForAbort(first.call.signal)

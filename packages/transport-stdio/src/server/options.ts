@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
-import { checkOptions, type Clock, type ErrorListener, errorListener, platformRuntime } from '@x/core'
-import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
+import { checkOptions, type Clock, errorRecord, platformRuntime } from '@x/core'
+import { defaultBounds, type ParseBounds, type Principal, type Server } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {
@@ -8,18 +8,6 @@ export interface ServeStdioOptions {
   readonly input?: Readable | undefined
   /** The stream of outgoing messages. `process.stdout` by default. A socket is both streams. */
   readonly output?: Writable | undefined
-  /**
-   * The length limit of one line in bytes. Default: 16 MiB. A longer line gets an error response, and the stream
-   * continues.
-   */
-  readonly maxLineBytes?: number | undefined
-  /** Limits of a message in addition to its length. */
-  readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
-  /**
-   * The limit of queued output for a slow reader in bytes. Default: 1 MiB. Beyond it, notifications of a call are
-   * dropped, responses never. A streaming call is ended instead, since its client could not detect the loss.
-   */
-  readonly maxQueuedBytes?: number | undefined
   /** The time limit for calls that were asked to stop, in milliseconds. Default: 1,000. */
   readonly graceMs?: number | undefined
   /** The principal of the peer, where it is known, as on a private socket. */
@@ -31,10 +19,6 @@ export interface ServeStdioOptions {
    * stdin and stdout alone, because a server without its client must not stay.
    */
   readonly exit?: boolean | undefined
-  /**
-   * Called with failures whose cause the peer must not see. A line of `console.error` when absent, `false` for none.
-   */
-  readonly onError?: ErrorListener<[error: unknown]>
   /** Default: the platform's. */
   readonly runtime?: Clock | undefined
 }
@@ -42,14 +26,10 @@ export interface ServeStdioOptions {
 const knownOptions = {
   input: true,
   output: true,
-  maxLineBytes: true,
-  bounds: true,
-  maxQueuedBytes: true,
   graceMs: true,
   principal: true,
   signal: true,
   exit: true,
-  onError: true,
   runtime: true,
 } as const satisfies Record<keyof ServeStdioOptions, true>
 
@@ -64,22 +44,46 @@ export interface ServiceSettings {
   readonly clock: Clock
 }
 
-const defaultMaxLineBytes = 16 * 1024 * 1024
+/** Values that the tests of this package replace. They are no options, because no server needs other values. */
+export interface ServiceInternals {
+  readonly maxLineBytes?: number | undefined
+  readonly maxQueuedBytes?: number | undefined
+}
+
+const defaults = { graceMs: 1000 } satisfies ServeStdioOptions
 
 /**
+ * Bytes of one line: four times what HTTP takes, because the peer of a pair of streams is one program that the user
+ * trusts. A longer line gets an error response, and the stream continues.
+ */
+const maxLineBytes = 16 * 1024 * 1024
+
+/**
+ * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond them notifications of a call
+ * are dropped, responses never. A streaming call is ended instead, because its client could not detect the loss.
+ */
+const maxQueuedBytes = 1_048_576
+
+/**
+ * Returns the settings of a service.
+ *
  * @throws TypeError for an option that does not exist.
  * @throws RangeError for a number that is negative or not a number.
  */
-export function resolveServiceSettings(options: ServeStdioOptions): ServiceSettings {
+export function resolveServiceSettings(
+  options: ServeStdioOptions,
+  { log }: Pick<Server, 'log'>,
+  internals: ServiceInternals = {},
+): ServiceSettings {
   checkOptions(options, knownOptions, 'serveStdio')
-  const maxLineBytes = requireNonNegative('maxLineBytes', options.maxLineBytes ?? defaultMaxLineBytes)
+  const lineBytes = internals.maxLineBytes ?? maxLineBytes
   return {
-    maxLineBytes,
-    bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
-    maxQueuedBytes: requireNonNegative('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
-    graceMs: requireNonNegative('graceMs', options.graceMs ?? 1000),
+    maxLineBytes: lineBytes,
+    bounds: { ...defaultBounds, bytes: lineBytes },
+    maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
+    graceMs: requireNonNegative('graceMs', options.graceMs ?? defaults.graceMs),
     principal: options.principal,
-    onError: errorListener(options.onError, '@x/transport-stdio'),
+    onError: (error) => log(errorRecord(error, { method: 'stdio' })),
     clock: options.runtime ?? platformRuntime,
   }
 }

@@ -24,7 +24,12 @@ import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
 import { createMessageWriter, type MessageWriter } from '../message-writer.ts'
 import { type LineReader, readLines } from '../read-lines.ts'
 import { type CallRegistry, createCallRegistry } from './call-registry.ts'
-import { resolveServiceSettings, type ServeStdioOptions, type ServiceSettings } from './options.ts'
+import {
+  resolveServiceSettings,
+  type ServeStdioOptions,
+  type ServiceInternals,
+  type ServiceSettings,
+} from './options.ts'
 import { openServiceStreams, type ServiceStreams } from './service-streams.ts'
 import { settlesWithin } from '@x/core'
 
@@ -54,7 +59,16 @@ export interface StdioServer extends AsyncResource {
  * @throws TypeError or RangeError for invalid options, and Error when stdin and stdout are already in use.
  */
 export function serveStdio(server: Server, options: ServeStdioOptions = {}): StdioServer {
-  const settings = resolveServiceSettings(options)
+  return startStdioService(server, options)
+}
+
+/** Starts the service of {@link serveStdio}, with other internal values for tests. */
+export function startStdioService(
+  server: Server,
+  options: ServeStdioOptions,
+  internals?: ServiceInternals,
+): StdioServer {
+  const settings = resolveServiceSettings(options, server, internals)
   const serviceStreams = openServiceStreams(options, settings)
   const detachHost = server.attachHost()
   const call = withContext(createCall({ principal: settings.principal }), transportKey, 'stdio')

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { echo, heldExchange, testServer } from '../testing/exchanges.ts'
 import { rawPeer } from '../testing/raw-peer.ts'
 import { createRequest } from '../testing/requests.ts'
-import { serveStdio } from './serve-stdio.ts'
+import { startStdioService } from './serve-stdio.ts'
 
 const message = (data: string) =>
   ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } }) as const
@@ -14,7 +14,7 @@ const kilobyte = 'x'.repeat(1000)
 /** Starts a service whose output has no reader yet. */
 function serveUnread(exchange: typeof echo, maxQueuedBytes?: number) {
   const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1000 })]
-  const service = serveStdio(testServer(exchange), { input, output, graceMs: 100, maxQueuedBytes })
+  const service = startStdioService(testServer(exchange), { input, output, graceMs: 100 }, { maxQueuedBytes })
   return { service, input, output, read: () => rawPeer({ input: output, output: input }) }
 }
 

@@ -1,3 +1,4 @@
+import type { Log } from '@x/core'
 import { type Call, type Exchange, type RpcRequest, type RpcResponse, type Server, serverOf } from '@x/schema'
 
 /** A call that a test controls. */
@@ -26,8 +27,8 @@ export function textResponse({ id }: Pick<RpcRequest, 'id'>, text: string): RpcR
 export const echo: Exchange = (request) => Promise.resolve(textResponse(request, request.method))
 
 /** Creates the server of an exchange, which any machine may reach. */
-export function testServer(exchange: Exchange): Server {
-  return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined })
+export function testServer(exchange: Exchange, { log }: { readonly log?: Log | undefined } = {}): Server {
+  return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined, log })
 }
 
 /** Creates a {@link HeldExchange}. */

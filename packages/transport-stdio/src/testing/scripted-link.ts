@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { type Call, createCall, type JsonObject, type RpcNotification } from '@x/schema'
-import { connectStreams, type ClientStreamConnection } from '../client/connect-streams.ts'
-import type { ConnectionOptions } from '../client/options.ts'
+import { createStreamConnection, type ClientStreamConnection } from '../client/connect-streams.ts'
+import type { ConnectionOptions, ConnectionSettings } from '../client/options.ts'
 import type { StdioError } from '../stdio-error.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
@@ -19,18 +19,24 @@ export interface ScriptedLink extends AsyncDisposable {
 }
 
 /** Connects to a server that the test scripts. */
-export function scriptedLink(options: ConnectionOptions = {}): ScriptedLink {
+export function scriptedLink(
+  options: ConnectionOptions = {},
+  internals?: Pick<ConnectionSettings, 'maxLineBytes'>,
+): ScriptedLink {
   const [near, far] = streamPair()
   const errors: StdioError[] = []
   const stray: RpcNotification[] = []
-  const connection = connectStreams({
-    input: near,
-    output: near,
-    graceMs: 30,
-    onError: (error) => errors.push(error),
-    onNotification: (message) => stray.push(message),
-    ...options,
-  })
+  const connection = createStreamConnection(
+    {
+      input: near,
+      output: near,
+      graceMs: 30,
+      onError: (error) => errors.push(error),
+      onNotification: (message) => stray.push(message),
+      ...options,
+    },
+    internals,
+  )
   const server = rawPeer({ input: far, output: far })
   return {
     connection,

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { Exchange, Server } from '@x/schema'
-import type { ServeStdioOptions } from '../server/options.ts'
-import { serveStdio, type StdioServer } from '../server/serve-stdio.ts'
+import type { Log } from '@x/core'
+import type { ServeStdioOptions, ServiceInternals } from '../server/options.ts'
+import { startStdioService, type StdioServer } from '../server/serve-stdio.ts'
 import { testServer } from './exchanges.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
@@ -14,11 +15,15 @@ export interface ServedRaw extends AsyncDisposable {
   readonly clientStream: Duplex
 }
 
-/** Serves a server, or an exchange as one, to a raw client. */
-export function serveRaw(target: Server | Exchange, options: ServeStdioOptions = {}): ServedRaw {
+/** Serves a server, or an exchange as one, to a raw client. The log is that of the server of an exchange. */
+export function serveRaw(
+  target: Server | Exchange,
+  options: ServeStdioOptions = {},
+  { log, ...internals }: ServiceInternals & { readonly log?: Log | undefined } = {},
+): ServedRaw {
   const [near, far] = streamPair()
-  const server = typeof target === 'function' ? testServer(target) : target
-  const service = serveStdio(server, { input: far, output: far, graceMs: 30, ...options })
+  const server = typeof target === 'function' ? testServer(target, { log }) : target
+  const service = startStdioService(server, { input: far, output: far, graceMs: 30, ...options }, internals)
   const peer = rawPeer({ input: near, output: near })
   return { peer, service, clientStream: far, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
 }

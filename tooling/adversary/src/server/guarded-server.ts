@@ -37,7 +37,6 @@ export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>):
     scopes: ['items:read'],
     dpop: 'accepted',
     fetch: (url, init) => fetch(url, { ...init, headers: closing(init.headers) }),
-    onError: () => {},
   })
   const proofs = createLedger({}, { proofs: { perCaller: maxProofs, total: 10 * maxProofs } })
   const answer = tool('answer', { description: 'Answers', run: () => 'yes' })

@@ -149,13 +149,13 @@ const clientAddress = ({ header }: RequestView): string | undefined => header(ca
 const urls = Object.fromEntries(
   await Promise.all(
     Object.entries(served).map(async ([name, server]) => {
-      const options = { clientAddress, onError: () => {}, ...(server === guarded && { auth }) }
+      const options = { clientAddress, ...(server === guarded && { auth }) }
       return [name, (await serveHttp(server, options)).url]
     }),
   ),
 )
 
-serveStdio(shop, { exit: false, onError: () => {} })
+serveStdio(shop, { exit: false })
 answerParent({
   // `served` has one row for each endpoint.
   endpoints: (): Endpoints => urls as unknown as Endpoints,

@@ -1,15 +1,13 @@
+import { type ClientRegistration, oauth, type RedirectListener, type Redirect } from '@x/auth/client'
+import { dpop } from '@x/auth/dpop'
+import { enterprise } from '@x/auth/enterprise'
 import {
   type AuthCapabilities,
   clientCredentials,
-  type ClientRegistration,
-  enterprise,
   type MachineAuth,
   type MachineClient,
-  oauth,
-  type RedirectListener,
-  type Redirect,
   workload,
-} from '@x/auth/client'
+} from '@x/auth/machine'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 
@@ -38,7 +36,8 @@ export async function authorizerFor(
   if (machine !== undefined) return machine(await issuerOf(url), context)
   const registrations = registrationsIn(context)
   const client = { name: 'conformance-client', metadataUrl, registrations }
-  return oauth({ client, redirect: withoutBrowser, dpop: scenario.startsWith('auth/dpop') && { required: true } })
+  const binding = scenario.startsWith('auth/dpop') ? dpop({ required: true }) : undefined
+  return oauth({ client, redirect: withoutBrowser, dpop: binding })
 }
 
 /** The suite gives credentials without the issuer that they are for; elsewhere the user says it. */

@@ -83,7 +83,7 @@ async function start(): Promise<void> {
   const auth =
     ISSUER === undefined
       ? (request: { header(name: string): string | undefined }) => ({ subject: request.header('x-caller') ?? '' })
-      : protect({ resource: 'http://127.0.0.1/mcp', issuers: [ISSUER], onError: false })
+      : protect({ resource: 'http://127.0.0.1/mcp', issuers: [ISSUER] })
   const { port } = await serveHttp(server, { auth, stopOnSignals: true })
   process.stdout.write(`${port}\n`)
 }

@@ -28,7 +28,10 @@ export async function openLogin(
   const { issuer, client } = document.parse(await response.json())
   if (issuer === undefined || client === undefined) return undefined
   // Most servers of this page want no login: the code for it is loaded with the first that does.
-  const { oauth, pageRedirect, webStorageStore } = await import('@x/auth/client')
+  const [{ oauth, pageRedirect, webStorageStore }, { dpop }] = await Promise.all([
+    import('@x/auth/client'),
+    import('@x/auth/dpop'),
+  ])
   const auth = oauth({
     client: { name: 'Work items page', registrations: [{ issuer, id: client }] },
     redirect: pageRedirect({
@@ -40,7 +43,7 @@ export async function openLogin(
     }),
     // Each tab has a person of its own.
     store: webStorageStore(sessionStorage),
-    dpop: true,
+    dpop: dpop(),
   })
   if (!new URL(location.href).searchParams.has('state')) return auth
   const answer = location.href

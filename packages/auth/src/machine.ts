@@ -1,0 +1,16 @@
+/**
+ * Authorizers of programs that run without a user: client credentials, and the identity of a workload.
+ *
+ * @module @x/auth/machine
+ */
+
+export {
+  type AuthCapabilities,
+  clientCredentials,
+  type ClientCredentialsOptions,
+  type MachineAuth,
+  type MachineOptions,
+  workload,
+  type WorkloadOptions,
+} from './client/machine.ts'
+export type { ClientKey, MachineClient } from './client/machine-client.ts'
