@@ -3,7 +3,7 @@ import { cachePartitionOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
-import { type ClientConstants, type CoreClientOptions, warningListenerOf } from './request/options.ts'
+import type { ClientConstants, CoreClientOptions } from './request/options.ts'
 import {
   withCompleteResult,
   createExtensionRequest,
@@ -24,7 +24,7 @@ import { createToolIndex } from './tools/tool-index.ts'
 export interface CoreClientContext {
   readonly exchange: Exchange
   readonly connection: ConnectionView
-  readonly options: CoreClientOptions
+  readonly options: CoreClientOptions & { readonly log: NonNullable<CoreClientOptions['log']> }
   readonly constants: ClientConstants
 }
 
@@ -46,8 +46,8 @@ export function createCoreClient({ exchange, connection, options, constants }: C
   const sendChecked = createSendOnce(sendRawRequest, state)
   const { send: sendOnce, cache, getPartition } = withCache(sendChecked, cachePartition, options.runtime)
   const send = withCompleteResult(sendOnce, state)
-  const onWarning = warningListenerOf(options)
-  const toolIndex = createToolIndex(onWarning)
+  const { log } = options
+  const toolIndex = createToolIndex(log)
   const listContext = { send, clientState: state, maxPages, maxListSize, clearCache: cache.clear }
   const getLists = createOfferedLists(listContext, toolIndex)
   const getErrorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
@@ -55,7 +55,7 @@ export function createCoreClient({ exchange, connection, options, constants }: C
     sendOnce,
     toolIndex,
     listTools: (options) => getLists().tools.toArray(options),
-    getOutputCheck: options.outputSchemaCompiler && createOutputCheckLookup(options.outputSchemaCompiler, onWarning),
+    getOutputCheck: options.outputSchemaCompiler && createOutputCheckLookup(options.outputSchemaCompiler, log),
     errorContextOf: getErrorContext,
   })
 
@@ -79,6 +79,7 @@ export function createCoreClient({ exchange, connection, options, constants }: C
       clientState: state,
       partition: getPartition(),
       clock: options.runtime,
+      log,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
       isCacheEnabled: cachePartition !== false,

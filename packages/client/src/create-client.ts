@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { checkOptions, createLog } from '@x/core'
 import type { ClientTarget, ConnectionView, Exchange, Middleware, TypeCarrier, TypesOf } from '@x/schema'
 import type { Client } from './client.ts'
 import {
@@ -10,7 +10,7 @@ import {
   withExtensionCapabilities,
 } from './client-extension.ts'
 import { createCoreClient } from './core-client.ts'
-import { type ClientConstants, clientConstants, type CoreClientOptions } from './request/options.ts'
+import { type ClientConstants, clientConstants } from './request/options.ts'
 import { toCallTool } from './tools/call-tool.ts'
 import { createNamedCalls } from './typed-calls.ts'
 
@@ -27,7 +27,7 @@ const knownClientOptions = {
   cache: true,
   timeoutMs: true,
   maxResendMs: true,
-  onWarning: true,
+  log: true,
   outputSchemaCompiler: true,
   runtime: true,
   extensions: true,
@@ -74,7 +74,8 @@ export function createClientWith<
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
   // V8 gives each object with a property behind a spread a hidden class of its own, which stays with the client.
-  const clientOptions: CoreClientOptions = Object.assign({}, options, { capabilities })
+  const log = createLog(options.log, '@x/client')
+  const clientOptions = Object.assign({}, options, { capabilities, log })
   // Extensions start once the client is there, and wrap its exchange all the same.
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)

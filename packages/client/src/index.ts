@@ -29,7 +29,7 @@ export type {
   ClientOptions,
 } from './client-extension.ts'
 export type { ExternalInputRequests, ClientCallSteps } from './client-call-steps.ts'
-export type { Clock, Runtime } from '@x/core'
+export type { Clock, Log, LogLevel, LogRecord, Runtime } from '@x/core'
 export type { Client, CompletionOptions } from './client.ts'
 export { createClient } from './create-client.ts'
 export type { TypesOf } from '@x/schema'
@@ -44,7 +44,7 @@ export type {
 } from './typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
-export type { ClientWarning, CoreClientOptions } from './request/options.ts'
+export type { CoreClientOptions } from './request/options.ts'
 export type { MultiRoundCalls } from './rounds/multi-round-calls.ts'
 export type { MultiRoundMethod, MultiRoundResults } from './request/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'

@@ -1,5 +1,5 @@
 import { createServer as createHttpServer } from 'node:http'
-import { type ClientWarning, createClient } from '@x/client'
+import { createClient, type LogRecord } from '@x/client'
 import type { Exchange, JsonObject, RpcRequest } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { tool } from '@x/server'
@@ -141,9 +141,9 @@ overEveryTransport('a hostile server', (serve) => {
       'tools/call': () => ({ ...said('{}'), structuredContent: { part: 1 } }),
     }
     await using served = await serve(honest, instead(answers))
-    const warnings: ClientWarning[] = []
-    const onWarning = (warning: ClientWarning): void => void warnings.push(warning)
-    const { client } = served.connect({ outputSchemaCompiler: compileJsonSchema, onWarning })
+    const warnings: LogRecord[] = []
+    const log = (record: LogRecord): void => void warnings.push(record)
+    const { client } = served.connect({ outputSchemaCompiler: compileJsonSchema, log })
     for (const { name } of await client.listTools()) await client.callTool(name).catch(() => {})
     expect(trap.visits()).toBe(0)
     expect(warnings.length).toBeGreaterThan(0)
@@ -154,8 +154,8 @@ overEveryTransport('a hostile server', (serve) => {
     const inputSchemas = names.map((name) => schemaOf({ a: { type: 'string', 'x-mcp-header': name } }))
     const tools = inputSchemas.map((inputSchema, place) => ({ name: `t${place}`, inputSchema }))
     await using served = await serve(honest, instead({ 'tools/list': () => ({ ...cached, tools }) }))
-    const refused: string[] = []
-    const { client } = served.connect({ onWarning: ({ tool }) => void refused.push(tool) })
+    const refused: unknown[] = []
+    const { client } = served.connect({ log: ({ name }) => void refused.push(name) })
     expect(await client.listTools()).toEqual([])
     expect(refused).toEqual(tools.map(({ name }) => name))
   })

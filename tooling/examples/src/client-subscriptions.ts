@@ -28,10 +28,7 @@ export async function follow(client: Client, uris: readonly string[], tell: (lin
 
 // #region fresh
 export async function serveUser(client: Client, work: () => Promise<void>): Promise<void> {
-  await using _ = client.keepFresh({
-    resources: true,
-    onError: (error) => process.stderr.write(`Not told of changes any more: ${String(error)}\n`),
-  })
+  await using _ = client.keepFresh({ resources: true })
   await work()
 }
 // #endregion

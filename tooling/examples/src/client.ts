@@ -62,6 +62,6 @@ export const careful = createClient(server, {
   version: '1.0.0',
   outputSchemaCompiler: compileJsonSchema,
   cache: false,
-  onWarning: ({ tool, reason }) => process.stderr.write(`${tool} was left out: ${reason}\n`),
+  log: ({ level, name, message }) => process.stderr.write(`${level} ${name}: ${message}\n`),
 })
 // #endregion

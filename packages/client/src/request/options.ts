@@ -1,4 +1,4 @@
-import { type Clock, type ErrorListener, errorListener } from '@x/core'
+import type { Clock, Log } from '@x/core'
 import {
   type ClientCapabilities,
   type Implementation,
@@ -7,16 +7,7 @@ import {
   protocolVersion,
 } from '@x/schema'
 import type { CachePartition } from '../caching/cache-store.ts'
-import { toPrintableKey } from './client-error.ts'
 import type { InputHandlers } from './input-handlers.ts'
-
-/** A problem of a tool that its user should know. */
-export interface ClientWarning {
-  /** `tool_refused`: the tool is left out of the lists. `schema_refused`: its output cannot be checked. */
-  readonly code: 'tool_refused' | 'schema_refused'
-  readonly tool: string
-  readonly reason: string
-}
 
 /** The options of a client, without its extensions. */
 export interface CoreClientOptions extends InputHandlers {
@@ -49,9 +40,11 @@ export interface CoreClientOptions extends InputHandlers {
    */
   readonly maxResendMs?: number | undefined
   /**
-   * Receives tools that were left out or cannot be checked. A line of `console.error` when absent, `false` for none.
+   * Receives the warnings and errors that no call rejects with: a tool that is left out of lists (`tool_refused`), an
+   * output schema that cannot be used (`schema_refused`), and failures of `keepFresh`. Default: a line of the standard
+   * error for each.
    */
-  readonly onWarning?: ErrorListener<[warning: ClientWarning]>
+  readonly log?: Log | undefined
   /**
    * Compiles the output schemas of tools, to check structured results. A tool that was not listed before is looked up
    * once. Schemas and results come from the server. `compileJsonSchema` bounds its work and runs no pattern of the
@@ -76,15 +69,6 @@ export const clientConstants: ClientConstants = {
   maxPages: 1000,
   /** Characters of JSON of one list's pages after the first: as many as the bytes of one message over HTTP. */
   maxListSize: 16_777_216,
-}
-
-/** Returns the receiver of warnings: the author's, or one that writes lines. */
-export function warningListenerOf({ onWarning }: CoreClientOptions): (warning: ClientWarning) => void {
-  return errorListener(onWarning, '@x/client', describeTool)
-}
-
-function describeTool({ tool }: ClientWarning): string {
-  return `tool ${toPrintableKey(tool)}`
 }
 
 /** Returns the facts about the client that each request carries. */

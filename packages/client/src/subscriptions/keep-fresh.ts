@@ -1,4 +1,4 @@
-import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
+import { type Clock, errorRecord, type Log, openAbortScope, platformRuntime } from '@x/core'
 import type { AsyncResource, SubscriptionFilter } from '@x/schema'
 import type { OpenedPartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
@@ -16,11 +16,6 @@ export interface KeepFreshOptions extends ListenOptions {
    * do not all return at once. Default 1000. A caller that reads earlier is answered earlier.
    */
   readonly jitterMs?: number | undefined
-  /**
-   * Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`. `false`
-   * for none.
-   */
-  readonly onError?: ErrorListener<[error: unknown]>
 }
 
 /** A cache that is kept fresh until this is closed. */
@@ -35,6 +30,7 @@ interface KeepFreshContext {
   readonly sendOnce: SendOnce
   readonly partition: OpenedPartition
   readonly clock: Clock | undefined
+  readonly log: Log
   /** True when results are cached at all. */
   readonly isCacheEnabled: boolean
   readonly listFetchers: ListFetchers
@@ -42,13 +38,12 @@ interface KeepFreshContext {
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, sendOnce, partition, clock = platformRuntime, isCacheEnabled, listFetchers } = context
-  return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
-    const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
+  const { listen, sendOnce, partition, clock = platformRuntime, log, isCacheEnabled, listFetchers } = context
+  return ({ resources = false, jitterMs = 1000, ...options } = {}) => {
     if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
     const { signal, stop, close: closeAbortScope } = openAbortScope(options.signal)
     const reportError = (error: unknown): void => {
-      if (!signal.aborted) onError(error)
+      if (!signal.aborted) log(errorRecord(error, { method: 'subscriptions/listen' }))
     }
     const refreshContext = {
       listen,

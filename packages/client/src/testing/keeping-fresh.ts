@@ -1,3 +1,4 @@
+import type { LogRecord } from '@x/core'
 import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
 import { type Client, createClient, type KeepFresh, type KeepFreshOptions } from '../index.ts'
 import { flushPromises } from './asking.ts'
@@ -41,10 +42,10 @@ export interface KeepFreshFixture {
 export function createKeepFreshFixture(script: Script = defaultScript): KeepFreshFixture {
   const clock = manualClock()
   const exchange = createStreamingExchange(script)
-  const client = createClient(exchange, { ...hostInfo, runtime: clock })
   const errors: unknown[] = []
-  const keepFresh = (options: KeepFreshOptions = {}): KeepFresh =>
-    client.keepFresh({ onError: (error) => void errors.push(error), ...options })
+  const log = ({ err }: LogRecord): void => void errors.push(err)
+  const client = createClient(exchange, { ...hostInfo, runtime: clock, log })
+  const keepFresh = (options: KeepFreshOptions = {}): KeepFresh => client.keepFresh(options)
   const pass = async (ms = 1000): Promise<unknown[]> => {
     const before = exchange.received.length
     await flushPromises()

@@ -1,8 +1,8 @@
+import type { LogRecord } from '@x/core'
 import { headerParamsKey, type JsonObject } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../create-client.ts'
-import type { ClientWarning } from '../request/options.ts'
 import {
   createMinimalTool,
   hostInfo,
@@ -25,14 +25,13 @@ const serving = (
   createScriptedExchange(({ request }) => (request.method === 'tools/list' ? createToolsPage(tools()) : answer()))
 
 describe('A tool whose header annotations break the rules', () => {
-  test.each([
-    [undefined, [expect.stringMatching(/^@x\/client: tool "bad": .+/)]],
-    [false as const, []],
-  ])('is a line of the console where onWarning is %s', async (onWarning, lines) => {
+  test('is a line of the console where there is no log', async () => {
     using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     const exchange = serving(() => [withInput('bad', { a: { type: 'string', 'x-mcp-header': '' } })])
-    await createClient(exchange, { ...hostInfo, onWarning }).listTools()
-    expect(printed.mock.calls.flat()).toEqual(lines)
+    await createClient(exchange, hostInfo).listTools()
+    expect(printed.mock.calls.flat()).toEqual([
+      expect.stringMatching(/^@x\/client: tools\/list "bad": the tool is left out: .+/),
+    ])
   })
 
   test.each<[string, JsonObject]>([
@@ -44,16 +43,16 @@ describe('A tool whose header annotations break the rules', () => {
   ])(
     'is left out of the list with a warning, for %s [SHT-047 SHT-048 SHT-049 TOL-025 TOL-026]',
     async (_title, properties) => {
-      const warnings: ClientWarning[] = []
+      const warnings: LogRecord[] = []
       const exchange = serving(() => [
         createMinimalTool('good'),
         withInput('bad', properties),
         createMinimalTool('fine'),
       ])
-      const client = createClient(exchange, { ...hostInfo, onWarning: (warning) => void warnings.push(warning) })
+      const client = createClient(exchange, { ...hostInfo, log: (record) => void warnings.push(record) })
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
-      expect(warnings).toEqual([{ code: 'tool_refused', tool: 'bad', reason: expect.stringMatching(/./) }])
+      expect(warnings).toMatchObject([{ level: 'warning', code: 'tool_refused', name: 'bad' }])
     },
   )
 })
@@ -140,13 +139,13 @@ describe('Structured results', () => {
   ])(
     'of a tool whose schema has %s are never waited for: nothing is sent [BAS-041 BAS-044 TOL-042]',
     async (_title, schema) => {
-      const warnings: ClientWarning[] = []
+      const warnings: LogRecord[] = []
       const exchange = serving(() => [createMinimalTool('odd', { outputSchema: schema })])
-      const onWarning = (warning: ClientWarning): void => void warnings.push(warning)
-      const client = createClient(exchange, { ...hostInfo, onWarning, outputSchemaCompiler: compileJsonSchema })
+      const log = (record: LogRecord): void => void warnings.push(record)
+      const client = createClient(exchange, { ...hostInfo, log, outputSchemaCompiler: compileJsonSchema })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
-      expect(warnings).toEqual([{ code: 'schema_refused', tool: 'odd', reason: expect.stringMatching(/./) }])
+      expect(warnings).toMatchObject([{ level: 'warning', code: 'schema_refused', name: 'odd' }])
       expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/list'])
     },
   )

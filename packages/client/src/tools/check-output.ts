@@ -1,6 +1,6 @@
+import type { Log, LogRecord } from '@x/core'
 import { findSchemaProblem, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
 import { type CallErrorContext, ClientError } from '../request/client-error.ts'
-import type { ClientWarning } from '../request/options.ts'
 
 /** Checks the result of one tool. Throws {@link ClientError} `invalid_output`. */
 export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContext) => void
@@ -14,7 +14,7 @@ type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason:
  */
 export function createOutputCheckLookup(
   compiler: JsonSchemaCompiler,
-  onWarning: (warning: ClientWarning) => void,
+  log: Log,
 ): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
   const compiledSchemas = new WeakMap<JsonObject, CompiledOutputSchema>()
   return (tool, errorContext) => {
@@ -24,11 +24,16 @@ export function createOutputCheckLookup(
     if (!entry) {
       entry = compileOutputSchema(outputSchema, compiler)
       compiledSchemas.set(outputSchema, entry)
-      if ('reason' in entry) onWarning({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
+      if ('reason' in entry) log(schemaRefusedRecord(tool, entry.reason))
     }
     if ('check' in entry) return entry.check
     throw new ClientError('schema_refused', `the tool's output schema cannot be used: ${entry.reason}`, errorContext)
   }
+}
+
+function schemaRefusedRecord({ name }: Tool, reason: string): LogRecord {
+  const message = `the tool cannot be called, because its output schema cannot be used: ${reason}`
+  return { level: 'warning', code: 'schema_refused', method: 'tools/call', name, message }
 }
 
 function compileOutputSchema(schema: JsonObject, compiler: JsonSchemaCompiler): CompiledOutputSchema {

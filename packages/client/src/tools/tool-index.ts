@@ -1,5 +1,5 @@
+import type { Log } from '@x/core'
 import { type ListToolsResult, type HeaderParam, parseHeaderParams, type Tool, type Icon, type Icons } from '@x/schema'
-import type { ClientWarning } from '../request/options.ts'
 
 /** A tool as it was last listed, and the arguments that HTTP headers repeat. */
 export interface KnownTool {
@@ -21,7 +21,7 @@ const maxKnownTools = 10_000
  * out with a warning, over every transport: the list of tools does not depend on the transport
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
-export function createToolIndex(onWarning: (warning: ClientWarning) => void): ToolIndex {
+export function createToolIndex(log: Log): ToolIndex {
   // Most clients list no tools.
   let knownTools: Map<string, KnownTool> | undefined
   // A page from the cache was indexed before.
@@ -31,7 +31,8 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
     const parsedHeaderParams = parseHeaderParams(tool.inputSchema)
     knownTools.delete(tool.name)
     if ('reason' in parsedHeaderParams) {
-      onWarning({ code: 'tool_refused', tool: tool.name, reason: parsedHeaderParams.reason })
+      const message = `the tool is left out: ${parsedHeaderParams.reason}`
+      log({ level: 'warning', code: 'tool_refused', method: 'tools/list', name: tool.name, message })
       return false
     }
     knownTools.set(tool.name, { tool, headerParams: parsedHeaderParams.params })

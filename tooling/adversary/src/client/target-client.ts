@@ -53,7 +53,7 @@ async function use({ operation, url }: Use): Promise<Used> {
       action: 'accept',
       content: Object.fromEntries(Object.keys(requestedSchema.properties).map((name) => [name, 'x'])),
     }),
-    onWarning: () => (warnings += 1),
+    log: () => (warnings += 1),
   })
   try {
     await operations[operation](client)

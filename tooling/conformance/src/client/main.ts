@@ -27,7 +27,6 @@ try {
     version: '1.0.0',
     capabilities: { roots: {}, sampling: {}, elicitation: {}, ...auth?.capabilities },
     ...(name.startsWith('elicitation-') && { elicit: () => ({ action: 'accept', content: {} }) as const }),
-    onWarning: (warning: unknown) => process.stderr.write(`${String(warning)}\n`),
   })
   await scenario(client, context)
 } finally {
