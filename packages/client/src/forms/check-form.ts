@@ -38,7 +38,7 @@ function describeContentField(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 
-/** Returns the description of the values that a field accepts, or `undefined` if `value` is one of them. */
+/** Returns a description of the values that a field accepts, or `undefined` if the field accepts `value`. */
 export function describeFieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
   return isFieldValue(value) ? describeExpectedValues(field, value) : fieldTypeName(field)
 }
@@ -54,7 +54,7 @@ function fieldTypeName({ type }: PrimitiveSchemaDefinition): string {
   return type === 'integer' ? 'a whole number' : `a ${type}`
 }
 
-/** Returns the description of the values that a field accepts if a value does not fit, or `undefined` if it fits. */
+/** Returns a description of the values that a field accepts, or `undefined` if the field accepts the value. */
 function describeExpectedValues(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
   switch (field.type) {
     case 'boolean':
@@ -92,8 +92,8 @@ export interface Choice {
 }
 
 /**
- * Returns the choices of a field, or of the items of one, or `undefined` where any value is valid. A member of such a
- * name may have another type, since objects may have members that their type does not name.
+ * Returns the choices of a field or of its items, or `undefined` where any value is valid. The members with choices are
+ * checked, because an object of the server can have members of other types than it declares.
  */
 export function choicesOf(definition: { readonly [memberName: string]: unknown }): readonly Choice[] | undefined {
   const titles: unknown = definition['enumNames']

@@ -6,13 +6,13 @@ import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isField
 export interface FieldBase {
   /** The name of the member of the content. */
   readonly name: string
-  /** The title of the schema, else the name in words: `dueDate` is "Due date". */
+  /** The title of the field in the schema. Without a title, the name as words: `dueDate` becomes "Due date". */
   readonly label: string
   readonly description?: string | undefined
   readonly required: boolean
   /**
-   * Checks a value. `undefined` is an empty field. Returns a sentence for the person that says what is right, or
-   * `undefined` for a valid value. The sentence repeats nothing of the value.
+   * Checks a value, `undefined` for an empty field. Returns `undefined` for a valid value, and otherwise a sentence for
+   * the user that describes the valid values and does not contain the value.
    */
   check(value: unknown): string | undefined
 }
@@ -28,7 +28,7 @@ export interface TextField extends FieldBase {
   parse(typedText: string): string | undefined
 }
 
-/** A number. A whole number if `isInteger` is set. */
+/** A number, which must be a whole number if `isInteger` is true. */
 export interface NumberField extends FieldBase {
   readonly type: 'number'
   readonly isInteger: boolean
@@ -39,20 +39,20 @@ export interface NumberField extends FieldBase {
   parse(typedText: string): number | undefined
 }
 
-/** A yes or a no. */
+/** A field whose value is true or false. */
 export interface BooleanField extends FieldBase {
   readonly type: 'boolean'
   readonly default?: boolean | undefined
 }
 
-/** One of the choices. */
+/** A field whose value is one of its choices. */
 export interface ChoiceField extends FieldBase {
   readonly type: 'choice'
   readonly choices: readonly Choice[]
   readonly default?: string | undefined
 }
 
-/** Several of the choices. */
+/** A field whose value is a list of its choices. */
 export interface MultiChoiceField extends FieldBase {
   readonly type: 'choices'
   readonly choices: readonly Choice[]
@@ -61,7 +61,7 @@ export interface MultiChoiceField extends FieldBase {
   readonly default?: readonly string[] | undefined
 }
 
-/** A field of a form. A default is there only if it passes the check of its field. */
+/** A field of a form. It has a default only if the schema has a default that the field's check accepts. */
 export type FormField = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
 
 /** The content of an answer, or the sentences about the fields that are wrong, by name and in the order of the form. */

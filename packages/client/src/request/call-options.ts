@@ -16,7 +16,10 @@ export interface LogMessage {
   readonly data: JsonValue
 }
 
-/** Options of a single call. Its handlers take precedence over the client's, and are declared with this call alone. */
+/**
+ * Options of a single call. Handlers given here replace the client's handlers for this call, which declares their
+ * capabilities.
+ */
 export interface CallOptions extends InputHandlers {
   /** Cancels the call, which then rejects with `signal.reason`. If it has already aborted, nothing is sent. */
   readonly signal?: AbortSignal | undefined
@@ -27,11 +30,12 @@ export interface CallOptions extends InputHandlers {
    * progress a request can take ten times as long. Default: the client's.
    */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds from a failure during which a request is sent again. Default: the client's. */
+  /** Milliseconds after a failure during which a request of this call is sent again. Default: the client's. */
   readonly maxResendMs?: number | undefined
   /**
-   * Names the call, so that a repetition returns its outcome and repeats no effect: a random id of 22 characters of
-   * Base64url. Made by the client when absent. Pass a stored one to continue after a restart of your own process.
+   * A random id of the call, 22 characters of Base64url. A call with the same key returns the outcome of the first one
+   * and repeats no effect. Default: the client makes a key. Store a key of your own to repeat the call after your
+   * process has restarted.
    */
   readonly idempotencyKey?: string | undefined
   /** Receives progress. An error that it throws fails the call. */
@@ -40,10 +44,12 @@ export interface CallOptions extends InputHandlers {
   readonly onLog?: ((message: LogMessage) => void) | undefined
   /** The least severe log message to send. Default `info` when there is an `onLog`. */
   readonly logLevel?: LoggingLevel | undefined
-  /** Further `_meta`, such as `traceparent`. It cannot replace what the client writes itself. */
+  /**
+   * Further members of `_meta`, such as `traceparent`. They cannot replace the members that the client writes itself.
+   */
   readonly meta?: JsonObject | undefined
   /**
-   * Capabilities declared with this call, beside the client's: those of an extension under its identifier in
+   * Capabilities that this call declares in addition to the client's. An extension has its own under its identifier in
    * `extensions`.
    */
   readonly capabilities?: ClientCapabilities | undefined

@@ -1,11 +1,11 @@
 import { type CallContext, type CallingClient, callingClientKey, createCall, type Root, withContext } from '@x/schema'
 import type { InputHandlers } from './input-handlers.ts'
 
-/** A client as the connections of its calls know it. */
+/** The facts about a client that travel in the context of its calls, for the connection that sends them. */
 export interface ClientIdentity {
   /** The context of every call of the client. */
   readonly context: CallContext
-  /** Reports that the client gave up a call whose questions came with this `requestState`. */
+  /** Notifies the connection that the client abandoned a call, named by the `requestState` of its last questions. */
   abandonRound(requestState: string | undefined, reason: unknown): void
 }
 
@@ -27,7 +27,7 @@ export function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
   }
 }
 
-/** Servers of older revisions ask for roots when no call runs. */
+/** Answers `roots/list` while no call runs, as servers of earlier revisions may ask. */
 async function listRootsOutsideCalls(roots: NonNullable<InputHandlers['roots']>): Promise<readonly Root[]> {
   const { signal } = new AbortController()
   return roots({ key: 'roots/list', method: 'initialize', target: undefined, round: 0, signal })

@@ -35,7 +35,7 @@ export type ClientErrorCode =
   | 'invalid_output'
   /** The tool's output schema cannot be used, so nothing was sent. */
   | 'schema_refused'
-  /** A list does not end: a cursor came back, or it has too many pages or characters. */
+  /** A list does not end: the server gave one cursor twice, or the list has too many pages or characters. */
   | 'endless_list'
 
 /** The call that an error belongs to. */
@@ -54,7 +54,7 @@ export class ClientError extends Error {
   readonly method: string
   readonly target: string | undefined
   readonly server: string | undefined
-  /** The peer's error, untrusted, absent for every failure on this side. */
+  /** The JSON-RPC error of the server, which is untrusted. Undefined for every failure on the side of the client. */
   readonly rpc: WireError | undefined
 
   constructor(
@@ -81,12 +81,12 @@ export class ClientError extends Error {
   }
 }
 
-/** Captures a stack, where the engine has the function; the types of browsers do not name it. */
+/** Captures a stack where the engine has this function, which the types of browsers omit. */
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
 /**
- * Takes the stack of a failure anew, where async callers are in it. The failure itself was made in a callback of the
- * transport or of a timer, whose stack has none of them. Returns the failure.
+ * Replaces the stack of a failure by the current one, which names the async callers. The failure was created in a
+ * callback of a transport or a timer, whose stack names none of them. Returns the failure.
  */
 export function withCallerStack(error: unknown): unknown {
   if (error instanceof ClientError && typeof captureStackTrace === 'function') captureStackTrace(error, withCallerStack)
@@ -96,15 +96,15 @@ export function withCallerStack(error: unknown): unknown {
 // Stored beside the error, not in it: printing the error must not print content of the server.
 const unknownTypeResults = new WeakMap<ClientError, JsonObject>()
 
-/** Remembers the result of an unknown type for which a call failed. */
+/** Attaches to a failure the result of an unknown type that caused it. */
 export function attachUnknownResult(error: ClientError, result: JsonObject): ClientError {
   unknownTypeResults.set(error, result)
   return error
 }
 
 /**
- * Returns the untrusted result of an unknown type for which a call failed, for an extension that knows the type.
- * Undefined for every other failure.
+ * Returns the untrusted result of an unknown type that made a call fail, for an extension that knows the type. Returns
+ * undefined for every other failure.
  */
 export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
   return error instanceof ClientError ? unknownTypeResults.get(error) : undefined
@@ -125,14 +125,17 @@ export function isResourceNotFound(error: unknown): boolean {
   return code === legacyResourceNotFound || (code === errorCodes.invalidParams && isJsonObject(data) && 'uri' in data)
 }
 
-/** Returns the path and reason of a failed check. `wholeValueName` is the name of the value itself, if it needs one. */
+/**
+ * Returns the path and reason of a failed check. `wholeValueName` replaces an empty path, which means the value as a
+ * whole.
+ */
 export function describeCheckFailure({ path, expected, got }: Failure, wholeValueName = ''): string {
   const valueName = toPrintableName(path.replace(/^\./, '')) || wholeValueName
   const reason = `expected ${expected}, got ${got}`
   return valueName === '' ? reason : `${valueName}: ${reason}`
 }
 
-/** Returns a key that the server chose, as errors show it. */
+/** Returns a key of the server in the form in which error messages quote it. */
 export function toPrintableKey(key: string): string {
   return JSON.stringify(toPrintableName(key))
 }

@@ -32,7 +32,8 @@ export type CheckedResult<M extends ClientMethod> = { readonly result: CompleteR
 /** Checks a complete result against the specification's type. Unknown fields stay. */
 export function checkCompleteResult<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
   const failure = checkResult(method, result)
-  // The check of this very method has accepted the value. The original is returned, because its text may be shared.
+  // The check of this method has accepted the value. The original value is returned and not a copy, because several
+  // callers may share its text.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
   return { issue: describeCheckFailure(failure, 'result') }
 }

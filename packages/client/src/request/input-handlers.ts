@@ -17,7 +17,7 @@ export type Awaitable<T> = T | Promise<T>
  */
 export interface ElicitAnswer {
   readonly action: ElicitResult['action']
-  /** Only for an accepted form. It is not sent otherwise. */
+  /** The values of an accepted form. For every other action the client does not send them. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] | undefined } | undefined
 }
 
@@ -29,7 +29,7 @@ export interface InputContext {
   readonly method: string
   /** The tool, prompt or resource of the waiting call. */
   readonly target: string | undefined
-  /** The number of the response that asked: 1 for the first one of the call. */
+  /** The number of the response that contained the question: 1 for the first response of the call. */
   readonly round: number
   /** Aborts when the answer is no longer needed: close the dialog. */
   readonly signal: AbortSignal
@@ -105,7 +105,7 @@ function elicitationModesOf(
   declaration: ElicitationCapability | undefined,
   { elicit, openUrl }: InputHandlers,
 ): ElicitationCapability {
-  // Without modes the capability means forms, which it must continue to mean beside a URL handler.
+  // A capability without modes means forms. With a URL handler the mode for forms must be named, to keep that meaning.
   const impliesForm = declaration !== undefined && declaration.form === undefined && declaration.url === undefined
   return {
     ...declaration,
@@ -124,7 +124,7 @@ export function mergeHandlers(clientHandlers: InputHandlers, callHandlers: Input
   }
 }
 
-/** Returns whether a call has handlers of its own, so that it declares more than its client does. */
+/** Returns true if a call has handlers of its own, so that it declares more capabilities than its client. */
 export function hasHandlers({ elicit, openUrl, sample, roots }: InputHandlers): boolean {
   return Boolean(elicit ?? openUrl ?? sample ?? roots)
 }

@@ -22,14 +22,14 @@ export type MultiRoundMethod = keyof MultiRoundResults
 /** The input that a server requires before it continues a call: at least one request, or a state. */
 export interface InputRequired {
   readonly resultType: 'input_required'
-  /** A Map, because the keys are the server's. */
+  /** A Map, because the server chooses the keys, which may equal names of object members. */
   readonly requests: ReadonlyMap<string, InputRequest>
   /** The opaque state, never parsed. */
   readonly requestState: string | undefined
   readonly meta: JsonObject | undefined
 }
 
-/** Returns true for required input. A complete result always has another `resultType`. */
+/** Returns true if the outcome of a request is an {@link InputRequired}, and false for a complete result. */
 export function isInputRequired(outcome: { readonly resultType: string }): outcome is InputRequired {
   return outcome.resultType === 'input_required'
 }
@@ -51,9 +51,9 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
 }
 
 /**
- * Writes the URL of a request as a browser will open it: with its host in ASCII (Punycode), so that letters of another
- * alphabet do not pass for a known name (client/elicitation, safe URL handling). One that must not be shown is left as
- * it is.
+ * Returns the request with its URL as a browser will open it. The host is in ASCII (Punycode), so that letters of
+ * another alphabet cannot imitate a known name (client/elicitation, safe URL handling). A URL that must not be shown
+ * stays unchanged.
  */
 function withNormalizedUrl(request: InputRequest): InputRequest {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
@@ -71,16 +71,17 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
     if (failure !== undefined) return { issue: `inputRequests ${toPrintableKey(key)} ${describeCheckFailure(failure)}` }
-    // The check of its own method has accepted it. The original is kept, with its unknown members.
+    // The check of the request's method has accepted it. The original is stored, with members that this revision does
+    // not define.
     requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
   }
   return requests
 }
 
 /**
- * Returns the reason why a URL must not be shown to a user, or `undefined`. A scheme may run code or reach into the
- * machine, credentials make one host look like another, and invisible characters make the shown URL differ from the
- * opened one (client/elicitation, safe URL handling).
+ * Returns the reason why a URL must not be shown to a user, or `undefined` for a safe URL. A scheme may run code or
+ * reach into the machine, credentials make one host look like another, and invisible characters make the shown URL
+ * differ from the opened one (client/elicitation, safe URL handling).
  */
 export function describeUnsafeUrl(text: string): string | undefined {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`
@@ -94,5 +95,5 @@ export function describeUnsafeUrl(text: string): string | undefined {
 
 const maxUrlLength = 8192
 
-// The parser has written every form of an address in one way.
+// Matches the hosts of this machine. The URL parser has normalized every notation of an IP address.
 const loopbackHostPattern = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/

@@ -11,11 +11,14 @@ export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'res
 export interface ListDescription<M extends ListMethod, Item> {
   readonly method: M
   readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
-  /** Returns the key of an item, to skip the items already seen when a list is started again. */
+  /**
+   * Returns the key of an item. A list that is read again from its first page skips the keys that were already
+   * returned.
+   */
   readonly keyOf: (item: Item) => string
 }
 
-/** A list, item by item as its pages come, or whole. */
+/** A list that can be read item by item, as its pages arrive, or as a whole. */
 export interface List<Item> {
   each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
   toArray(options?: ReadOptions): Promise<Item[]>
@@ -26,7 +29,7 @@ export interface ListContext {
   readonly send: SendRequest
   readonly clientState: ClientState
   readonly maxPages: number
-  /** Characters of JSON that all pages of one list may have together. */
+  /** Characters of JSON that the pages of one list after the first may have together. */
   readonly maxListSize: number
   /** Removes the cached pages of a method. */
   readonly clearCache: (method: string) => void
@@ -64,7 +67,7 @@ export function createList<M extends ListMethod, Item>(
 
 interface ListPage<M extends ListMethod> {
   readonly page: CompleteResults[M]
-  /** True when the list was started again because the server no longer knew a cursor. */
+  /** True if the list was read again from its first page, because the server no longer knew a cursor. */
   readonly isRepeated: boolean
 }
 
@@ -95,8 +98,8 @@ async function* fetchPages<M extends ListMethod>(
       isRestarted = true
       continue
     }
-    // A server may answer large pages without end, and their content stays in the cache and in the whole list. The
-    // transport bounds the first page, which is all that most lists have.
+    // A server may return large pages without end, which the cache and the list of all items keep. The transport limits
+    // the size of the first page, the only one of most lists.
     if (pageCount > 0) laterPagesCharacterCount += JSON.stringify(page).length
     checkListSize(laterPagesCharacterCount, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
@@ -117,12 +120,12 @@ function checkListSize(
   throw endlessListError(`its pages have more than ${maxListSize} characters`)
 }
 
-/** Servers write an empty string for no further page, although it is a cursor by the letter of the specification. */
+/** Some servers write an empty string for no further page. By the specification it is a cursor. */
 function nextCursorOf({ nextCursor }: { readonly nextCursor?: string | undefined }): string | undefined {
   return nextCursor === '' ? undefined : nextCursor
 }
 
-/** A server without the capability of a list offers nothing of it. */
+/** A server without the capability for a list does not know its method, and the list is empty. */
 function isListUnknown(error: unknown, cursor: string | undefined): boolean {
   return cursor === undefined && isClientError(error) && error.rpc?.code === errorCodes.methodNotFound
 }

@@ -7,14 +7,14 @@ const loggingLevels: ReadonlySet<unknown> = new Set<LoggingLevel>([
 ])
 
 /**
- * Passes a notification to the caller whose request it belongs to. Returns whether it was progress. Malformed ones are
- * ignored.
+ * Passes a progress or log notification to the caller of its request. Returns true for progress. Malformed
+ * notifications are ignored.
  */
 export function dispatchNotification(message: RpcNotification, request: RpcRequest, options: CallOptions): boolean {
   const { method, params } = message
   if (params === undefined) return false
   if (method === 'notifications/progress') {
-    // The token is the request's id, so another call's progress cannot pass for this one's.
+    // The progress token is the request's id, so that progress of another call is ignored.
     if (params.progressToken !== request.id || typeof params.progress !== 'number') return false
     options.onProgress?.(toProgress(params, params.progress))
     return true

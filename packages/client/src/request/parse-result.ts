@@ -85,7 +85,8 @@ export function serverInfoOf(response: RpcResponse): { name: string; version: st
   return { name: toPrintableText(serverInfo.name), version: toPrintableText(serverInfo.version) }
 }
 
-// The text ends up in error messages, and so in logs, where a line of the server's own must not appear.
+// Error messages contain the text, and logs contain the messages. A line break in it would let a server write log lines
+// of its own.
 function toPrintableText(text: string, maxLength = 200): string {
   return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ')
 }

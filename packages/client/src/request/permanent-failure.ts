@@ -16,7 +16,7 @@ const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 // The server's certificate is not trusted. Its process cannot be started, is not a server, or ended too often.
 const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn', 'probe', 'restarts'])
 
-/** Returns whether the same request would fail in the same way again. */
+/** Returns true if the same request would fail in the same way again. */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'unsupported_version' || code === 'input_required') return true
   if (code === 'rpc') return rpc !== undefined && permanentCodes.has(rpc.code)

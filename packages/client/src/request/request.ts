@@ -42,14 +42,15 @@ export interface ClientRequest<M extends string> {
   /** The member of the params that names the target, for a method of an extension. */
   readonly targetParam?: string | undefined
   /**
-   * Takes the notifications of a response that lasts, with the id of its request. Returns true once the stream is open.
+   * Receives the notifications of a streaming response, with the id of its request. Returns true once the stream is
+   * open.
    */
   readonly onMessage?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
 
 /**
- * Sends one request of any method and returns its response. Rejects as {@link SendOnce} does, except for the peer's
- * errors.
+ * Sends one request of any method and returns its response, which may be the server's error. Rejects as {@link
+ * SendOnce} does for all other failures.
  */
 export type SendRaw = (request: ClientRequest<string>, options: CallOptions) => Promise<RpcResponse>
 
@@ -67,9 +68,12 @@ export type SendRequest = <M extends ClientMethod>(
 
 /** Facts about the server from the answers to one client. No request relies on them. */
 export interface ClientState {
-  /** The protocol revision of the requests, at first the preferred one. A wrong one is rejected and chosen anew. */
+  /**
+   * The protocol revision of the requests, at first the preferred one. When the server rejects it, the client selects
+   * another.
+   */
   protocolVersion: string
-  /** The revisions of the client, the preferred one first. */
+  /** The protocol revisions that the client implements, the preferred one first. */
   readonly clientProtocolVersions: readonly [string, ...string[]]
   readonly url: string | undefined
   readonly identity: ClientIdentity
@@ -107,8 +111,9 @@ export interface RequestExchanges {
 }
 
 /**
- * Creates the function that sends one request: with its `_meta`, and once more in another revision where the server
- * names one (basic/versioning, protocol version negotiation).
+ * Creates the function that adds `_meta` to a request and sends it. If the server rejects the protocol revision, the
+ * function sends the request once more, in a revision that the server names (basic/versioning, protocol version
+ * negotiation).
  */
 export function createSendRawRequest(
   { exchange, transportExchange, closed }: RequestExchanges,
@@ -153,7 +158,7 @@ export function createSendRawRequest(
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
-    // The reader of a streaming response reopens it by itself.
+    // The reader of a streaming response opens a lost stream again, so that the request is not sent again here.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
     const sendAgain = (): Promise<RpcResponse> =>
       isReopened
@@ -164,7 +169,7 @@ export function createSendRawRequest(
     if (serverVersions) {
       if (!trySelectVersion(serverVersions, state))
         throw unsupportedVersionError(response, serverVersions, getErrorContext())
-      // Also if the server names the revision that it has just rejected: another instance of it may have answered.
+      // Sent again even if the server names the revision that it has just rejected: another instance may have answered.
       response = await sendAgain()
     }
     recordServerInfo(response, state)
@@ -201,13 +206,14 @@ function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): numb
 }
 
 /**
- * Returns the params with the client's own `_meta`. V8 adds a property behind a spread ten times slower than before it.
+ * Returns the params with the client's own `_meta`. The property is written before the spread, because V8 adds a
+ * property after a spread ten times slower.
  */
 function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
   return '_meta' in params ? { ...params, _meta } : { _meta, ...params }
 }
 
-/** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
+/** Returns the encoded value of the header `Mcp-Name` for a method of an extension. */
 function encodeMcpName(
   { params, targetParam }: ClientRequest<string>,
   getErrorContext: ErrorContextOf,
@@ -251,17 +257,15 @@ export function createExtensionRequest(sendRawRequest: SendRaw, state: ClientSta
 /** Options of a call of an extension's method. */
 export interface ExtensionCallOptions extends CallOptions {
   /**
-   * The member of the params that names the target: errors name it, and over HTTP `Mcp-Name` repeats it
-   * (basic/transports/streamable-http).
+   * The name of the member of the params that identifies the target. Errors quote its value, and over HTTP the header
+   * `Mcp-Name` repeats it (basic/transports/streamable-http).
    */
   readonly targetParam?: string | undefined
-  /**
-   * True when the request is safe to repeat. It is then sent again when its answer was lost.
-   */
+  /** True if repeating the request does nothing twice. The client then sends it again when its response is lost. */
   readonly repeatable?: boolean | undefined
   /**
-   * Takes the notifications of a response that lasts, with the id of its request. Once it has returned true, no time
-   * limit applies. Progress and logs are then not reported. An error that it throws fails the call.
+   * Receives the notifications of a streaming response, with the id of its request. Once this function has returned
+   * true, no time limit applies, and `onProgress` and `onLog` receive nothing. An error that it throws fails the call.
    */
   readonly onNotification?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -309,7 +313,7 @@ function unsupportedVersionError(
   return new ClientError('unsupported_version', reason, { ...errorContext, rpc })
 }
 
-// Two clients may share one connection, on which their open requests must not have the same id.
+// Two clients may share one connection, on which two open requests must not have the same id.
 const idCounters = new WeakMap<Exchange, { lastId: number }>()
 
 function createIdGenerator(exchange: Exchange): () => number {
@@ -344,13 +348,17 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
       ...(canAskInput &&
         callOptions.idempotencyKey !== undefined && { [projectMetaKeys.idempotencyKey]: callOptions.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
-      // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
+      // A call asks for progress even without a listener, because progress extends its time limit. Methods without a
+      // handler of the server's author report no progress.
       ...((canAskInput || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }
 }
 
-/** Chooses the first revision that both sides have. Returns false and keeps the current one when there is none. */
+/**
+ * Selects the first protocol revision that both sides implement. Returns false, and keeps the current revision, if
+ * there is none.
+ */
 export function trySelectVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
   const commonVersion = state.clientProtocolVersions.find((version) => serverVersions.includes(version))
   if (commonVersion === undefined) return false
@@ -359,8 +367,8 @@ export function trySelectVersion(serverVersions: readonly unknown[], state: Clie
 }
 
 /**
- * Returns the revisions that the server serves, if it rejected the request for its revision (basic/versioning, protocol
- * version negotiation).
+ * Returns the protocol revisions that the server implements, if it rejected the revision of the request
+ * (basic/versioning, protocol version negotiation). Otherwise returns undefined.
  */
 function supportedVersionsOf(response: RpcResponse): readonly unknown[] | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.unsupportedProtocolVersion) return undefined

@@ -3,16 +3,19 @@ import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { retryAfterMsOf } from '../request/permanent-failure.ts'
 import { isClientError, withCallerStack } from './client-error.ts'
 
-/** The default of `maxResendMs`, in milliseconds: a process that restarts, or its store, is reachable again by then. */
+/** The default of `maxResendMs`, in milliseconds: long enough for the restart of a server or of its store. */
 export const defaultMaxResendMs = 10_000
 
 /** Rules for sending a request again. */
 export interface ResendPolicy {
-  /** Returns true when nothing is done twice although the server may have had the request. Undefined for never. */
+  /**
+   * Returns true if repeating the request does nothing twice, even if the server has received it. Undefined for a
+   * request that may always do something twice.
+   */
   readonly isRepeatable: (() => boolean | Promise<boolean>) | undefined
-  /** Milliseconds from the first failure in a row. A wait that would end later is not started. */
+  /** Milliseconds from the first of several failures in a row. A pause that would end later is not begun. */
   readonly maxResendMs: number
-  /** Milliseconds of the request with all its repetitions, after which none is started. */
+  /** Milliseconds of the request with all its repetitions. A repetition that would begin later is not sent. */
   readonly maxTotalMs: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
@@ -27,16 +30,16 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 interface ResendableFailure {
   /** True when the server has not begun the request, so that a repetition does nothing twice. */
   readonly isUnbegun: boolean
-  /** Milliseconds that the server asks to wait. */
+  /** Milliseconds that the server asks the client to wait. */
   readonly retryAfterMs: number
-  /** True when the wait may be shorter than the server asks. */
+  /** True if the client may wait for less time than the server asks. */
   readonly canShorten: boolean
 }
 
 /**
- * Sends a request until it has another outcome than a failure that may pass: the request did not reach the server, the
- * server has not begun it, or nothing is done twice. Returns the last response, or rejects with the last failure or
- * the signal's reason.
+ * Sends a request again while it fails in a way that may be temporary, and a repetition does nothing twice: it did not
+ * reach the server, the server has not begun it, or it is repeatable. Returns the last response, or rejects with the
+ * last failure or the signal's reason.
  */
 export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy: ResendPolicy): Promise<RpcResponse> {
   const { clock, maxTotalMs, maxResendMs } = policy
@@ -48,7 +51,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const failure = findResendableFailure(attempt)
     if (failure === undefined || !(await mayRepeat(failure, policy))) return outcomeOf(attempt)
     const failedAt = clock.monotonicNow()
-    // The server worked for longer than an outage may last: this is another one.
+    // The server ran for longer than one outage may last, so that this failure begins another outage.
     if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
       outageStartedAt = failedAt
       failureCount = 0
@@ -84,7 +87,7 @@ async function mayRepeat(
   return isAllowed
 }
 
-/** Waits between two attempts, at most until the connection is closed. */
+/** Waits between two attempts. Ends early if the connection is closed. */
 async function pause(ms: number, { clock, signal, closed }: ResendPolicy): Promise<void> {
   let wake = (): void => {}
   const onClosed = (): void => wake()
@@ -101,7 +104,10 @@ const backoff = { firstMs: 100, maxMs: maxPauseMs }
 const minOverloadPauseMs = 50
 const maxRequestedPauseMs = 5000
 
-/** A wait is as long as the server asks and a little longer, so that callers do not return at one moment. */
+/**
+ * Returns a pause that is a little longer than the server asks, by a random amount, so that clients do not all return
+ * at once.
+ */
 function computePauseMs({ retryAfterMs, canShorten }: ResendableFailure, failureCount: number): number {
   if (canShorten) return Math.min(retryAfterMs, maxRequestedPauseMs) + computeBackoffMs(failureCount, backoff)
   const firstMs = Math.max(retryAfterMs, minOverloadPauseMs)
@@ -113,10 +119,13 @@ function findResendableFailure(attempt: Attempt): ResendableFailure | undefined 
   return 'error' in attempt.response ? findServerFailure(attempt.response.error) : undefined
 }
 
-/** The reasons for which a server does not begin a request, unless it says that it has begun. */
+/** The reasons of errors that mean that a server has not begun a request, unless its error says that it has. */
 const unbegunReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 
-/** Returns the failure that a server names as passing: `data` has a reason, `retryAfterMs`, and perhaps `begun`. */
+/**
+ * Returns the failure of a server that calls it temporary: the error's `data` has a reason, `retryAfterMs`, and
+ * optionally `begun`.
+ */
 function findServerFailure({
   code,
   data,
@@ -132,10 +141,10 @@ function findServerFailure({
   return { isUnbegun: begun === false || (canRefuse && begun !== true), retryAfterMs, canShorten: !canRefuse }
 }
 
-/** Status codes with which a proxy answers for a server that it has lost, or does not reach. */
+/** Status codes with which a proxy answers when it lost the connection to the server or cannot reach it. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
 
-/** Returns the failure of a connection that another one may not have. Transports name their errors alike. */
+/** Returns a failure that another connection may avoid. All transports use the same codes for their errors. */
 function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
   const { name } = error.cause

@@ -1,16 +1,16 @@
 import { computeBackoffMs } from '@x/core'
 import { type InputRequests, type JsonObject, projectMetaKeys } from '@x/schema'
 
-/** One response of a call that may ask for input, for observers. It contains nothing of the state or the answers. */
+/** Facts about one response of a call, for `onRound`. They contain neither the state nor the answers. */
 export interface RoundView {
   readonly method: string
   readonly target: string | undefined
   /** 1 for the first request of the call. */
   readonly round: number
   readonly status: 'input_required' | 'complete'
-  /** The server's questions, empty when it only asks for a retry, or is done. */
+  /** The server's questions. Empty for a complete result, and if the server only asks for a retry. */
   readonly requests: InputRequests
-  /** UTF-8 bytes of the state. */
+  /** Bytes of `requestState` in UTF-8. */
   readonly stateBytes: number
   /** Milliseconds from the request to its response. */
   readonly durationMs: number
@@ -36,16 +36,19 @@ export interface RoundOptions {
 
 export const roundDefaults = { maxRounds: 10 } satisfies RoundOptions
 
-/** Number of hand-offs in a row that are followed at the shortest pause. */
+/** Number of consecutive hand-offs after which the pause has its shortest length. */
 const initialPauseCount = 4
 
-/** The longest of those pauses in milliseconds. A fleet that is not full has a place for the call at once. */
+/** Maximum of those pauses in milliseconds. An instance that is not overloaded takes the call at once. */
 const initialPauseMs = 50
 
-/** Number of hand-offs in a row after which a pause may be longer than `boundedPauseMs`: the fleet is full. */
+/**
+ * Number of consecutive hand-offs after which a pause may exceed `boundedPauseMs`, because all instances are
+ * overloaded.
+ */
 const boundedPauseCount = 10
 
-/** The longest pause until then in milliseconds: short enough that a user does not notice a single hand-off. */
+/** Maximum of the pauses before that, in milliseconds: short enough that a user does not notice one hand-off. */
 const boundedPauseMs = 400
 
 /** The longest pause of all, in milliseconds. A server may ask for a longer one, and does not get it. */

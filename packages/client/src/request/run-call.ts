@@ -34,7 +34,9 @@ export interface RunningCall {
   /** The context of every call of the client. */
   readonly context: CallContext
   readonly options: CallOptions
-  /** Takes the messages of a response that lasts. Returns true once it is open, from when on no time limit applies. */
+  /**
+   * Receives the messages of a streaming response. Once it has returned true, the stream is open and has no time limit.
+   */
   readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
   readonly maxTotalMs: number
@@ -43,8 +45,8 @@ export interface RunningCall {
 }
 
 /**
- * Sends a request once and waits for its response, the caller's signal or the time limit, whichever is first. Later
- * messages are ignored. One timer checks the limits when it fires, so that progress costs nothing.
+ * Sends a request once, and ends with its response, the caller's signal or the time limit, whichever is first. Messages
+ * after that are ignored. Progress sets no timer: the one timer of the request checks the limits when it fires.
  */
 export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<RpcResponse> {
   const { request, options, timeoutMs, maxTotalMs, clock } = runningCall
@@ -65,7 +67,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       if (hasEnded) return
       closeCall()
       reject(reason)
-      // The peer stops working: over HTTP the stream closes, over stdio a notification says so.
+      // Cancels the request at the server: over HTTP by closing the stream, over stdio by a notification.
       cancelCall(cancellation, reason)
     }
     const cancel = (): void => rejectCall(options.signal?.reason)
@@ -115,7 +117,7 @@ function createCallContext({ headerParams, mcpName, context }: RunningCall): Cal
   return call.context
 }
 
-/** Transports find out that a server speaks earlier revisions alone. */
+/** Returns true for the error of a transport that found a server of earlier protocol revisions. */
 function isUnsupportedVersion(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'unsupported_version'
 }

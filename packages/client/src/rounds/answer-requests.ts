@@ -20,8 +20,8 @@ export interface AnswerContext {
 }
 
 /**
- * Answers every request of a round at once. The first failure ends the round and aborts the open questions: nothing of
- * it is sent.
+ * Calls the handlers of all requests of a round at once. The first failure aborts the other handlers, and no answer of
+ * the round is sent.
  */
 export async function answerRequests(
   { requests }: InputRequired,
@@ -73,7 +73,8 @@ async function answerRequest(
 }
 
 /**
- * Returns the answer to a request as it is sent. Throws {@link ClientError} `invalid_answer` that names key and path.
+ * Returns the answer to a request in the form in which it is sent. Throws {@link ClientError} `invalid_answer` that
+ * names key and path.
  */
 function parseInputResponse(
   [key, request]: readonly [string, InputRequest],

@@ -51,10 +51,7 @@ export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory
   }
 }
 
-/**
- * Returns the options of a call with an idempotency key, the same for every request of the call: a random id. What the
- * caller gave stays.
- */
+/** Returns the options of a call with an idempotency key for all its requests: the caller's key, or a random one. */
 export function withIdempotencyKey<T extends { readonly idempotencyKey?: string | undefined }>(options: T): T {
   return options.idempotencyKey === undefined ? { ...options, idempotencyKey: randomId() } : options
 }

@@ -32,7 +32,8 @@ function checkElicitAnswer(
   { action, content = {} }: { readonly [field: string]: unknown },
 ): CheckedAnswer {
   if (!isElicitAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
-  // A form that was not accepted may be half filled in, and the content of a page stays on its server.
+  // Content is sent for accepted forms only. A form that was not accepted may be half filled in, and the data that a
+  // user enters on a web page never passes through the client.
   if (action !== 'accept' || params.mode === 'url') return { response: { action } }
   if (!isJsonObject(content)) return { issue: 'content: expected an object' }
   const checkedForm = checkForm(params.requestedSchema, content)
@@ -59,5 +60,5 @@ function checkRootsAnswer(answer: object): CheckedAnswer {
   return { response: { roots } }
 }
 
-// client/roots, security considerations: a root must not lead out of itself.
+// client/roots, security considerations: the path of a root must not contain a parent segment (`..`).
 const parentSegmentPattern = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i

@@ -15,8 +15,8 @@ export interface RoundCounts {
 }
 
 /**
- * The number of hand-offs that one call may have. A call that runs for minutes meets the stop of an instance with each
- * deployment, so that this is far above the limit of questions, and still ends a server that never ends the call.
+ * The number of hand-offs that one call may have. Each deployment can hand a long call off several times, so that the
+ * limit is far above that of questions. It still ends a call that a server hands off for ever.
  */
 const maxHandOffs = 100
 
@@ -39,7 +39,7 @@ export function checkRound<M extends MultiRoundMethod>(
     const reason = `the server handed the call off more than ${maxHandOffs} times`
     throw new ClientError('too_many_rounds', reason, errorContext)
   }
-  // Not `questions > maxRounds`, which is never true for a limit that is not a number.
+  // The comparison is negated, so that a `maxRounds` of NaN allows no round.
   if (inputRequired.requests.size > 0 && !(counts.questions <= maxRounds)) {
     const reason = `the server asked for input more than ${maxRounds} times; allow more with rounds.maxRounds`
     throw new ClientError('too_many_rounds', reason, errorContext)
@@ -58,13 +58,13 @@ export function createRetryParams(
 ): JsonObject {
   return {
     ...params,
-    // Types of the protocol are JSON, which their readonly interfaces cannot say.
+    // The types of the protocol describe JSON, but TypeScript does not accept an interface as a `JsonObject`.
     ...(responses && { inputResponses: responses as unknown as JsonObject }),
     ...(requestState !== undefined && { requestState }),
   }
 }
 
-/** Returns whether a retry failed because the server no longer accepts the state that it issued. */
+/** Returns true if a retry failed because the server no longer accepts its own `requestState`. */
 export function isRequestStateRejected(error: unknown, params: JsonObject): boolean {
   if (params.requestState === undefined || !isClientError(error) || error.rpc === undefined) return false
   const { code, message, data } = error.rpc

@@ -21,19 +21,23 @@ export type Round<M extends MultiRoundMethod> =
 /** A call that waits for its caller. */
 export interface InputRequiredRound<M extends MultiRoundMethod> {
   readonly status: 'input_required'
-  /** The requests by the server's keys, empty when the server only asks for a retry. */
+  /** The server's questions by their keys. Empty if the server only asks for a retry. */
   readonly requests: InputRequests
   /**
    * The call as plain JSON, for `client.manualRounds.resume`, in this process or another. It contains no options.
    */
   readonly pendingCall: PendingCall<M>
-  /** Sends one answer for each key and continues the call. Options are those of the call. None are carried over. */
+  /**
+   * Sends one answer for each key and continues the call, with the given options. Options of earlier rounds do not
+   * apply.
+   */
   readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
 
 /**
- * Calls whose rounds the caller runs (basic/patterns/mrtr). No handler is called: declare the supported kinds in
- * `capabilities`. Answers are checked as those of handlers. There are no pauses and no restarts.
+ * Calls whose questions the caller answers itself, round by round (basic/patterns/mrtr). They call no handler, so that
+ * the kinds of questions must be declared in `capabilities`. Answers are checked like those of handlers. There are no
+ * pauses before a retry, and no restarts.
  */
 export interface ManualRounds {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<Round<'tools/call'>>
@@ -133,6 +137,6 @@ function createPendingCall<M extends MultiRoundMethod>(
 
 interface ManualRoundStart {
   readonly params: JsonObject
-  /** The results of the call before this request. */
+  /** The number of `input_required` results of the call before this request. */
   readonly counts: RoundCounts
 }

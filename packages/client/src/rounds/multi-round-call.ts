@@ -14,7 +14,7 @@ export interface MultiRoundCall<M extends MultiRoundMethod> {
   readonly options: ReadOptions
   /** Sends one request of the call. */
   readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
-  /** Returns whether repeating the work of earlier rounds is known to be harmless. */
+  /** Returns true if the work of earlier rounds is known to do no harm when it is repeated. */
   readonly isRestartable: () => boolean
   /** Checks the complete result. Throws the error that the call rejects with. */
   readonly check?: ((result: CompleteResults[M]) => void) | undefined

@@ -74,7 +74,10 @@ function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams
     : { issue: 'params.arguments: expected an object' }
 }
 
-/** Returns whether a value keeps the bounds of a message, without recursion: it may be deep or refer to itself. */
+/**
+ * Returns true if a value is within the limits of a message. Works without recursion, because the value may be deep or
+ * contain itself.
+ */
 function isWithinMessageBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds
   const pendingValues: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]

@@ -11,10 +11,7 @@ import { clockOf, type RoundsContext, type MultiRoundCall, sendRound } from './m
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
 
-/**
- * Creates the function that runs multi round-trip requests (basic/patterns/mrtr). A call without questions costs
- * nothing more.
- */
+/** Creates the function that runs multi round-trip requests (basic/patterns/mrtr). */
 export function createRunRounds(context: RoundsContext): RunRounds {
   return async (call) => {
     const result = await runRoundsUnchecked(call, context)
@@ -32,7 +29,7 @@ async function runRoundsUnchecked<M extends MultiRoundMethod>(
   return isInputRequired(firstOutcome) ? runRoundLoop(createLoopState(call, context), firstOutcome) : firstOutcome
 }
 
-/** The loop state of one call. */
+/** The state of the loop over the rounds of one call. */
 interface LoopState<M extends MultiRoundMethod> {
   readonly call: MultiRoundCall<M>
   readonly context: RoundsContext

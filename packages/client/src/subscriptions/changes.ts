@@ -4,9 +4,9 @@ import type { ListChange, SubscriptionEvent } from './subscription.ts'
 
 interface ListChangeMapping {
   readonly change: ListChange
-  /** The method of the notification. */
+  /** The method of the notification of this change. */
   readonly notificationMethod: string
-  /** The methods whose results become stale. */
+  /** The methods whose cached results the change makes stale. */
   readonly staleMethods: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export interface WantedChanges extends SubscribedUris {
 /** A change of the server. */
 export interface Change {
   readonly event: SubscriptionEvent
-  /** The subscribed resource, if the changed one is a part of it. */
+  /** The subscribed resource that contains the changed resource, if the client subscribed to the container only. */
   readonly containingResource?: { readonly subscribedUri: string } | undefined
 }
 
@@ -50,8 +50,8 @@ export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
 }
 
 /**
- * Returns the part of the requested filter that the server has accepted: nothing else of its answer counts. A malformed
- * part accepts nothing.
+ * Returns the part of the requested filter that the server accepted. Other members of its acknowledgement are ignored,
+ * and a malformed member accepts nothing.
  */
 export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChanges: WantedChanges): WantedChanges {
   const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
@@ -92,7 +92,10 @@ export function parseChangeNotification(
   return { event: { type: 'resourceUpdated', uri }, containingResource: { subscribedUri } }
 }
 
-/** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
+/**
+ * Returns a predicate for the cached results that a change makes stale. A change of a part of a resource makes the
+ * containing resource stale too.
+ */
 export function stalePredicateOf({ event, containingResource }: Change): StaleKeyPredicate {
   const row = mappingsByChange.get(event.type)
   if (row) return ({ method }) => row.staleMethods.includes(method)
@@ -102,8 +105,8 @@ export function stalePredicateOf({ event, containingResource }: Change): StaleKe
 }
 
 /**
- * Returns the results that may be stale when changes were missed: all that the filter covers, parts of resources
- * included.
+ * Returns a predicate for the cached results that may be stale after missed changes: all that the filter covers, with
+ * the parts of its resources.
  */
 export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPredicate {
   const staleMethodSet = new Set(
@@ -118,7 +121,7 @@ export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPr
   }
 }
 
-/** Returns the results that a notification makes stale, or undefined if it reports no change. */
+/** Returns a predicate for the cached results that a notification makes stale, or undefined if it reports no change. */
 export function stalePredicateByNotification({ method, params }: RpcNotification): StaleKeyPredicate | undefined {
   const row = mappingsByNotification.get(method)
   if (row) return stalePredicateOf({ event: { type: row.change } })
@@ -131,7 +134,7 @@ export function staleListMethods(change: ListChange): readonly string[] {
   return mappingsByChange.get(change)?.staleMethods ?? []
 }
 
-/** Resources by their URIs, and the lengths of these, the longest first. */
+/** The URIs of subscribed resources, and the lengths of the URIs in descending order. */
 export interface SubscribedUris {
   readonly uris: ReadonlySet<string>
   readonly lengths: readonly number[]

@@ -2,11 +2,14 @@ import type { SubscriptionEvent } from './subscription.ts'
 
 /** The events that wait for a reader. */
 export interface EventQueue {
-  /** Queues an event, unless an equal one waits already. `overflowEvent` is queued in its place when too many wait. */
+  /**
+   * Queues an event, unless an equal one is queued already. If too many events are queued, `overflowEvent` is queued
+   * instead.
+   */
   put(event: SubscriptionEvent, overflowEvent?: SubscriptionEvent): void
-  /** Ends the queue: the reader receives the waiting events, and then the end, or an error. */
+  /** Ends the queue. The reader receives the queued events, and then the end or the error. */
   end(failure?: { readonly error: unknown }): void
-  /** Ends the queue at once and drops the waiting events. */
+  /** Ends the queue at once and drops the queued events. */
   drop(failure?: { readonly error: unknown }): void
   next(): Promise<IteratorResult<SubscriptionEvent, undefined>>
 }
@@ -44,7 +47,7 @@ export function createEventQueue(maxEvents: number): EventQueue {
       if (isEnded) return
       const reader = readers.shift()
       if (reader) return reader.resolve({ done: false, value: event })
-      // Any change may have been missed while a stream was away, so this event covers all that wait.
+      // Any change may have been missed while no stream was open, so that this event replaces all queued events.
       if (event.type === 'opened' && event.mayHaveMissedChanges) queuedEvents.clear()
       const newEvent = overflowEvent && queuedEvents.size >= maxEvents ? overflowEvent : event
       const key = eventKeyOf(newEvent)

@@ -12,7 +12,7 @@ const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resou
 
 /**
  * Reads changed lists again, if a caller has read them before. Resolves when the signal aborts or the subscription ends
- * for good.
+ * and is not opened again.
  */
 export async function keepListsFresh(context: RefreshContext, listFetchers: ListFetchers): Promise<void> {
   const { listen, partition, clock, jitterMs, options, signal, onError } = context
@@ -22,7 +22,7 @@ export async function keepListsFresh(context: RefreshContext, listFetchers: List
       return [method, debounceWork({ run: fetchList, onFailure: onError, jitterMs, clock })]
     }),
   )
-  // A list that is no longer cached was read before all the same.
+  // Remembers lists that were read and are no longer in the cache.
   const requestedMethods = new Set<string>()
   const noteRequestedMethod = ({ method }: { readonly method: string }): void =>
     void (debouncedFetches.has(method) && requestedMethods.add(method))

@@ -13,14 +13,14 @@ interface OpenStream {
 }
 
 /**
- * Subscribes to the cached resources, and reads those again that change. A filter cannot be changed, so further
- * resources need another subscription. The previous one is closed once that is open. Resolves when the signal aborts or
- * the subscription ends for good.
+ * Subscribes to the cached resources, and reads a resource again when it changes. The filter of a subscription cannot
+ * change, so that further resources need a new subscription. Once the new subscription is open, the previous one is
+ * closed. Resolves when the signal aborts or the subscription ends and is not opened again.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {
   const { listen, partition, clock, jitterMs, options, signal, onError } = context
   const debouncedReader = createDebouncedReader(context)
-  // The open subscription, and the last one, which may not be open yet.
+  // The open subscription, and the latest one, which may still be opening.
   let openStream: OpenStream | undefined
   let lastStream: OpenStream | undefined
   let resolveEnded = (): void => {}
@@ -38,7 +38,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
       debouncedReader.requestRead(changedUrisOf(event, stream.resources))
       if (event.type === 'opened') await onStreamOpened(stream)
     }
-    // A replaced subscription was closed here.
+    // The end of a subscription that was replaced is no failure.
     if (stream === lastStream) onSubscriptionLost(subscriptionEndedError())
   }
   const onSubscriptionLost = (error: unknown): void => {
@@ -53,7 +53,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     await unopenedStream?.subscription.close()
     const resources = createSubscribedUris(watchedUrisOf(context).slice(-maxWatchedResources))
     lastStream = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
-    // Its end is not awaited: this work is done when it has started.
+    // The function returns when the subscription has started, and does not wait for its end.
     void followEvents(lastStream).catch(onSubscriptionLost)
   }
   const debouncedListen = debounceWork({ run: resubscribe, onFailure: onSubscriptionLost, jitterMs, clock })
@@ -95,14 +95,14 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
 } {
   const pendingUris = new Set<string>()
   const readPendingUris = async (): Promise<void> => {
-    // One after the other, because no caller waits for them.
+    // Resources are read one after the other, because no caller waits for them.
     for (const uri of pendingUris) {
       pendingUris.delete(uri)
       try {
-        // A server that asks for input first is asked again by the next caller of the resource.
+        // If the server asks for input, the resource is not stored, and the next caller reads it with its handlers.
         await sendOnce({ method: 'resources/read', params: { uri } }, { signal })
       } catch (error) {
-        // Only the server's own statement concerns this resource alone.
+        // An error of the server concerns this resource alone. Any other failure concerns all resources.
         if (!isClientError(error) || error.code !== 'rpc') pendingUris.clear()
         onError(error)
       }

@@ -7,20 +7,20 @@ import { keepResourcesFresh } from './fresh-resources.ts'
 import { type ListenFunction, createListen, type ListenContext } from './listen.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
-/** Options of `client.keepFresh`. `signal` ends it, as closing does. */
+/** Options of `client.keepFresh`. An abort of `signal` has the effect of `close()`. */
 export interface KeepFreshOptions extends ListenOptions {
   /** Also subscribes to the cached resources, at most the last 100, and reads those again that change. */
   readonly resources?: boolean | undefined
   /**
-   * Changed lists are read again at a random moment within this time, in milliseconds, so that the clients of a server
-   * do not all return at once. Default 1000. A caller that reads earlier is answered earlier.
+   * Milliseconds within which a changed list is read again, at a random moment, so that the clients of a server do not
+   * all read at once. Default 1000. A call for the list does not wait for that moment.
    */
   readonly jitterMs?: number | undefined
 }
 
-/** A cache that is kept fresh until this is closed. */
+/** The running work of `client.keepFresh`, until it is closed. */
 export interface KeepFresh extends AsyncResource {
-  /** Ends the subscriptions. Resolves when they have ended. */
+  /** Ends the subscriptions that keep the cache fresh. Resolves when they have ended. */
   close(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ interface KeepFreshContext {
   readonly partition: OpenedPartition
   readonly clock: Clock | undefined
   readonly log: Log
-  /** True when results are cached at all. */
+  /** True if the client has a cache. */
   readonly isCacheEnabled: boolean
   readonly listFetchers: ListFetchers
 }

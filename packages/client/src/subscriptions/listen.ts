@@ -23,14 +23,14 @@ export interface ListenContext {
   readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
   readonly partition: Pick<OpenedPartition, 'removeStaleEntries'>
-  /** True when the connection was closed here, so that no request will be answered. */
+  /** Returns true if the program has closed the connection, so that no stream is opened again. */
   readonly isClosed: () => boolean
 }
 
 /** Subscribes to changes (basic/patterns/subscriptions). */
 export type ListenFunction = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
-// The number of resource parts that may wait one by one. Beyond it one event reports the whole resource.
+// The number of queued events for parts of resources. Beyond it, one event reports the containing resource.
 const maxQueuedSubresources = 1000
 
 /** Creates the function that opens subscriptions. */
@@ -89,7 +89,8 @@ interface OpenSubscription {
 }
 
 /**
- * Follows one stream after the other. Returns at a graceful end, and rejects with the error that ends the subscription.
+ * Reads one stream after the other. Resolves after a graceful end without a further stream, and rejects with the error
+ * that ends the subscription.
  */
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = currentSubscription
@@ -120,13 +121,16 @@ function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { reado
 }
 
 interface StreamEnd {
-  /** The time that the stream was open, in milliseconds. */
+  /** Milliseconds for which the stream was open. */
   readonly openDurationMs: number
   /** Absent after a graceful end. */
   readonly error?: ClientError | undefined
 }
 
-/** Follows one stream to its end. Rejects with the signal's reason, or an error that another attempt would not mend. */
+/**
+ * Reads one stream to its end. Rejects with the signal's reason, or with an error that another attempt would meet
+ * again.
+ */
 async function followStream(
   context: ListenContext,
   currentSubscription: OpenSubscription,

@@ -3,15 +3,15 @@ import { type Change, parseChangeNotification, acceptedChangesFrom, type WantedC
 
 /** The receivers of a stream's messages. */
 export interface StreamListener {
-  /** The server has acknowledged the subscription. */
+  /** Called when the server has acknowledged the subscription. */
   readonly onOpened: (acceptedChanges: WantedChanges) => void
   readonly onChange: (change: Change) => void
 }
 
 /**
  * Reads the notifications of one stream: the acknowledgement, then the changes that it covers. Messages with another
- * id, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions). Returns
- * whether the stream is open.
+ * id, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions). The
+ * returned function returns true once the stream is open.
  */
 export function createSubscriptionReader(
   requestedChanges: WantedChanges,

@@ -12,9 +12,9 @@ export interface RefreshContext {
   readonly partition: OpenedPartition
   readonly clock: Clock
   readonly jitterMs: number
-  /** Opens a subscription, with the signal of this part. */
+  /** Options of the subscription, with the signal below. */
   readonly options: ListenOptions
-  /** Aborts when this part is no longer kept fresh. */
+  /** Aborts when `keepFresh` ends. */
   readonly signal: AbortSignal
   readonly onError: (error: unknown) => void
 }
@@ -25,11 +25,11 @@ export function subscriptionEndedError(): ClientError {
   return new ClientError('transport', reason, { method: 'subscriptions/listen' })
 }
 
-/** Work that is requested repeatedly, and done once for all requests since the last time. */
+/** Work that is done once for all requests that arrived since it was last begun. */
 export interface DebouncedWork {
-  /** Does the work within the time. While it runs, once more after it. */
+  /** Requests the work, which begins within `jitterMs`. A request during the work makes it run once more. */
   schedule(): void
-  /** Starts no further work. */
+  /** Prevents further work. Work that has begun continues. */
   stop(): void
 }
 
