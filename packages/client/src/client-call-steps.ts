@@ -11,28 +11,28 @@ import { mergeHandlers } from './request/input-handlers.ts'
 import type { RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
-/** Input requests of a server for a tool's call that did not come in the response to it. */
+/** Input requests for a call of a tool that arrived in another way than in its response, such as with a task. */
 export interface ExternalInputRequests {
-  /** The tool. */
+  /** The name of the tool. */
   readonly name: string
-  /** The requests by their keys. They are checked here and need not have this type. */
+  /** The requests by their keys. The client checks them, so that unchecked JSON can be passed. */
   readonly inputRequests: InputRequests | JsonObject
-  /** The number of times that the call has been asked, this time included. `rounds.maxRounds` bounds it. */
+  /** The number of the round: 1 for the first input requests of the call. `rounds.maxRounds` is its limit. */
   readonly round: number
 }
 
-/** Steps of a client's calls, for extensions that complete a call in other ways. */
+/** Steps of a client's calls, for extensions that complete a call in another way than by its response. */
 export interface ClientCallSteps {
   /** The address of the connection, where it has one. */
   readonly url: string | undefined
   /**
-   * Answers input requests as in the rounds of a call, with the handlers of the call or the client. Rejects requests
-   * that were not declared and answers that were not asked for with `ClientError` (basic/patterns/mrtr).
+   * Answers input requests like those of a round, with the handlers of the call or the client. Rejects with
+   * `ClientError` for requests of undeclared kinds and for invalid answers (basic/patterns/mrtr).
    */
   answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
   /** Checks one answer for each input request, as `client.manualRounds` does. Throws `ClientError`. */
   checkAnswers(requiredInput: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
-  /** Checks a result of a tool that arrived in another way, as `callTool` does. Rejects with `ClientError`. */
+  /** Checks the result of a tool like `callTool` does. Rejects with `ClientError` for an invalid result. */
   checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
 }
 

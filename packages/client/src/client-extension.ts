@@ -8,19 +8,24 @@ import type { ExtensionRequest } from './request/request.ts'
 declare const apiType: unique symbol
 
 /**
- * Adds methods, capabilities or result types to a client. A plain value, given to `createClient` in its list of
- * `extensions`. `start` makes what one client needs of it.
+ * Adds methods, capabilities or result types to a client. An extension is a plain value in the option `extensions` of
+ * `createClient`. Several clients can use it: `start` creates its state for one client.
  */
 export interface ClientExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
-  /** Keeps a server's extension out of a client's list. */
+  /** Distinguishes the type from extensions of servers, which a client does not accept. */
   readonly side: 'client'
-  /** The member that it adds to the client (`tasks`: `client.tasks`). A name that is in use is a `TypeError`. */
+  /**
+   * The name of the member that the extension adds to the client: `tasks` adds `client.tasks`. A name that exists is a
+   * `TypeError`.
+   */
   readonly name: Name
-  /** Reverse DNS with a slash, such as `com.example/quota`. */
+  /**
+   * The identifier of the extension in the protocol: a reversed domain name and a name, such as `com.example/quota`.
+   */
   readonly identifier: string
-  /** Declared with every request, beside what the client declares. */
+  /** Capabilities that every request declares, in addition to the client's. */
   readonly capabilities?: ClientCapabilities | undefined
-  /** Makes the extension's part of one client. Sends nothing. */
+  /** Creates the extension's part of one client. It must send nothing. */
   start?(host: ClientExtensionHost): ClientExtensionInstance<Api>
   readonly [apiType]?: Api
 }
@@ -31,22 +36,22 @@ export interface ClientExtensionHost extends ClientCallSteps {
   readonly options: CoreClientOptions
   /** Calls a method of the extension, through the client's middleware. */
   readonly request: ExtensionRequest
-  /** The server's software as it last named itself. See {@link Client.serverInfo}. */
+  /** The name and version of the server, as in {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
-  /** Calls a tool through its rounds, as far as this client knows the result's type. */
+  /** Calls a tool through all its rounds. A result of a type that the client does not know is the outcome `other`. */
   readonly callTool: SendToolCall
   /**
-   * Makes one more client of the same connection and options, with a middleware around its exchange and without this
-   * extension, whose capabilities it still declares.
+   * Creates another client with the same connection and options, and with a middleware around its exchange. The new
+   * client does not have this extension, but declares its capabilities.
    */
   fork(middleware: Middleware, changes?: Partial<CoreClientOptions>): Client
 }
 
 /** An extension's part of one client. */
 export interface ClientExtensionInstance<Api extends object | undefined = object | undefined> {
-  /** The member of the client that has the extension's name, none when absent. */
+  /** The value of the client's member with the extension's name. Without it the client has no such member. */
   readonly api?: Api
-  /** Wraps every request, inside the `use` of the client. */
+  /** Middleware around every request, inside the middleware of the option `use`. */
   readonly middleware?: Middleware | undefined
   /** Wraps every call of a tool, to complete results of the extension's own types. */
   readonly wrapToolCall?: ((next: SendToolCall) => SendToolCall) | undefined
@@ -74,7 +79,7 @@ export type ClientApis<Extensions extends readonly ClientExtension[]> = {
 export function checkClientExtensions(extensions: readonly ClientExtension[], ownMembers: readonly string[]): void {
   const usedNames = new Set(ownMembers)
   for (const extension of extensions) {
-    // A list may come from untyped code, where the usual mistake is the factory in place of its result.
+    // Untyped code may pass a factory in place of its result, which is a common mistake.
     const extensionValue: unknown = extension
     if (
       typeof extensionValue !== 'object' ||

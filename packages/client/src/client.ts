@@ -18,19 +18,19 @@ import type { TypedCalls } from './typed-calls.ts'
 
 /** Options of a completion. */
 export interface CompletionOptions extends CallOptions {
-  /** Other arguments of the prompt, or variables of the template, by name. */
+  /** The values that the other arguments of the prompt, or variables of the template, already have. */
   readonly arguments?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Typed calls to one server. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
- * Lists come item by item (`eachTool`) or whole (`listTools`). `Types` are those of the server's tools and prompts,
- * where they are known.
+ * Typed calls to one server. Every method rejects with `ClientError`, or with `signal.reason` if it was cancelled.
+ * Lists can be read item by item (`eachTool`) or as a whole (`listTools`). `Types` are the types of the server's tools
+ * and prompts, if they are known.
  */
 export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCalls, SubscriptionCalls, AsyncResource {
-  /** The revisions, capabilities and instructions of the server (server/discover). No other call needs it. */
+  /** The revisions, capabilities and instructions of the server (server/discover). Other calls do not need it. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
-  /** Values for an argument that a user is typing (server/utilities/completion). */
+  /** Returns suggestions for an argument that a user is typing (server/utilities/completion). */
   complete(
     ref: CompleteRequestParams['ref'],
     argument: CompleteRequestParams['argument'],
@@ -44,21 +44,18 @@ export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCa
   listResources(options?: ReadOptions): Promise<Resource[]>
   eachResourceTemplate(options?: ReadOptions): AsyncIterable<ResourceTemplate>
   listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
-  /**
-   * Calls a method that has no function here, such as one of an extension, as all others are called. The result is
-   * returned unchecked, and never from the cache.
-   */
+  /** Calls any method, such as a method of an extension. The result is not checked, and never comes from the cache. */
   readonly request: ExtensionRequest
-  /** The cached results. */
+  /** The cache of the client's results. */
   readonly cache: ClientCache
   /**
-   * The name and version that the server last gave: unverified, for display. Undefined before its first answer
-   * (basic/index, `_meta`).
+   * The name and version in the last response of the server, unverified and for display only. Undefined before the
+   * first response (basic/index, `_meta`).
    */
   readonly serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /**
-   * Closes what extensions opened and, if the client was made of a connection, the connection. Clients that share a
-   * connection close the connection instead.
+   * Closes the resources of extensions and the connection of the client. For clients that share a connection, close the
+   * connection itself instead. A server in this process is not closed.
    */
   close(): Promise<void>
 }

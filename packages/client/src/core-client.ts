@@ -20,7 +20,7 @@ import { createToolCalls, toSendToolCall } from './tools/call-tool.ts'
 import { createOutputCheckLookup } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'
 
-/** The parts of a client behind its extensions. */
+/** The inputs of a client without its extensions. */
 export interface CoreClientContext {
   readonly exchange: Exchange
   readonly connection: ConnectionView
@@ -35,7 +35,7 @@ export interface CoreClient {
   readonly callTool: ReturnType<typeof toSendToolCall>
 }
 
-/** Makes the calls of a client, without its extensions. */
+/** Creates the calls of a client, without its extensions. */
 export function createCoreClient({ exchange, connection, options, constants }: CoreClientContext): CoreClient {
   const { versions, maxPages, maxListSize } = constants
   const onServerInfo = (serverInfo: Client['serverInfo']): void => void (client.serverInfo = serverInfo)
@@ -64,7 +64,7 @@ export function createCoreClient({ exchange, connection, options, constants }: C
     errorContextOf: getErrorContext,
     abandonRound: state.identity.abandonRound,
   })
-  // A member that is set, because a getter in a literal would cost each client 1.5 KB.
+  // `serverInfo` is a property that is set, because a getter in this literal would use 1.5 KB of memory in each client.
   const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)

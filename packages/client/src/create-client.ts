@@ -39,11 +39,11 @@ function checkClientOptions<Options extends ClientOptions>(options: Options): Op
 }
 
 /**
- * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent until a call is made, and
- * no call needs another one first. A server in this process gives the client the types of its tools and prompts. For
- * another one write `createClient<typeof server>(…)`, with an `import type`. With that type argument the members of
- * extensions have no types, because TypeScript infers all type arguments or none. Subscriptions are not opened again
- * over a connection that was closed here.
+ * Makes a client of a connection, a server in this process, or any exchange. The client sends nothing before its first
+ * call, and any call can be the first. A server in this process gives the client the types of its tools and prompts.
+ * For a server elsewhere write `createClient<typeof server>(…)`, with an `import type`. With that type argument the
+ * members of extensions have no types, because TypeScript infers all type arguments or none. Subscriptions are not
+ * opened again after the program has closed the connection.
  *
  * @example
  * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [tasks()] })
@@ -73,10 +73,11 @@ export function createClientWith<
   const { extensions = [], use = [] } = checkClientOptions(options)
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
-  // V8 gives each object with a property behind a spread a hidden class of its own, which stays with the client.
+  // `Object.assign` and not a spread: V8 creates a hidden class for each object with a property after a spread, and the
+  // class lives as long as the client.
   const log = createLog(options.log, '@x/client')
   const clientOptions = Object.assign({}, options, { capabilities, log })
-  // Extensions start once the client is there, and wrap its exchange all the same.
+  // Extensions need the client, and the client sends through their middleware. So the exchange is set after both exist.
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
   const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions, constants })
@@ -121,11 +122,14 @@ export function createClientWith<
     close,
     [Symbol.asyncDispose]: close,
   }
-  // The members are those of the extensions in the list, as their types say. `server` stays a getter.
+  // The members are those of the extensions in the list, which the type names and TypeScript cannot check.
   return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
-/** A connection is closed with its client. A server in this process has an end of its own. */
+/**
+ * Returns the connection of a target. A client closes its connection, but not a server in this process, so that the
+ * connection to such a server has no `close`.
+ */
 function connectionOf(target: ClientTarget): ConnectionView {
   if (typeof target === 'function') return { exchange: target }
   return 'attachHost' in target ? { exchange: target.exchange } : target

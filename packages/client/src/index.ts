@@ -5,14 +5,7 @@
  */
 
 export type { ClientCache } from './caching/cache.ts'
-export {
-  type CacheEntries,
-  type CacheEntry,
-  type CachePartition,
-  type CacheStore,
-  type CacheStoreOptions,
-  createCacheStore,
-} from './caching/cache-store.ts'
+export { createCacheStore } from './caching/cache-store.ts'
 export type { CallToolFunction, SendToolCall, ToolOutcome } from './tools/call-tool.ts'
 export {
   type CallErrorContext,
@@ -44,7 +37,14 @@ export type {
 } from './typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
-export type { CoreClientOptions } from './request/options.ts'
+export type {
+  CacheEntries,
+  CacheEntry,
+  CachePartition,
+  CacheStore,
+  CacheStoreOptions,
+  CoreClientOptions,
+} from './request/options.ts'
 export type { MultiRoundCalls } from './rounds/multi-round-calls.ts'
 export type { MultiRoundMethod, MultiRoundResults } from './request/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'

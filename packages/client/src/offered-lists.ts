@@ -4,7 +4,7 @@ import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
 import { createList, type List, type ListContext } from './request/lists.ts'
 import type { ListFetchers } from './subscriptions/fresh-lists.ts'
 
-/** The lists of a server's offers. */
+/** The lists of a server's tools, prompts, resources and resource templates. */
 export interface OfferedLists {
   readonly tools: List<Tool>
   readonly prompts: List<Prompt>
@@ -12,7 +12,7 @@ export interface OfferedLists {
   readonly templates: List<ResourceTemplate>
 }
 
-/** Creates the lists of one client, with their first use. Tools pass through its index. */
+/** Returns a function that creates the lists of one client with its first call. Listed tools are added to the index. */
 export function createOfferedLists(context: ListContext, toolIndex: ToolIndex): () => OfferedLists {
   let lists: OfferedLists | undefined
   return () =>

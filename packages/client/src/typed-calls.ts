@@ -1,13 +1,16 @@
 import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
 import type { CallOptions } from './request/call-options.ts'
 
-/** The result of a tool whose types are known. The server declares them, and `outputSchemaCompiler` checks results. */
+/**
+ * The result of a tool with the type that the server declares. Only the option `outputSchemaCompiler` checks a result
+ * against its schema.
+ */
 export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
   /** Absent when the tool failed (`isError`). */
   readonly structuredContent?: Output
 }
 
-/** The parameters of a typed call: arguments that may be empty may be left out. */
+/** The parameters of a typed call. The arguments can be omitted if all of them are optional. */
 export type CallParameters<Input> = Input extends undefined
   ? [args?: Readonly<Record<string, never>>, options?: CallOptions]
   : object extends Input
@@ -17,11 +20,12 @@ export type CallParameters<Input> = Input extends undefined
       : [args: Input, options?: CallOptions]
 
 /**
- * Names that are no calls: promises and JSON look them up, and every object has the others. Use `callTool` for them.
+ * Names for which `client.tools` has no function, because JavaScript reads them from every object. Call tools of such
+ * names with `callTool`.
  */
 export type UncallableName = 'then' | 'toJSON' | keyof typeof Object.prototype
 
-/** A function per tool. Only the types of tools that are used cost the compiler time. */
+/** A function per tool. The compiler resolves only the types of tools that a program calls. */
 export type ToolFunctions<Tools> = {
   readonly [Name in Exclude<keyof Tools, UncallableName>]: Tools[Name] extends {
     readonly input: infer Input
@@ -38,7 +42,10 @@ export type PromptFunctions<Prompts> = {
   ) => Promise<GetPromptResult>
 }
 
-/** The functions of a server whose types the client was not given: write `createClient<typeof server>(…)`. */
+/**
+ * The functions of a server whose types are not known to the client. `createClient<typeof server>(…)` gives it the
+ * types.
+ */
 export interface UnknownServer extends Readonly<Record<never, never>> {}
 
 /** The tools and prompts of a server as functions. */
@@ -52,17 +59,17 @@ export interface TypedCalls<Types> {
   readonly prompts: Types extends { readonly prompts: infer Prompts } ? PromptFunctions<Prompts> : UnknownServer
 }
 
-/** The target of all named calls, which has only the members that every object has. */
+/** The proxy target of all named calls, an object without members. */
 const proxyTarget: UnknownServer = Object.freeze({})
 
 type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions) => Promise<Result>
 
-/** Makes an object with a function for every name, which is made with its first use. */
+/** Creates an object that has a function for every name. Each function is created with its first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
   let callsByName: Map<string, (args?: Args, options?: CallOptions) => Promise<Result>> | undefined
   return new Proxy(proxyTarget, {
     get(target, name) {
-      // An object with `then` would be called when it is awaited, and one with `toJSON` when it is serialized.
+      // `await` would call a member `then`, and `JSON.stringify` a member `toJSON`.
       if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
         return Reflect.get(target, name)
       }

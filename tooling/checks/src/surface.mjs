@@ -85,7 +85,7 @@ function isExported({ modifiers }) {
 
 /**
  * Lists the options of a type. A group counts as its members: an object of the packages whose members are data and all
- * optional.
+ * optional. A value that the protocol defines, such as capabilities, counts as one option.
  * @param {ts.Type} type
  * @param {{ checker: ts.TypeChecker, node: ts.Node, prefix: string }} place
  * @returns {string[]}
@@ -109,7 +109,8 @@ function groupsOf(type, checker) {
   const parts = type.isUnion() ? type.types : [type]
   return parts.filter((part) => {
     const declared = part.symbol?.declarations?.[0]
-    if (declared === undefined || !/\/packages\/[^/]+\/src\//.test(declared.getSourceFile().fileName)) return false
+    if (declared === undefined || !/\/packages\/(?!schema\/)[^/]+\/src\//.test(declared.getSourceFile().fileName))
+      return false
     const members = checker.getPropertiesOfType(part)
     if (members.length === 0 || part.getCallSignatures().length > 0) return false
     return members.every((member) => {

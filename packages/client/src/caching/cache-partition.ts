@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { CacheEntry, CachePartition } from './cache-store.ts'
+import type { CacheEntry, CachePartition } from '../request/options.ts'
 
 /** The part of a request that determines its result (server/utilities/caching, cache key). */
 export interface CacheKey {
@@ -7,25 +7,25 @@ export interface CacheKey {
   readonly params: JsonObject
 }
 
-/** Receives the request of each stored result. */
+/** Called with the request of each stored result. */
 export type CacheVisitor = (key: CacheKey) => void
 
-/** Returns true when a result is stale for good. */
+/** Returns true for the key of a stale result. */
 export type StaleKeyPredicate = (key: CacheKey) => boolean
 
 /** A request whose result may be stored. */
 export interface PendingRead {
   /** Stores the result, unless it became stale meanwhile. */
   store(entry: CacheEntry): void
-  /** Does not store the result, and removes an earlier one when `mustDeleteEntry`. */
+  /** Ends the read without storing a result. With `mustDeleteEntry` the earlier stored result is removed. */
   discard(mustDeleteEntry?: boolean): void
 }
 
-/** The results of one partition of a store, with the requests whose results it will store. */
+/** The results of one partition of a store, and the running requests whose results will be stored. */
 export interface OpenedPartition {
   find(key: CacheKey): CacheEntry | undefined
   beginRead(key: CacheKey): PendingRead
-  /** Removes stale results. Results that are being requested at this moment are not stored. */
+  /** Removes stale results. The results of running requests for the same keys are not stored either. */
   removeStaleEntries(isStale: StaleKeyPredicate): void
   /** Visits the results that are stored now. */
   forEach(visit: CacheVisitor): void
@@ -49,7 +49,7 @@ export function openPartition({ entries: store, name: partition }: CachePartitio
     beginRead: (key) => {
       const pendingRead: PendingRead = {
         store: (entry) => {
-          // A request whose result became stale while it ran no longer counts as running.
+          // `removeStaleEntries` removed the read if its result became stale while the request ran.
           if (!pendingReads.delete(pendingRead)) return
           store.set(storeKeyOf(key), entry)
           for (const visit of visitors) visit(key)

@@ -1,42 +1,4 @@
-import type { JsonObject } from '@x/schema'
-
-/** A result and the time until which it is fresh. */
-export interface CacheEntry {
-  readonly result: JsonObject
-  /** On the client's clock, in milliseconds. */
-  readonly freshUntil: number
-}
-
-/** The results of a {@link CacheStore}, by keys that begin with the name of their partition. */
-export interface CacheEntries {
-  get(key: string): CacheEntry | undefined
-  set(key: string, entry: CacheEntry): void
-  delete(key: string): void
-  keys(): Iterable<string>
-}
-
-/** A store in the memory of this process, which several clients can share. */
-export interface CacheStore {
-  /**
-   * Returns the partition of this name, for the option `cache` of a client. The name must identify the server and the
-   * principal of the client, because every client with this partition reads its results.
-   */
-  partition(name: string): CachePartition
-}
-
-/** A part of a {@link CacheStore}. Results never cross from one partition to another, public results included. */
-export interface CachePartition extends CacheStore {
-  readonly name: string
-  readonly entries: CacheEntries
-}
-
-/** The bounds of a store. */
-export interface CacheStoreOptions {
-  /** The number of results. Default 500. */
-  readonly maxEntries?: number | undefined
-  /** The length of all results as JSON, in characters. Default 16 million. */
-  readonly maxLength?: number | undefined
-}
+import type { CacheEntries, CacheEntry, CachePartition, CacheStore, CacheStoreOptions } from '../request/options.ts'
 
 const defaults = { maxEntries: 500, maxLength: 16_000_000 } satisfies CacheStoreOptions
 

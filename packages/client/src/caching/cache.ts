@@ -1,6 +1,7 @@
 import { type Clock, platformRuntime } from '@x/core'
 import { type ConnectionView, type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
-import { type CachePartition, createCacheStore } from './cache-store.ts'
+import { createCacheStore } from './cache-store.ts'
+import type { CachePartition } from '../request/options.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import { type OpenedPartition, openPartition, emptyPartition } from './cache-partition.ts'
@@ -8,11 +9,11 @@ import type { ClientRequest, SendOnce } from '../request/request.ts'
 import { type InputRequired, isInputRequired } from '../request/input-required.ts'
 import { stalePredicateByNotification } from '../subscriptions/changes.ts'
 
-/** The cache of a client, with counts of its use. */
+/** The cache of a client, with counts of hits and misses. */
 export interface ClientCache {
-  /** Results that came from the cache. */
+  /** The number of results that came from the cache. */
   readonly hits: number
-  /** Cacheable results that were requested from the server. */
+  /** The number of cacheable results that the client requested from the server. */
   readonly misses: number
   /**
    * Removes the results that a change notification makes stale (server/utilities/caching, interaction with
@@ -23,14 +24,14 @@ export interface ClientCache {
   clear(method?: string): void
 }
 
-/** A cache in front of requests: a fresh result is not requested again. */
+/** A cache around a function that sends requests. It returns a fresh result from the cache. */
 export interface CachedSender {
   readonly send: SendOnce
   readonly cache: ClientCache
   readonly getPartition: () => OpenedPartition
 }
 
-/** Puts a cache in front of requests. `false` leaves them as they are (server/utilities/caching). */
+/** Wraps a function that sends requests with a cache (server/utilities/caching). With `false` nothing is cached. */
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
@@ -48,7 +49,7 @@ export function withCache(
     },
   }
   let openedPartition: OpenedPartition | undefined
-  // Opened with its first use, because most clients of a host call a few tools and nothing else.
+  // Created with its first use, because most clients call a few tools and read nothing that can be cached.
   const getPartition = (): OpenedPartition =>
     (openedPartition ??=
       partition === false ? emptyPartition : openPartition(partition ?? createCacheStore().partition('')))
@@ -60,7 +61,7 @@ export function withCache(
     const cachedEntry = options.refresh ? undefined : getPartition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
       cache.hits += 1
-      // Stored under a key that starts with this method, after its check had accepted it.
+      // The key contains the method, and a result is stored only after the check of its method has accepted it.
       return cachedEntry.result as unknown as CompleteResults[M]
     }
     cache.misses += 1
@@ -74,7 +75,8 @@ export function withCache(
         pendingRead.discard(cachedEntry !== undefined)
         return result
       }
-      // A copy, because a server in this process may hold the object. Frozen, because all callers share it.
+      // The stored result is a copy, because a server in this process may still use the object. It is frozen, because
+      // all callers share it.
       const sharedResult = prepareResult(structuredClone(result))
       pendingRead.store({ result: sharedResult as unknown as JsonObject, freshUntil })
       return sharedResult

@@ -45,8 +45,8 @@ export interface InputHandlers {
   /** Shows a form, and declares `elicitation.form` (client/elicitation, form mode). */
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
-   * Shows a URL in full and opens it outside this program once the user agrees. Declares `elicitation.url`. It is
-   * `https:`, or `http:` of this machine, without credentials, and normalized: its host is in ASCII (Punycode). Never fetch it
+   * Shows a URL in full, and opens it outside this program after the user agrees. Declares `elicitation.url`. The URL
+   * is `https:`, or `http:` of this machine, has no credentials, and its host is in ASCII (Punycode). Never fetch it
    * (client/elicitation, safe URL handling).
    */
   readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined

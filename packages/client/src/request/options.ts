@@ -2,11 +2,11 @@ import type { Clock, Log } from '@x/core'
 import {
   type ClientCapabilities,
   type Implementation,
+  type JsonObject,
   type JsonSchemaCompiler,
   type Middleware,
   protocolVersion,
 } from '@x/schema'
-import type { CachePartition } from '../caching/cache-store.ts'
 import type { InputHandlers } from './input-handlers.ts'
 
 /** The options of a client, without its extensions. */
@@ -74,4 +74,42 @@ export const clientConstants: ClientConstants = {
 /** Returns the facts about the client that each request carries. */
 export function clientInfoOf({ name, version, clientInfo }: CoreClientOptions): Implementation {
   return { name, version, ...clientInfo }
+}
+
+/** A result and the time until which it is fresh. */
+export interface CacheEntry {
+  readonly result: JsonObject
+  /** The monotonic time of the client's clock, in milliseconds. */
+  readonly freshUntil: number
+}
+
+/** The results of a {@link CacheStore}, by keys that begin with the name of their partition. */
+export interface CacheEntries {
+  get(key: string): CacheEntry | undefined
+  set(key: string, entry: CacheEntry): void
+  delete(key: string): void
+  keys(): Iterable<string>
+}
+
+/** A store in the memory of this process, which several clients can share. */
+export interface CacheStore {
+  /**
+   * Returns the partition of this name, for the option `cache` of a client. The name must identify the server and the
+   * principal of the client, because every client with this partition reads its results.
+   */
+  partition(name: string): CachePartition
+}
+
+/** A part of a {@link CacheStore}. Results never cross from one partition to another, public results included. */
+export interface CachePartition extends CacheStore {
+  readonly name: string
+  readonly entries: CacheEntries
+}
+
+/** The bounds of a store. */
+export interface CacheStoreOptions {
+  /** The number of results. Default 500. */
+  readonly maxEntries?: number | undefined
+  /** Characters of all results and their keys, as JSON. Default 16 million. */
+  readonly maxLength?: number | undefined
 }

@@ -24,8 +24,8 @@ interface Reader {
 const endResult: ReadResult = { done: true, value: undefined }
 
 /**
- * Creates a queue that stays as small as the filter, `limit` and one event for each resource, however slow the reader
- * is.
+ * Creates a queue of bounded size, for a reader of any speed. Each list and each resource has one event at most, and
+ * `maxEvents` limits the events of parts of resources.
  */
 export function createEventQueue(maxEvents: number): EventQueue {
   const queuedEvents = new Map<string, SubscriptionEvent>()

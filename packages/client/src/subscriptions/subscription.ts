@@ -1,7 +1,7 @@
 import type { AsyncResource, JsonObject, SubscriptionFilter } from '@x/schema'
 import type { ClientError } from '../request/client-error.ts'
 
-/** The name of a list of the server, as a filter of a subscription has it (basic/patterns/subscriptions). */
+/** The member of a subscription's filter for one list of the server (basic/patterns/subscriptions). */
 export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'
 
 /** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */
@@ -16,12 +16,15 @@ export type SubscriptionEvent =
   /** A subscribed resource, or a part of one, has changed. */
   | { readonly type: 'resourceUpdated'; readonly uri: string }
   /**
-   * The stream ended and is opened again after `retryInMs` milliseconds. Without `error` the server ended it
-   * gracefully, as one does that stops.
+   * The stream ended and is opened again after `retryInMs` milliseconds. Without `error` the server ended the stream
+   * gracefully, as a server that stops does.
    */
   | { readonly type: 'interrupted'; readonly error?: ClientError | undefined; readonly retryInMs: number }
 
-/** Options for opening a stream again: after a pause that doubles each time in a row, less a random half. */
+/**
+ * Options for opening a stream again. The pause before an attempt doubles with each consecutive failure, less a random
+ * half.
+ */
 export interface ReopenOptions {
   /** The first pause, in milliseconds. Default 1000. */
   readonly pauseMs?: number | undefined
@@ -30,11 +33,11 @@ export interface ReopenOptions {
    * Default 30,000.
    */
   readonly maxPauseMs?: number | undefined
-  /** Attempts in a row before the subscription ends. Default: without limit. */
+  /** The number of consecutive attempts after which the subscription ends. Default: without limit. */
   readonly attempts?: number | undefined
 }
 
-/** Options of `client.listen` beside its filter. */
+/** Options of `client.listen`. */
 export interface ListenOptions {
   /**
    * Ends the subscription, whose iteration then rejects with `signal.reason`. If it has already aborted, nothing is
@@ -48,19 +51,20 @@ export interface ListenOptions {
    * time limit.
    */
   readonly openTimeoutMs?: number | undefined
-  /** Further `_meta`, such as `traceparent`. It cannot replace what the client writes itself. */
+  /**
+   * Further members of `_meta`, such as `traceparent`. They cannot replace the members that the client writes itself.
+   */
   readonly meta?: JsonObject | undefined
 }
 
 /**
- * Changes on the server, in their order. It is read once: a second loop throws a `TypeError`. Leaving the loop closes
- * it.
- *
- * The iteration rejects with `ClientError` when the server rejects the subscription for good, or when the attempts to
- * open a stream again are used up. A slow reader misses no change and receives none twice: a waiting change is not
- * queued again, and after a stream was opened again, its `opened` stands for all that waited before.
+ * The changes on the server, in their order. One loop can read a subscription, and a second loop throws a `TypeError`.
+ * Leaving the loop closes the subscription.  The iteration rejects with `ClientError` when the server rejects the
+ * subscription for good, or when the attempts to open a stream again are used up. A slow reader misses no change and
+ * receives none twice: a change that is queued already is not queued again. When a stream is opened again, its event
+ * `opened` replaces all queued events.
  */
 export interface Subscription extends AsyncIterable<SubscriptionEvent>, AsyncResource {
-  /** Ends the subscription: the server is notified, and the iteration ends. Resolves when both have happened. */
+  /** Ends the subscription at the server, and the iteration. Resolves when both have ended. */
   close(): Promise<void>
 }

@@ -2,13 +2,13 @@ import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompt
 import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '../forms/form.ts'
 
-/** The person left the prompt without an answer. */
+/** The result of a prompt that the user left without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
 
 /** The value of a field, or `undefined` when it stays empty. */
 type FieldAnswer<T> = T | undefined | typeof abandonedForm
 
-/** Asks for one field with the prompt that suits its type. */
+/** Asks for one field, with the prompt for the type of the field. */
 export async function askField(
   field: FormField,
   terminal: Terminal,
@@ -73,12 +73,15 @@ interface ChoicePrompt {
 
 const emptyChoiceIndex = -1
 
-/** Asks for one of the labels and returns its index, because a value could equal the one that means none. */
+/**
+ * Asks the user to choose one of the labels. Returns its index and not a value, because a value could equal the mark
+ * for no choice.
+ */
 async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
   const { message, terminal, initialIndex = emptyChoiceIndex, canBeEmpty } = prompt
   const choiceOptions = labels.map((label, value) => ({ value, label }))
   const options = canBeEmpty ? [...choiceOptions, { value: emptyChoiceIndex, label: '(leave empty)' }] : choiceOptions
-  // A prompt without options cannot be answered, only left.
+  // A prompt without options cannot be answered.
   if (options.length === 0) return abandonedForm
   const initialOption = initialIndex === emptyChoiceIndex ? {} : { initialValue: initialIndex }
   const selection = await select({ message, options, ...initialOption, ...streamsOf(terminal) })
@@ -112,8 +115,8 @@ function streamsOf({ input, output, signal }: Terminal): Terminal {
 const maxShownLength = 4_000
 
 /**
- * Returns a text from a server as a terminal may show it, at most 4,000 code units of it. Escape sequences, and
- * characters that turn or hide others, could make a question look like another one: each becomes a space.
+ * Returns a text of a server in a form that is safe in a terminal, at most 4,000 code units. Escape sequences, and
+ * characters that reverse or hide others, could make a question look like another question. Each becomes a space.
  */
 export function toDisplayText(text: string): string {
   const printableText = text.replaceAll(/[^\P{C}\n]/gu, ' ')
@@ -124,6 +127,6 @@ export function toDisplayText(text: string): string {
 export interface Terminal {
   readonly input: Readable
   readonly output: Writable
-  /** Takes the question away. */
+  /** Aborts when the question must be removed from the terminal. */
   readonly signal: AbortSignal
 }

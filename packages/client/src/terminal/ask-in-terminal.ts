@@ -4,7 +4,7 @@ import { type Form, readForm } from '../forms/form.ts'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
 import { askField, abandonedForm, toDisplayText, type Terminal } from './ask-field.ts'
 
-/** The ways in which a person can dismiss a question. */
+/** The ways in which a user can dismiss a question. */
 const declineOptions = [
   { value: 'decline', label: 'Decline: I do not want to answer this' },
   { value: 'cancel', label: 'Cancel: not now' },
@@ -28,8 +28,8 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
 }
 
 /**
- * Shows the whole address of a page, with its host apart, and asks if it is to be opened (client/elicitation, safe URL
- * handling). Rejects with the signal's reason.
+ * Shows the whole URL of a page and its host on a line of its own, and asks the user whether to open it
+ * (client/elicitation, safe URL handling). Rejects with the signal's reason.
  */
 export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
   const { output, signal } = terminal
@@ -48,7 +48,7 @@ interface PromptOption {
   readonly label: string
 }
 
-/** Asks for one of several ways. Esc and Ctrl-C choose "cancel". */
+/** Asks the user to choose one of several options. Esc and Ctrl-C choose "cancel". */
 async function chooseOption(
   message: string,
   offeredOptions: readonly PromptOption[],

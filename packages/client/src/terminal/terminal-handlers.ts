@@ -4,15 +4,15 @@ import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../re
 import { askInTerminal, confirmOpenUrl } from './ask-in-terminal.ts'
 import { toDisplayText, type Terminal } from './ask-field.ts'
 
-/** The streams of the terminal, and the way to a browser. */
+/** The streams of the terminal, and a function that opens a browser. */
 export interface TerminalOptions {
-  /** The keys of the person. `process.stdin` by default. */
+  /** The stream of the user's keys. Default: `process.stdin`. */
   readonly input?: Readable | undefined
-  /** The place of the prompts. `process.stdout` by default. */
+  /** The stream of the prompts. Default: `process.stdout`. */
   readonly output?: Writable | undefined
   /**
-   * Opens a page to which the person has agreed. Without it servers may ask for forms only. An error that it throws
-   * fails the call.
+   * Opens a page after the user has agreed. Without this function servers can ask for forms only. An error that it
+   * throws fails the call.
    */
   readonly openPage?: ((url: string) => Awaitable<void>) | undefined
 }
@@ -21,8 +21,7 @@ const noTerminalMessage =
   'terminalHandlers: the standard input is not a terminal; start the program in one, or give another input'
 
 /**
- * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or
- * servers come one after the other, each under the name of its server (client/elicitation).
+ * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or servers are shown one after the other, each with the name of its server (client/elicitation).
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', ...terminalHandlers() })
@@ -35,7 +34,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
   }
   let lastAnswer: Promise<unknown> = Promise.resolve()
 
-  /** Waits for the questions before this one: two prompts at once would both take every key. */
+  /** Waits for the earlier questions, because two prompts at once would both receive every key. */
   const enqueueQuestion = (
     context: InputContext,
     showQuestion: (terminal: Terminal) => Promise<ElicitAnswer>,

@@ -22,19 +22,19 @@ export const form = (properties: JsonObject, more: JsonObject = {}): JsonObject 
 /** A request for a name. */
 export const nameFormRequest: JsonObject = form({ name: { type: 'string' } }, { required: ['name'] })
 
-/** A request for a page. */
+/** A request to open a page. */
 export const createUrlRequest = (url: string): JsonObject => ({
   method: 'elicitation/create',
   params: { mode: 'url', message: 'Go there', url },
 })
 
-/** A request for a sample. */
+/** A request to sample a model. */
 export const createSamplingRequest = (more: JsonObject = {}): JsonObject => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10, ...more },
 })
 
-/** An exchange that gives its answers in turn, and `done` after the last. */
+/** An exchange that returns its answers one after the other, and `done` after the last. */
 export function createSequentialExchange(
   ...answers: readonly (JsonObject | ((received: ReceivedRequest) => JsonObject))[]
 ): ScriptedExchange {

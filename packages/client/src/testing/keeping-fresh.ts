@@ -5,11 +5,11 @@ import { flushPromises } from './asking.ts'
 import { createMinimalTool, hostInfo, type ReceivedRequest, type Script, createToolsPage } from './scripted-exchange.ts'
 import { type StreamingExchange, createStreamingExchange } from './streaming.ts'
 
-/** A result that is fresh for long. */
+/** Members of a result that is fresh for a long time. */
 export const cacheableFields = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
 /** The filter of all lists. */
 export const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
-/** What a request is for, in one word. */
+/** The target of a request in one word. */
 export const requestedItemOf = ({ request, params }: ReceivedRequest): unknown =>
   params.uri ?? params.cursor ?? request.method
 
@@ -26,7 +26,7 @@ export const defaultScript: Script = ({ request, params }) => {
   return { ...cacheableFields, contents: [] }
 }
 
-/** A client whose cache is to be kept fresh, and a server whose streams the test holds. */
+/** A client whose cache is kept fresh, and a server whose streams the test controls. */
 export interface KeepFreshFixture {
   readonly clock: ManualClock
   readonly exchange: StreamingExchange
@@ -34,7 +34,7 @@ export interface KeepFreshFixture {
   /** The errors that were reported. */
   readonly errors: unknown[]
   readonly keepFresh: (options?: KeepFreshOptions) => KeepFresh
-  /** Lets everything happen that happens by itself within a time, and gives what was asked for. */
+  /** Advances the clock, and returns the targets of the requests that the client sent meanwhile. */
   readonly pass: (ms?: number) => Promise<unknown[]>
 }
 

@@ -17,16 +17,16 @@ export interface OpenStream {
   readonly id: RequestId
   /** Sends a notification with the id of this subscription. */
   notify(method: string, params?: JsonObject): void
-  /** Acknowledges. By default all that was asked for. */
+  /** Acknowledges the subscription. Default: its whole filter. */
   acknowledge(notifications?: JsonObject): void
-  /** Ends in good order. */
+  /** Ends the stream gracefully. */
   end(): void
   refuse(error: WireError): void
-  /** Breaks off. */
+  /** Ends the stream with an error. */
   fail(error: unknown): void
 }
 
-/** An exchange whose streams the test holds. */
+/** An exchange whose streams the test controls. */
 export interface StreamingExchange extends ScriptedExchange {
   readonly streams: OpenStream[]
   /** The stream that was opened last. */
@@ -41,7 +41,7 @@ export function createStreamingExchange(script: Script = () => ({})): StreamingE
     if (request.method !== 'subscriptions/listen') return others(request, call)
     return new Promise<RpcResponse>((resolve, reject) => {
       streams.push(openStream(request, call, { resolve, reject }))
-      // As a transport does: what was cancelled ends.
+      // A transport ends a cancelled request in the same way.
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
     })
   }
@@ -88,7 +88,7 @@ export const promptsListChangedMethod = 'notifications/prompts/list_changed'
 export const resourcesListChangedMethod = 'notifications/resources/list_changed'
 export const resourceUpdatedMethod = 'notifications/resources/updated'
 
-/** The next events, as many as there are up to the end. */
+/** Returns the next events, fewer if the stream ends before. */
 export async function collectItems<T>(iterator: AsyncIterator<T>, count: number): Promise<T[]> {
   const events: T[] = []
   for (let index = 0; index < count; index += 1) {

@@ -20,22 +20,24 @@ import type { KnownTool, ToolIndex } from './tool-index.ts'
 export interface ToolCallsContext {
   readonly sendOnce: SendOnce
   readonly toolIndex: ToolIndex
-  /** Reads the whole list, so that the index knows it. */
+  /** Reads the whole list of tools, so that the index contains all of them. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
-  /** The check of a tool's output, or `undefined` when nothing is to be checked. */
+  /** Returns the check of a tool's output. Undefined if the client checks no outputs. */
   readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
-/** Calls a tool by name. A result with `isError` is a result: the model reads it (server/tools, error handling). */
+/**
+ * Calls a tool by name. A result with `isError` does not reject, because it is meant for the model (server/tools, error
+ * handling).
+ */
 export type CallToolFunction = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
 
-/** A call of a tool, with its rounds. */
+/** Calls a tool, through all its rounds. */
 export type SendToolCall = (name: string, args: JsonObject, options: CallOptions) => Promise<ToolOutcome>
 
 /**
- * The outcome of a tool's call: its checked result, or a result of a type that the client itself does not know,
- * unchecked.
+ * The outcome of a tool's call: its checked result, or an unchecked result of a type that only an extension may know.
  */
 export type ToolOutcome =
   | { readonly resultType: 'complete'; readonly result: CallToolResult }
@@ -49,19 +51,22 @@ export interface ToolCallFactory {
   create(params: JsonObject, options: CallOptions): MultiRoundCall<'tools/call'>
 }
 
-// Names come from models, which invent some.
+// The number of names that a client remembers. Names come from models, which may invent any number of them.
 const maxRememberedToolLookups = 1000
 
 /**
- * Creates the calls of tools. Arguments that a known tool requires in headers are repeated there. When the server finds
- * them wrong, its list is read again and the request is repeated once (basic/transports/streamable-http, client
- * behavior). The server checks headers before it runs anything, in every round.
+ * Creates the calls of tools. Headers repeat the arguments for which a listed tool requires it. If the server rejects
+ * the headers, the client reads the list of tools again and repeats the request once (basic/transports/streamable-http,
+ * client behavior). The repetition is safe, because a server checks headers before it runs the tool, in every round.
  */
 export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
   const { sendOnce, toolIndex, listTools, getOutputCheck } = context
-  // Made with its first use: a program may have thousands of clients, few of which look a tool up.
+  // Created with its first use, because a program may have thousands of clients, few of which look up a tool.
   let lookups: Map<string, Promise<unknown>> | undefined
-  /** Lists the tools once for a name that no list has had. Calls that need it at the same time share the request. */
+  /**
+   * Lists the tools once for a name that no list has contained. Calls that need the list at the same time share the
+   * request.
+   */
   const lookUpTool = (name: string, options: CallOptions): Promise<unknown> | undefined => {
     if (toolIndex.find(name)) return undefined
     lookups ??= new Map()
@@ -75,12 +80,12 @@ export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
     return lookup
   }
   return {
-    // Only the definition of a tool says that it has no output schema and needs no check.
+    // A check needs the definition of the tool, which has the output schema.
     prepareCall: (name, options) => (getOutputCheck ? lookUpTool(name, options) : undefined),
     create: (params, callOptions) => {
       const name = String(params.name)
       const isSafeToRepeat = async (): Promise<boolean> => {
-        // A list that cannot be read leaves the tool unknown.
+        // If the list cannot be read, the tool stays unknown, and its call is not repeated.
         await lookUpTool(name, callOptions)?.catch(() => {})
         return isRepeatable(toolIndex.find(name))
       }
@@ -105,14 +110,14 @@ export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
 }
 
 /**
- * Returns true when a call of the tool may be sent again: a server that honours idempotency keys marks the tools that
- * do nothing twice.
+ * Returns true if repeating a call of the tool has no further effect. A server that supports idempotency keys marks
+ * such tools in their `_meta`.
  */
 function isRepeatable(knownTool: KnownTool | undefined): boolean {
   return isRestartable(knownTool) || knownTool?.tool._meta?.[projectMetaKeys.keyedEffects] === true
 }
 
-/** Returns true when a call may begin anew, with answers that may be others. */
+/** Returns true if a call of the tool may start again from its first round, with answers that may differ. */
 function isRestartable(knownTool: KnownTool | undefined): boolean {
   const { readOnlyHint, idempotentHint } = knownTool?.tool.annotations ?? {}
   return readOnlyHint === true || idempotentHint === true
@@ -129,7 +134,7 @@ function withHeaderParams(
   return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
 }
 
-// The error is raised here: it must not pass for one of the server.
+// An error that is thrown here becomes a `ClientError`, so that it is not taken for an error of the server.
 function headerParamsOf(
   declaredHeaders: readonly HeaderParam[],
   args: JsonObject,
@@ -156,26 +161,28 @@ function createOutputCheck(
   return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 
-// The list is not part of the call: its progress and logs do not concern the caller.
+// Returns the options of a call that also apply to a list that is read for it. Progress and logs of the list do not
+// concern the caller.
 function toReadOptions({ signal, timeoutMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, meta }
 }
 
-/** Returns a result of a type that this client does not know to the extensions, which might. */
+/** Wraps `callTool` for extensions: a result of a type that this client does not know is an outcome, and no error. */
 export function toSendToolCall(callTool: CallToolFunction): SendToolCall {
   return async (name, args, options) => {
     try {
       return { resultType: 'complete', result: await callTool(name, args, options) }
     } catch (error) {
       const result = unknownTypeResultOf(error)
-      // Lists that are read for the call are requests of their own, in which only the known types may come.
+      // An unknown type in a list that was read for the call is an error: extensions define types for calls of tools
+      // only.
       if (result === undefined || !(error instanceof ClientError) || error.method !== 'tools/call') throw error
       return { resultType: 'other', result, error }
     }
   }
 }
 
-/** Rejects when no extension has completed a result of a type that this client does not know. */
+/** Makes `callTool` of a wrapped call. It rejects if no extension has completed a result of an unknown type. */
 export function toCallTool(call: SendToolCall): CallToolFunction {
   return async (name, args = {}, options = {}) => {
     const outcome = await call(name, args, options)

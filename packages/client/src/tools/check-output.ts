@@ -8,8 +8,8 @@ export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContex
 type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }
 
 /**
- * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server: they
- * are checked before they are compiled, so that none is fetched and none is endless, and each is compiled once. Throws
+ * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server. Each is
+ * checked before it is compiled, so that no reference is fetched and its size is bounded, and is compiled once. Throws
  * {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
  */
 export function createOutputCheckLookup(

@@ -1,13 +1,16 @@
 import type { Log } from '@x/core'
 import { type ListToolsResult, type HeaderParam, parseHeaderParams, type Tool, type Icon, type Icons } from '@x/schema'
 
-/** A tool as it was last listed, and the arguments that HTTP headers repeat. */
+/** The definition of a tool in the last list, and its arguments that HTTP headers repeat. */
 export interface KnownTool {
   readonly tool: Tool
   readonly headerParams: readonly HeaderParam[]
 }
 
-/** The tools that one client has seen in lists. A call of any other tool is sent as it is. */
+/**
+ * The tools of the lists that one client has read. A call of a tool that is not in the index is sent without header
+ * arguments.
+ */
 export interface ToolIndex {
   /** Returns the valid tools of a page, and remembers them. */
   addPage(page: ListToolsResult): readonly Tool[]
@@ -17,14 +20,14 @@ export interface ToolIndex {
 const maxKnownTools = 10_000
 
 /**
- * Creates the index of the tool definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left
- * out with a warning, over every transport: the list of tools does not depend on the transport
+ * Creates the index of the tool definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is
+ * left out with a warning. This applies to every transport, so that the list of tools does not depend on the transport
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export function createToolIndex(log: Log): ToolIndex {
-  // Most clients list no tools.
+  // Created with its first use, because most clients list no tools.
   let knownTools: Map<string, KnownTool> | undefined
-  // A page from the cache was indexed before.
+  // A page from the cache is already indexed, and is not indexed again.
   let acceptedTools: WeakMap<ListToolsResult, readonly Tool[]> | undefined
   const addTool = (tool: Tool): boolean => {
     knownTools ??= new Map()
@@ -66,7 +69,6 @@ export function withSafeIcons<Item extends Icons>(item: Item): Item {
 }
 
 function isSafeIcon({ src }: Icon): boolean {
-  // The scheme ends at the first colon. A browser would skip white space and control characters before it. This check
-  // does not.
+  // A browser skips white space and control characters before the scheme. This check rejects them.
   return /^https:\/\//i.test(src) || /^data:image\//i.test(src)
 }
