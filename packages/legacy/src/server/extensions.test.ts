@@ -46,10 +46,11 @@ test('extensions of a server are announced to older clients, and those of a clie
   expect((await client.post(call)).json).toMatchObject({ result: { content: [{ text: 'true' }] } })
 })
 
-test('methods and notifications of extensions are served to clients that declare extensions [LEX-002]', async () => {
+test('methods and notifications of extensions are served, also to a client that declares none [LEX-002]', async () => {
   const { client, received } = serve()
   await client.initialize()
-  expect(await client.request('com.example/count')).toMatchObject({ error: { code: -32601 } })
+  expect(await client.request('com.example/count')).toMatchObject({ result: { count: 3 } })
+  expect(await client.request('com.example/unknown')).toMatchObject({ error: { code: -32601 } })
   await client.initialize({ capabilities: { extensions: { [uiExtension]: {} } } })
   expect(await client.request('com.example/count')).toMatchObject({ result: { count: 3 } })
   expect((await client.post({ jsonrpc: '2.0', method: 'com.example/seen', params: {} })).status).toBe(202)

@@ -37,10 +37,12 @@ const sharedMethods: ReadonlySet<string> = new Set([
   'completion/complete',
 ])
 
-/** Returns true for a method that is passed to the server: one of both revisions, or of an extension. */
-export function isServedMethod(method: string, { capabilities }: LegacyClient): boolean {
-  if (sharedMethods.has(method)) return true
-  return capabilities.extensions !== undefined && findMethodRow(method) === undefined && !legacyMethods.has(method)
+/**
+ * Returns true for a method that is passed to the server: one of both revisions, or of an extension. A client may use an
+ * extension that it has not declared: the official helper for skills reads the capabilities of the server alone.
+ */
+export function isServedMethod(method: string): boolean {
+  return sharedMethods.has(method) || (findMethodRow(method) === undefined && !legacyMethods.has(method))
 }
 
 /** Methods of older revisions that this one does not have. */

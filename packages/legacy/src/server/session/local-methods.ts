@@ -52,7 +52,7 @@ export function serveLocalMethod(
 ): Promise<RpcResponse> | undefined {
   const handler = localMethods.get(request.method)
   if (handler !== undefined) return answerLocalMethod(handler, request, { clientSettings, deps })
-  if (isServedMethod(request.method, clientSettings.client)) return undefined
+  if (isServedMethod(request.method)) return undefined
   return Promise.resolve(createUnknownMethodResponse(request))
 }
 

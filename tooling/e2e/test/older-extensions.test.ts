@@ -1,0 +1,115 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { SKILLS_EXTENSION_ID, SkillsClient } from '@modelcontextprotocol/client/ext/skills'
+import { memorySkillFiles, type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills'
+import { legacy } from '@x/legacy'
+import type { ServerExtension } from '@x/schema'
+import { createServer, resource, tool } from '@x/server'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { expect, test } from 'vitest'
+import { keys, stateWith } from './asking.ts'
+
+const uiExtension = 'io.modelcontextprotocol/ui'
+const page = 'ui://chart/page.html'
+const manifest = '---\nname: charts\ndescription: Draws charts\n---\nUse the tool `chart`.\n'
+const cached = { ttlMs: 60_000, cacheScope: 'public' } as const
+
+/** The Skills extension (SEP-2640) with one skill. */
+async function skillsExtension(): Promise<ServerExtension<'skills', object>> {
+  const entry: Skill = await skillEntry('charts', { 'SKILL.md': manifest })
+  return {
+    side: 'server',
+    name: 'skills',
+    identifier: SKILLS_EXTENSION_ID,
+    capabilities: {},
+    start: () => ({
+      api: {},
+      methods: {
+        'skills/list': () => ({ skills: [entry], ...cached }),
+        'skills/get': () => ({ skill: entry, ...cached }),
+      },
+    }),
+  }
+}
+
+/** A server with skills and an app, and a notification of an extension that a client sends. */
+async function serveExtensions(): Promise<{ readonly http: HttpServer; readonly received: readonly string[] }> {
+  const received: string[] = []
+  const notes: ServerExtension<'notes', object> = {
+    side: 'server',
+    name: 'notes',
+    identifier: 'com.example/notes',
+    notifications: ['com.example/seen'],
+    start: () => ({ api: {}, receive: ({ method }) => void received.push(method) }),
+  }
+  const chart = tool('chart', {
+    description: 'Draws a chart, as a page where the host shows pages',
+    meta: { ui: { resourceUri: page } },
+    run: (_, ctx) => (ctx.can(uiExtension) ? 'as a page' : 'as text'),
+  })
+  const server = createServer({
+    name: 'extended',
+    version: '1.0.0',
+    state: stateWith(keys.first),
+    tools: [chart],
+    resources: [
+      resource(page, { name: 'Chart', mimeType: 'text/html;profile=mcp-app', read: () => '<!doctype html>' }),
+      resource('skill://charts/SKILL.md', { name: 'charts', mimeType: 'text/markdown', read: () => manifest }),
+    ],
+    extensions: [await skillsExtension(), notes, legacy()],
+  })
+  return { http: await serveHttp(server), received }
+}
+
+async function connect(url: string, extensions?: Record<string, object>): Promise<Client> {
+  const client = new Client(
+    { name: 'host', version: '1.0.0' },
+    { versionNegotiation: { mode: 'legacy' }, capabilities: extensions === undefined ? {} : { extensions } },
+  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  return client
+}
+
+test.each([
+  ['declares the extension', { [SKILLS_EXTENSION_ID]: {} }],
+  ['declares none, as the helper asks for none', undefined],
+])(
+  'the official Skills helper reads skills at 2025-11-25, when its client %s [LEX-001 LEX-002]',
+  async (_, extensions) => {
+    const { http } = await serveExtensions()
+    await using _http = http
+    const client = await connect(http.url, extensions)
+    expect(client.getProtocolEra()).toBe('legacy')
+    const skills = new SkillsClient(client)
+    expect(skills.supported).toBe(true)
+    const [entry] = (await skills.list()).skills
+    expect(entry?.frontmatter).toMatchObject({ name: 'charts' })
+    if (entry === undefined) throw new Error('no skill')
+    expect(await skills.read(entry)).toMatchObject({ verified: true, body: expect.stringContaining('Use the tool') })
+    expect((await skills.get(entry.uri)).skill.uri).toBe(entry.uri)
+    await client.close()
+  },
+)
+
+test('an app at 2025-11-25: the page of its tool is read, and the tool knows that the host shows pages [LEX-001]', async () => {
+  const { http } = await serveExtensions()
+  await using _http = http
+  const host = await connect(http.url, { [uiExtension]: { mimeTypes: ['text/html;profile=mcp-app'] } })
+  const [chart] = (await host.listTools()).tools
+  expect(chart?._meta).toMatchObject({ ui: { resourceUri: page } })
+  expect((await host.readResource({ uri: page })).contents).toMatchObject([{ mimeType: 'text/html;profile=mcp-app' }])
+  expect(await host.callTool({ name: 'chart' })).toMatchObject({ content: [{ text: 'as a page' }] })
+  const plain = await connect(http.url)
+  expect(await plain.callTool({ name: 'chart' })).toMatchObject({ content: [{ text: 'as text' }] })
+  await host.close()
+  await plain.close()
+})
+
+test('a notification of an extension reaches the server at 2025-11-25 [LEX-002]', async () => {
+  const { http, received } = await serveExtensions()
+  await using _http = http
+  const client = await connect(http.url, { 'com.example/notes': {} })
+  await client.transport?.send({ jsonrpc: '2.0', method: 'com.example/seen', params: {} })
+  await client.ping()
+  expect(received).toEqual(['com.example/seen'])
+  await client.close()
+})

@@ -1,0 +1,112 @@
+import { fileURLToPath } from 'node:url'
+import { Client as FirstClient } from '@modelcontextprotocol/sdk-1.0/client/index.js'
+import { StdioClientTransport as FirstStdio } from '@modelcontextprotocol/sdk-1.0/client/stdio.js'
+import { Client as LaterClient } from '@modelcontextprotocol/sdk-1.10/client/index.js'
+import { StdioClientTransport as LaterStdio } from '@modelcontextprotocol/sdk-1.10/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk-1.10/client/streamableHttp.js'
+import { connectAny } from '@x/legacy/client'
+import { serveHttp } from '@x/transport-http/node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { textOf } from './asking.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { ourServerOfBothEras } from './interop/our-definition.ts'
+import { peerOf } from './older-server-peers.ts'
+
+const programOf = (name: string): string =>
+  fileURLToPath(new URL(`../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url))
+
+// The tool that is called exists at no server, so that no service is reached.
+describe.each([
+  ['github', { env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'none' }, tool: 'create_issue' }],
+  ['brave-search', { env: { BRAVE_API_KEY: 'none' }, tool: 'brave_web_search' }],
+  ['google-maps', { env: { GOOGLE_MAPS_API_KEY: 'none' }, tool: 'maps_geocode' }],
+  ['postgres', { args: ['postgresql://127.0.0.1:9/none'], tool: 'query' }],
+  ['puppeteer', { tool: 'puppeteer_navigate' }],
+  ['slack', { env: { SLACK_BOT_TOKEN: 'none', SLACK_TEAM_ID: 'none' }, tool: 'slack_list_channels' }],
+] as const satisfies readonly (readonly [string, ServerCommand])[])('server-%s, of 2024-11-05', (name, command) => {
+  test('is connected to, and its tools are listed and called [LEX-004]', { timeout: 60_000 }, async () => {
+    const { env, args = [], tool }: ServerCommand = command
+    const target = { command: process.execPath, args: [programOf(name), ...args], ...(env && { env }) }
+    await using peer = peerOf(connectAny(target, { handshakeTimeoutMs: 30_000 }))
+    expect((await peer.client.listTools()).map((listed) => listed.name)).toContain(tool)
+    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2024-11-05' })
+    const answer = peer.client.callTool('no_such_tool', {}).then(textOf, String)
+    expect(await answer).toMatch(/no_such_tool|Unknown tool/)
+  })
+})
+
+interface ServerCommand {
+  readonly env?: Readonly<Record<string, string>>
+  readonly args?: readonly string[]
+  /** One of its tools. */
+  readonly tool: string
+}
+
+let program: ChildProgram
+beforeAll(async () => {
+  program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+})
+afterAll(() => program?.[Symbol.asyncDispose]())
+
+type OldClient = FirstClient | LaterClient
+const info = { name: 'old', version: '1.0.0' }
+
+describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<void>]>([
+  [
+    'SDK 1.0.4 over stdio',
+    async (use) => {
+      const client = new FirstClient(info, { capabilities: {} })
+      await client.connect(new FirstStdio({ command: process.execPath, args: [program.path] }))
+      await use(client).finally(() => client.close())
+    },
+  ],
+  [
+    'SDK 1.10.2 over stdio',
+    async (use) => {
+      const client = new LaterClient(info)
+      await client.connect(new LaterStdio({ command: process.execPath, args: [program.path] }))
+      await use(client).finally(() => client.close())
+    },
+  ],
+  [
+    'SDK 1.10.2 over Streamable HTTP',
+    async (use) => {
+      await using http = await serveHttp(ourServerOfBothEras())
+      const client = new LaterClient(info)
+      const transport = new StreamableHTTPClientTransport(new URL(http.url))
+      // The types of the SDK do not allow what its own transport gives under exactOptionalPropertyTypes.
+      await client.connect(transport as Parameters<LaterClient['connect']>[0])
+      await use(client).finally(() => client.close())
+    },
+  ],
+])('the client of %s, which speaks 2024-11-05', (_, connect) => {
+  test('reads lists, prompts, resources and completions, and calls tools [LEX-004]', { timeout: 60_000 }, async () => {
+    await connect(async (client) => {
+      const { tools } = await client.listTools()
+      expect(tools.length).toBeGreaterThan(0)
+      expect(
+        tools.filter((listed) => 'annotations' in listed || 'title' in listed || 'outputSchema' in listed),
+      ).toEqual([])
+      expect(await client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).toMatchObject({
+        content: [{ type: 'text', text: 'Hello, Ada!' }],
+      })
+      expect(await client.callTool({ name: 'broken', arguments: {} })).toMatchObject({ isError: true })
+      const ref = { type: 'ref/prompt', name: 'review' } as const
+      const { completion } = await client.complete({ ref, argument: { name: 'language', value: 'ru' } })
+      expect(completion.values).toEqual(['ruby', 'rust'])
+      const { messages } = await client.getPrompt({ name: 'review', arguments: { language: 'go' } })
+      expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this go' } }])
+      expect((await client.readResource({ uri: 'test://one' })).contents).toMatchObject([{ text: 'Text one' }])
+      expect(await client.ping()).toEqual({})
+    })
+  })
+
+  test('is not asked, and the tool that needs it says so [LEG-014 LEX-004]', { timeout: 60_000 }, async () => {
+    await connect(async (client) => {
+      expect(await client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({
+        isError: true,
+        content: [{ text: 'This needs the client capability elicitation.form' }],
+      })
+    })
+  })
+})
