@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { SKILLS_EXTENSION_ID, SkillsClient } from '@modelcontextprotocol/client/ext/skills'
-import { memorySkillFiles, type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills'
+import { skillEntry } from '@modelcontextprotocol/server/ext/skills'
 import { legacy } from '@x/legacy'
-import type { ServerExtension } from '@x/schema'
+import { isJsonObject, type ServerExtension } from '@x/schema'
 import { createServer, resource, tool } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
@@ -15,7 +15,8 @@ const cached = { ttlMs: 60_000, cacheScope: 'public' } as const
 
 /** The Skills extension (SEP-2640) with one skill. */
 async function skillsExtension(): Promise<ServerExtension<'skills', object>> {
-  const entry: Skill = await skillEntry('charts', { 'SKILL.md': manifest })
+  const entry: unknown = await skillEntry('charts', { 'SKILL.md': manifest })
+  if (!isJsonObject(entry)) throw new Error('The entry is no JSON')
   return {
     side: 'server',
     name: 'skills',
@@ -60,7 +61,9 @@ async function serveExtensions(): Promise<{ readonly http: HttpServer; readonly 
   return { http: await serveHttp(server), received }
 }
 
-async function connect(url: string, extensions?: Record<string, object>): Promise<Client> {
+type ClientCapabilities = NonNullable<NonNullable<ConstructorParameters<typeof Client>[1]>['capabilities']>
+
+async function connect(url: string, extensions?: ClientCapabilities['extensions']): Promise<Client> {
   const client = new Client(
     { name: 'host', version: '1.0.0' },
     { versionNegotiation: { mode: 'legacy' }, capabilities: extensions === undefined ? {} : { extensions } },
