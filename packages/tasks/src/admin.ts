@@ -4,7 +4,7 @@
  * @module @x/tasks/admin
  */
 
-import { errorListener } from '@x/core'
+import { createLog, errorRecord } from '@x/core'
 import type { TaskEngine } from './engines/engine.ts'
 import { engineFactoryFor } from './engines/engine-factory.ts'
 import { createTaskAdmin, type TaskAdmin } from './server/task-admin.ts'
@@ -37,8 +37,9 @@ export interface StoreAdmin extends TaskAdmin {
  * await admin.close()
  */
 export function taskAdmin(store: string | TaskEngine): StoreAdmin {
-  const onError = errorListener(undefined, '@x/tasks')
-  const engine = typeof store === 'string' ? engineFactoryFor(store)(onError) : store
+  const log = createLog(undefined, '@x/tasks')
+  const engine = typeof store === 'string' ? engineFactoryFor(store)(log) : store
+  const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))
   const notifyChange = (id: string): void => void engine.notifications?.publish({ topic: `task:${id}` }).catch(onError)
   return { ...createTaskAdmin(engine, notifyChange), close: () => engine.close() }
 }

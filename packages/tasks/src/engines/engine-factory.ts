@@ -1,4 +1,4 @@
-import { type ChangeBus, memoryBus } from '@x/core'
+import { type ChangeBus, type Log, memoryBus } from '@x/core'
 import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
@@ -7,16 +7,16 @@ import { memoryEngine } from './memory-engine.ts'
  * first use. Throws `RangeError` for a store without an engine. Its message has the scheme alone, because URLs have
  * passwords.
  */
-export function engineFactoryFor(store: string): (onError: (error: unknown) => void) => TaskEngine {
+export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()
   if (/^postgres(?:ql)?:\/\//.test(store)) {
-    return (onError) =>
-      createLazyEngine(async () => (await import('./postgres/postgres-engine.ts')).postgresEngine(store, { onError }))
+    return (log) =>
+      createLazyEngine(async () => (await import('./postgres/postgres-engine.ts')).postgresEngine(store, { log }))
   }
   const folder = /^pglite:(.+)$/.exec(store)?.[1]
   if (folder !== undefined) {
-    return (onError) =>
-      createLazyEngine(async () => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, { onError }))
+    return (log) =>
+      createLazyEngine(async () => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, { log }))
   }
   const scheme = /^[a-z]{1,20}:/i.exec(store)?.[0] ?? 'none'
   throw new RangeError(

@@ -4,6 +4,8 @@ import {
   checkOptions,
   type Clock,
   errorRecord,
+  type Log,
+  type LogContext,
   type Ledger,
   memoryBus,
 } from '@x/core'
@@ -63,7 +65,7 @@ export interface ResolvedTaskOptions
   readonly persistentWorkflow: boolean
   /** True where no store was given, so that tasks are in memory. */
   readonly isStoreOmitted: boolean
-  readonly openEngine: (onError: (error: unknown) => void) => TaskEngine
+  readonly openEngine: (log: Log) => TaskEngine
 }
 
 /** The settings of one server's tasks. */
@@ -74,7 +76,8 @@ export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | '
   /** Counts the tasks that streams follow. */
   readonly ledger: Ledger
   readonly bus: ChangeBus
-  readonly onError: (error: unknown) => void
+  /** Writes an error to the server's log. Never throws. */
+  readonly onError: (error: unknown, context?: LogContext) => void
   readonly clock: Clock
 }
 
@@ -120,9 +123,10 @@ export function resolveTaskSettings(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
 ): TaskSettings {
-  const onError = (error: unknown): void => host.log(errorRecord(error, { name: 'tasks' }))
+  const onError: TaskSettings['onError'] = (error, context) =>
+    host.log(errorRecord(error, { name: 'tasks', ...context }))
   const runInOrigin = captureAsyncContext()
-  const engine = openEngine((error) => runInOrigin(() => onError(error)))
+  const engine = openEngine((record) => runInOrigin(() => host.log(record)))
   const bus = engine.notifications ?? memoryBus()
   const { ledger } = host
   const { perCaller: callerLimit } = ledger.boundOf('tasks')

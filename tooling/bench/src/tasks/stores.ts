@@ -40,7 +40,7 @@ async function openPglite(folder: string): Promise<Store> {
   const pglite = await PGlite.create(join(folder, 'pglite'))
   return {
     name: 'PGlite',
-    openEngine: (onError) => pgliteEngine(pglite, { onError }),
+    openEngine: (log) => pgliteEngine(pglite, { log }),
     openBoss: () => new PgBoss({ ...settings, db: fromPglite(pglite), backend: 'pglite' }),
     close: () => pglite.close(),
   }
@@ -50,7 +50,7 @@ async function openPostgres(folder: string): Promise<Store> {
   const { url, stop } = await startPostgres(join(folder, 'postgres'))
   return {
     name: 'PostgreSQL',
-    openEngine: (onError) => postgresEngine(url, { onError }),
+    openEngine: (log) => postgresEngine(url, { log }),
     openBoss: () => new PgBoss({ ...settings, connectionString: url }),
     close: stop,
   }

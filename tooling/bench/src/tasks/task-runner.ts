@@ -1,5 +1,6 @@
 import { type Client, createClient } from '@x/client'
 import { type CallToolResult, createCall, type Exchange } from '@x/schema'
+import type { Log } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'
 import { inLanes } from './in-lanes.ts'
@@ -13,7 +14,7 @@ export interface TaskRunner extends Runner {
 }
 
 /** Opens an engine, which tells of what goes wrong in the background. */
-export type OpenEngine = (onError: (error: unknown) => void) => TaskEngine
+export type OpenEngine = (log: Log) => TaskEngine
 
 /** The clients' name. */
 export const host = { name: 'bench', version: '1.0.0' } as const

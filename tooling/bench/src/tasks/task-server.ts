@@ -1,5 +1,5 @@
 import type { Exchange } from '@x/schema'
-import { createServer, type McpServer, tool } from '@x/server'
+import { createServer, type Log, type McpServer, tool } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { tasks, type TasksApi } from '@x/tasks/server'
 import * as z from 'zod'
@@ -27,19 +27,16 @@ export interface ServerPlan {
 }
 
 /** A server as users have it, whose engine tells of each end besides. */
-export function openServer(
-  openEngine: (onError: (error: unknown) => void) => TaskEngine,
-  plan: ServerPlan,
-): WatchedServer {
+export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPlan): WatchedServer {
   const moments = createMoments()
   const ends = createArrivals()
   const runs = new Map<string, number>()
   const errors: unknown[] = []
-  const onError = (error: unknown): void => {
-    errors.push(error)
-    ends.fail(error)
+  const log: Log = ({ err, message }) => {
+    errors.push(err ?? message)
+    ends.fail(err ?? message)
   }
-  const engine = openEngine(onError)
+  const engine = openEngine(log)
   const tools = toolsThat(moments, runs)
   const watched: TaskEngine = {
     ...engine,
@@ -55,7 +52,7 @@ export function openServer(
     version: '1.0.0',
     state: false,
     strictReplay: false,
-    log: ({ err, message }) => onError(err ?? message),
+    log,
     tools,
     extensions,
   })

@@ -1,8 +1,7 @@
-import { errorListener } from '@x/core'
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import { importPeerDependency, type SqlDatabase } from '../postgres/sql-database.ts'
-import { type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
+import { errorReporterOf, type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
@@ -20,7 +19,7 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
  */
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
   const { schema: channel = 'mcp_tasks' } = options
-  const onError = errorListener(options.onError, '@x/tasks')
+  const onError = errorReporterOf(options)
   if (typeof database === 'string')
     return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), options)
   return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), options)

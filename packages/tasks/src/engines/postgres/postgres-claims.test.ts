@@ -102,6 +102,6 @@ async function planOfClaim(_: TaskEngine): Promise<string> {
 
 test('a pool that gives no connection is waited for no longer than the time limit', async () => {
   const silent = { query: () => new Promise(() => {}), connect: () => new Promise<never>(() => {}) }
-  const engine = postgresEngine(silent, { timeoutMs: 100, onError: false })
+  const engine = postgresEngine(silent, { timeoutMs: 100, log: () => {} })
   await expect(engine.ping()).rejects.toThrow('The pool gave no connection within 100 ms')
 })

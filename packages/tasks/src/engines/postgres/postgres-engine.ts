@@ -1,9 +1,8 @@
-import { errorListener } from '@x/core'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
 import { importPeerDependency, type SqlDatabase } from './sql-database.ts'
-import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
+import { errorReporterOf, type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
@@ -39,7 +38,7 @@ async function openPool(
   options: PostgresEngineOptions & { readonly timeoutMs: number },
 ): Promise<SqlDatabase> {
   const { timeoutMs, schema = 'mcp_tasks' } = options
-  const onError = errorListener(options.onError, '@x/tasks')
+  const onError = errorReporterOf(options)
   const settings = { channel: schema, timeoutMs, onError }
   if (typeof database !== 'string') {
     return createPoolDatabase({

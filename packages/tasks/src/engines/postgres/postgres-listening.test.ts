@@ -30,7 +30,7 @@ const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
 /** An engine that listens, with what it reports and how often its worker was called. */
 async function openListening(listenPool: PostgresPool) {
   const reported: string[] = []
-  const engine = postgresEngine(shared, { listenPool, onError: (error) => void reported.push(String(error)) })
+  const engine = postgresEngine(shared, { listenPool, log: ({ message }) => void reported.push(message) })
   const seen = { calls: 0, advices: () => reported.filter((text) => text.includes(advice)).length }
   const stop = await engine.listen({ onWork: () => seen.calls++, onCancel: () => {} })
   const close = async (): Promise<void> => {

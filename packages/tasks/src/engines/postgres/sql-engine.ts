@@ -1,4 +1,4 @@
-import { type ChangeBus, type ErrorListener, errorListener, randomId } from '@x/core'
+import { type ChangeBus, createLog, errorRecord, type Log, randomId } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
@@ -16,15 +16,21 @@ export interface SqlEngineOptions {
   readonly schema?: string | undefined
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** Receives failures in the background. A line of `console.error` when absent, `false` for none. */
-  readonly onError?: ErrorListener<[error: unknown]>
+  /** Receives failures in the background. Default: a line of the standard error for each. */
+  readonly log?: Log | undefined
+}
+
+/** Returns the function that reports failures in the background of an engine. */
+export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => void {
+  const safeLog = createLog(log, '@x/tasks')
+  return (error) => safeLog(errorRecord(error, { name: 'tasks' }))
 }
 
 /** An engine over a database that is opened with the first use, and again with the next one after a failure. */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
   const leaseMs = requireLeaseMs(options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
-  const settings = { leaseMs, tables, onError: errorListener(options.onError, '@x/tasks') }
+  const settings = { leaseMs, tables, onError: errorReporterOf(options) }
   let storePromise: Promise<SqlStore> | undefined
   const stopFunctions = new Set<() => void>()
   let closePromise: Promise<void> | undefined

@@ -230,7 +230,7 @@ export interface Write<T> {
 }
 
 async function repeatUntilDone<T>(
-  { abandonSignal }: Attempt,
+  { abandonSignal, task }: Attempt,
   { run, onRepeated }: Write<T>,
   { settings }: WorkerContext,
 ): Promise<T | undefined> {
@@ -241,7 +241,7 @@ async function repeatUntilDone<T>(
       if (pauseMs > firstRetryPauseMs) onRepeated?.()
       return value
     } catch (error) {
-      onError(error)
+      onError(error, { taskId: task.id })
       if (abandonSignal.aborted) return undefined
       await sleep(pauseMs, { clock, signal: abandonSignal, isBackground: true }).catch(() => {})
     }

@@ -46,7 +46,7 @@ test('after a fail-over that lost the claims every task ends right, and no step 
   const add = (runWorker: boolean): Instance =>
     createFleet().add(
       [work],
-      { store: postgresEngine(pool, { onError: false }), runtime: platformRuntime, runWorker },
+      { store: postgresEngine(pool, { log: () => {} }), runtime: platformRuntime, runWorker },
       { strictReplay: false },
     )
   const accepting = add(false)

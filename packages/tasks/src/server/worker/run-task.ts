@@ -45,7 +45,7 @@ export async function runTask(attempt: Attempt, context: WorkerContext): Promise
   } finally {
     endClaim(attempt)
     clock.clearTimeout(attempt.messageTimer)
-    await attempt.pendingWrites.catch(onError)
+    await attempt.pendingWrites.catch((error: unknown) => onError(error, { taskId: task.id }))
   }
 }
 
@@ -181,7 +181,7 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown, context: Wor
     case 'released':
       return releaseAttempt(attempt, context)
     default:
-      context.settings.onError(error)
+      context.settings.onError(error, { taskId: attempt.task.id })
       return finishAttempt(attempt, failedEnd(toWire(error)), context)
   }
 }
@@ -253,7 +253,7 @@ function finishTooLargeTask(attempt: Attempt, error: WireError, context: WorkerC
 
 /** Reports a failure to the author of the tool as well. */
 function reportFailure({ task }: Attempt, error: WireError, { settings }: WorkerContext): Omit<TaskEnd, 'lifetimeMs'> {
-  settings.onError(new Error(`Task ${task.id}: ${error.message}`))
+  settings.onError(new Error(`Task ${task.id}: ${error.message}`), { taskId: task.id })
   return failedEnd(error)
 }
 
