@@ -80,7 +80,7 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
   createHasRoomFunction,
   ({ task }) => `ALTER TABLE ${task} ADD COLUMN fixed_lifetime boolean NOT NULL DEFAULT false;`,
   replaceQueue,
-  // Among a million rows a page of the list took 8 seconds without it, and takes 20 milliseconds with it.
+  // Among a million rows a page of the list takes 8 seconds without this index, and 20 milliseconds with it.
   ({ task }) => `CREATE INDEX task_created ON ${task} (created_at, id);`,
 ]
 
