@@ -1,17 +1,17 @@
 import type { InputRequest, InputRequests, JsonValue } from '@x/schema'
 
-/** The requests of one task, shared by all who follow it here. A key is used once in the life of a task. */
+/** The requests of one task, shared by all calls that follow it here. A key is used once in the life of a task. */
 export interface InputRequestTracker {
-  /** Number of times that a new request came. */
+  /** The number of states that had a new request. */
   roundCount: number
   /** The keys whose answers the server has taken. */
   readonly answeredRequestKeys: ReadonlySet<string>
   /**
-   * Takes what a state asks for the first time, so that it is asked once. A known key is passed over.
-   * `changedKey` names one that has another request now (seps/2663-tasks-extension, task update requests).
+   * Returns the requests of a state whose keys are new, so that each is asked once. `changedKey` names a key that has
+   * another request now (seps/2663-tasks-extension, task update requests).
    */
   selectNewRequests(requests: InputRequests): NewRequests
-  /** Releases keys that are not answered any more. */
+  /** Makes keys new again, whose requests were not answered. */
   release(keys: Iterable<string>): void
   /** The server has taken the answers. */
   markAnswered(keys: Iterable<string>): void
@@ -20,10 +20,10 @@ export interface InputRequestTracker {
 /** The new requests of a state, or the key of a request that changed. */
 export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changedKey: string }
 
-/** Makes {@link InputRequestTracker}. `earlierAnsweredKeys` are of those that were answered before the task was taken up here. */
+/** Makes an {@link InputRequestTracker}. `earlierAnsweredKeys` were answered before the task was resumed here. */
 export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]): InputRequestTracker {
   const answeredKeys = new Set(earlierAnsweredKeys)
-  /** The request of each key, as one text. Unknown for those that were answered elsewhere. */
+  /** The request of each key, as one text. Keys that were answered elsewhere have none. */
   const requestTexts = new Map<string, string>()
   return {
     roundCount: 0,
@@ -47,7 +47,7 @@ export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]
   }
 }
 
-/** A request as one text with sorted members, because stores of servers may change their order. */
+/** Returns a request as one text with sorted members, because stores of servers may change their order. */
 function canonicalizeRequest(request: InputRequest): string {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   return JSON.stringify(sortMembers(request as unknown as JsonValue))

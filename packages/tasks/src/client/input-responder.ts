@@ -10,7 +10,7 @@ import { errorContextOf, updateTask } from './task-requests.ts'
 export interface InputResponder {
   /** Handles a new state of the task: asks its new questions, and cancels those that it no longer has. */
   handleState(state: DetailedTask): void
-  /** Calls everything off. */
+  /** Aborts all questions. */
   close(): void
 }
 
@@ -27,9 +27,9 @@ interface InputRequestBatch {
 }
 
 /**
- * Answers what a task asks, each key once, by the handlers of the call and the client, as in the rounds of a call
+ * Answers the requests of a task, each key once, by the handlers of the call and the client, as in the rounds of a call
  * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question that was
- * answered elsewhere, or that ended with the task, is called off.
+ * answered elsewhere, or that ended with the task, is aborted.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task
@@ -87,7 +87,7 @@ function askHost(
   return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)
 }
 
-/** Brings answers until they have arrived: what people said must not be lost to a failure that passes. */
+/** Sends answers until the server has them: the answers of people must not be lost to a transient failure. */
 async function sendAnswers(
   task: OpenTask,
   responses: InputResponses,

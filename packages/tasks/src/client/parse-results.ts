@@ -13,7 +13,7 @@ import {
 /** The parsed answer of a server, or the place and the reason for which it is invalid. */
 export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
 
-/** The longest id of a task that a client takes: it goes into a header of each request about it. */
+/** The characters that the id of a task may have: each request about the task has it in a header. */
 export const maxIdLength = 1024
 
 /** Reads the result of a call that becomes a task (seps/2663-tasks-extension, task creation). */
@@ -23,7 +23,7 @@ export function parseCreatedTask(result: JsonObject): ParsedResult<CreateTaskRes
   return { issue: `taskId: expected a text of 1 to ${maxIdLength} characters` }
 }
 
-/** Reads the result of `tasks/get`, which must be about the task that was asked for. */
+/** Reads the result of `tasks/get`, which must be about the requested task. */
 export function parseTaskState(result: JsonObject, taskId: string): ParsedResult<GetTaskResult> {
   return requireSameTaskId(taskId, parseWithShape(getTaskResult, result))
 }
@@ -38,7 +38,7 @@ export function parseAcknowledgement(result: JsonObject): ParsedResult<object> {
   return parseWithShape(taskAcknowledgement, result)
 }
 
-// UTF-8 cannot carry it, and so neither a message nor a header.
+// UTF-8 cannot encode a lone surrogate, so that neither a message nor a header can have one.
 const loneSurrogatePattern = /\p{Cs}/u
 
 /** Returns true if a value can be the id of a task. */
@@ -53,7 +53,7 @@ function requireSameTaskId<T extends DetailedTask>(taskId: string, parsedResult:
 
 function parseWithShape<T>(shape: Shape<T>, value: unknown): ParsedResult<T> {
   const failure = checkOf(shape)(value)
-  // The check of this very type has accepted it.
+  // The check of this type has accepted the value.
   if (failure === undefined) return { value: value as T }
   return { issue: `${failure.path.replace(/^\./, '') || 'result'}: expected ${failure.expected}, got ${failure.got}` }
 }

@@ -104,7 +104,7 @@ function resolveMilliseconds(name: string, value: number | undefined, fallback: 
 
 /**
  * Returns the pause before the next poll, in milliseconds: the server's interval, within bounds, and up to a tenth
- * more, so that the tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
+ * more, so that the tasks of a host are not all polled in one moment (seps/2663-tasks-extension, task polling).
  */
 export function computePollPauseMs(
   requestedMs: number | undefined,

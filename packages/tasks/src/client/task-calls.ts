@@ -51,8 +51,8 @@ export function taskCalls(options: TasksClientOptions = {}): ClientExtension<'ta
     side: 'client',
     name: 'tasks',
     identifier: tasksExtension,
-    // Its requests declare the capability, each by itself: a call that declares it must handle both results, as
-    // `manual` does not.
+    // Each request declares the capability itself: a call that declares it must handle a task as its result, which
+    // calls by `manualRounds` do not.
     start: (host) => startTaskClient(options, host),
   }
 }
@@ -170,7 +170,7 @@ function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name:
   throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, errorContextOf(host, name))
 }
 
-/** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
+/** Follows a task of which the caller may have no handle. On failure the server is requested to cancel the task. */
 async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   try {
     await task.settings.onTask?.(createTaskHandle(task))

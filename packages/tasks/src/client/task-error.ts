@@ -1,12 +1,12 @@
 /** The reason why a task has no result, or could not be followed. The closed table of {@link TaskError}. */
 export type TaskErrorCode =
-  /** The server cancelled it, because it was asked to or by itself. */
+  /** The task was cancelled, by a request or by the server. */
   | 'cancelled'
-  /** The server does not know it any more, or it is not this user's. */
+  /** The server does not know the task any more, or it is another user's. */
   | 'expired'
   /** The server was unreachable for too long: the cause is the last error. The task may continue. */
   | 'unreachable'
-  /** It had not ended when the time for it was over. */
+  /** The task had not ended within `maxTaskMs`. */
   | 'timeout'
   /** A serialized task is another server's or another user's. */
   | 'foreign'

@@ -10,9 +10,9 @@ import { toTaskRequestOptions } from './task-requests.ts'
 export interface TaskNotifications {
   /** True while the stream of notifications is open. */
   readonly isOpen: boolean
-  /** The last that came and was not taken yet. */
+  /** Returns the last state that arrived since the call before. */
   takeState(): DetailedTask | undefined
-  /** Is called once, when something has come or the stream has opened or ended. */
+  /** Calls back once, when a state has arrived or the stream has opened or ended. */
   onNextEvent(wake: () => void): void
   close(): void
 }
@@ -27,7 +27,7 @@ export interface NotificationContext {
 
 /**
  * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status
- * notifications). A server that does not notify is not asked again, because the task is polled in any case.
+ * notifications). After a permanent error no further request is sent, because the task is polled in any case.
  */
 export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()
@@ -57,7 +57,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       } catch (error) {
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
-        // A stream that was open for a while is none of a row of failures.
+        // A stream that was open for a while ends a row of failures.
         if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false
@@ -65,7 +65,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       await sleep(computeFailurePauseMs(endCount, random), { clock, signal })
     }
   }
-  // It ends with `close`, which rejects the waits in it.
+  // `close` ends it by a rejection.
   listen().catch(() => {})
   return {
     get isOpen() {
@@ -78,7 +78,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
     },
     onNextEvent: (wakeCallback) => {
       wake = wakeCallback
-      // It may have come before the wait for it.
+      // A state may have arrived before the call.
       if (latestState !== undefined) wakeCallback()
     },
     close: () => controller.abort(new DOMException('The task is not followed any more', 'AbortError')),
@@ -90,7 +90,7 @@ interface TaskListener {
   readonly onChange: (state: DetailedTask) => void
 }
 
-/** Reads what comes on the stream of this request. What is not about the task is passed over. */
+/** Handles the notifications of this request's stream. Those about another task are ignored. */
 function createNotificationHandler(
   taskId: string,
   { onOpen, onChange }: TaskListener,

@@ -36,8 +36,8 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
 }
 
 /**
- * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the
- * result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
+ * Adds to a state the member that a server of the persistent workflow alone has in `tasks/result`: the requests for
+ * input, the result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
  */
 async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
   const state = renameLegacyMembers(receivedState)
@@ -111,7 +111,7 @@ export function toTaskRequestOptions({ signal, timeoutMs, meta }: CallOptions): 
   return { signal, timeoutMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
 }
 
-/** The methods whose errors about params say something else than that the task is unknown. */
+/** The methods for which an error about params does not mean that the task is unknown. */
 const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
   'tasks/update',
   'tasks/input_response',

@@ -9,7 +9,7 @@ import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 
 /**
- * Follows a task to its end and gives the result of its call, answering what it asks on the way and reporting its
+ * Follows a task to its end and returns the result of its call. Answers its requests on the way, and reports its
  * progress. Rejects with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
 export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {

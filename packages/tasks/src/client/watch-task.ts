@@ -18,7 +18,7 @@ import { openNotifications, type TaskNotifications } from './task-notifications.
 export interface WatchedTask extends TaskReference {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
-  /** The state in the answer that made the task. Undefined for one that is resumed. */
+  /** The state at the task's creation. Undefined for a task that is resumed. */
   readonly initialState: Task | undefined
 }
 
@@ -34,7 +34,7 @@ export async function* watchTask(
 ): AsyncGenerator<DetailedTask, void, undefined> {
   const reader = openTaskReader(task, options)
   try {
-    // Of a task that has just been made and is worked on there is nothing to see yet.
+    // The state of a task that was just created is known.
     if (task.initialState?.status === 'working') await reader.waitForNextPoll()
     for (;;) {
       const state = await reader.read()
@@ -50,7 +50,7 @@ export async function* watchTask(
 interface TaskReader {
   /** Reads the state, if it is new. Rejects when another poll cannot help. */
   read(): Promise<DetailedTask | undefined>
-  /** Waits until it is time to look again, or the server notifies. */
+  /** Waits until the next poll is due, or the server notifies. */
   waitForNextPoll(): Promise<void>
   close(): void
 }

@@ -154,7 +154,7 @@ export function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: 
   return owner === undefined || task.owner === owner ? task : undefined
 }
 
-/** Updates a task for the worker whose claim it is, and for no other. */
+/** Updates a task if the lease is that of its present claim. Returns `lost` otherwise. */
 export function writeIfLeased(
   store: MemoryStore,
   { id, token }: Lease,
@@ -210,7 +210,7 @@ export function toTaskRow(task: StoredTask, nowMs: number): TaskRow {
     ttlMs,
     requests: parseStoredObjects(task.requests),
     result: isJsonObject(result) ? result : undefined,
-    // It is the error that `finish` was given, as text in between.
+    // `finish` stored a `WireError` as text.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
   }
 }

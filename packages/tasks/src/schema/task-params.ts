@@ -20,28 +20,28 @@ export const tasksCapability = { extensions: { [tasksExtension]: {} } } as const
 /** The `_meta` key that names a task in the persistent workflow of SEP-2322. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task'
 
-/** Params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names what is wrong. */
+/** Parses the params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names the wrong member. */
 export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMetaOf(params)
   return { _meta, taskId: requireString(params?.['taskId'], 'taskId') }
 }
 
 /**
- * Params of `tasks/update`. Throws `McpError(invalidParams)` that names what is wrong. What the answers look like is
- * not looked at: `checkResponses` does that for those that are asked for, and all others are to be ignored.
+ * Parses the params of `tasks/update`. Throws `McpError(invalidParams)` that names the wrong member. Each answer may be
+ * any JSON value: `checkResponses` checks the answers to open requests, and all others are ignored.
  */
 export function parseUpdateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
   return { ...parseTaskRequestParams(params), inputResponses: requireInputResponses(params) }
 }
 
-/** Refuses answers that are of none of the three kinds. Throws `McpError(invalidParams)` that names where. */
+/** Checks that each answer is of one of the three kinds. Throws `McpError(invalidParams)` that names the wrong member. */
 export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObject): void {
-  // The check of a request that brings answers.
+  // `resources/read` has the answers in its params as well, and so their check.
   methods['resources/read'].params({ uri: '', _meta, inputResponses })
 }
 
 /**
- * Params of `tasks/result`, and of `tasks/input_response` but for its answers: the task is named in `taskId`, or in
+ * Parses the params of `tasks/result`, and of `tasks/input_response` but for its answers: the task is named in `taskId`, or in
  * `_meta` as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
 export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
@@ -51,7 +51,7 @@ export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequ
   return { _meta, taskId: requireString(taskId, `taskId (or params._meta["${relatedTaskKey}"].taskId)`) }
 }
 
-/** Params of `tasks/input_response`. Throws `McpError(invalidParams)`. */
+/** Parses the params of `tasks/input_response`. Throws `McpError(invalidParams)`. */
 export function parseInputResponseParams(params: JsonObject | undefined): UpdateTaskRequestParams {
   return { ...parseRelatedTaskParams(params), inputResponses: requireInputResponses(params) }
 }

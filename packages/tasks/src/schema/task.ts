@@ -21,15 +21,15 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled
 export type Task = {
   readonly taskId: string
   readonly status: TaskStatus
-  /** A description of its state for people, and perhaps models. */
+  /** A description of the task's state, for people and models. */
   readonly statusMessage?: string | undefined
-  /** When the task was made, in ISO 8601. */
+  /** The time of the task's creation, in ISO 8601. */
   readonly createdAt: string
-  /** When something of it last changed, in ISO 8601. */
+  /** The time of the task's last change, in ISO 8601. */
   readonly lastUpdatedAt: string
-  /** Milliseconds from `createdAt` after which the task may be forgotten. Null for never. It may change. */
+  /** Milliseconds from `createdAt` after which the task may be deleted. Null for never. The number may change. */
   readonly ttlMs: number | null
-  /** Milliseconds to leave between two looks. It may change. */
+  /** Milliseconds to leave between two polls. The number may change. */
   readonly pollIntervalMs?: number | undefined
 }
 
@@ -47,24 +47,24 @@ const cancelledMembers = { ...taskMembers, status: literal('cancelled') }
 const completedMembers = { ...taskMembers, status: literal('completed'), result: jsonObject }
 const inputRequiredMembers = { ...taskMembers, status: literal('input_required'), inputRequests }
 
-/** A task that is worked on, or waits for its turn. */
+/** A task that a worker runs, or that waits for a worker. */
 export type WorkingTask = Task & { readonly status: 'working' }
 
 /** A task that waits for its client. */
 export type InputRequiredTask = Task & {
   readonly status: 'input_required'
-  /** Everything that is still to be answered. A key is used once in the life of a task. */
+  /** The unanswered requests, by key. A key is used once in the life of a task. */
   readonly inputRequests: InputRequests
 }
 
-/** A task that came to a result, which may be one with `isError`. */
+/** A task that ended with a result, also one with `isError`. */
 export type CompletedTask = Task & {
   readonly status: 'completed'
   /** The result of the request, as it would have been without a task. */
   readonly result: JsonObject
 }
 
-/** The error of a {@link FailedTask}, as the request itself would have been answered with it. */
+/** The error of a {@link FailedTask}: the one that the request would have been answered with. */
 export type FailedTaskError = {
   readonly code: number
   readonly message: string
@@ -80,10 +80,10 @@ export type FailedTask = Task & {
   readonly error: FailedTaskError
 }
 
-/** A task that was stopped before its end. */
+/** A task that was cancelled. */
 export type CancelledTask = Task & { readonly status: 'cancelled' }
 
-/** A task with what belongs to its status. */
+/** A task with the members of its status. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
 /** The shape of {@link DetailedTask}, as `notifications/tasks` carries it. */
@@ -95,7 +95,7 @@ export const detailedTask: Shape<DetailedTask> = unionByMember<DetailedTask, 'st
   cancelled: shape<CancelledTask>(cancelledMembers),
 })
 
-/** The request was taken on as a task: look for its result there (seps/2663-tasks-extension, task creation). */
+/** The result of a request that became a task (seps/2663-tasks-extension, task creation). */
 export type CreateTaskResult = Task & { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'task' }
 
 /** The shape of {@link CreateTaskResult}. */
@@ -123,7 +123,7 @@ export const getTaskResult: Shape<GetTaskResult> = unionByMember<GetTaskResult, 
   cancelled: shape({ ...completeMembers, ...cancelledMembers }),
 })
 
-/** Says that answers, or the wish to cancel, have arrived. It says nothing of the task. */
+/** Acknowledges answers or a cancellation. It has no state of the task. */
 export type TaskAcknowledgement = { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'complete' }
 
 /** The shape of {@link TaskAcknowledgement}. */
@@ -138,7 +138,7 @@ export type TaskRequestParams = {
 /** The params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
 export type UpdateTaskRequestParams = TaskRequestParams & {
   /**
-   * Answers by the keys of `inputRequests`, all of them or some: each an `InputResponse`. What was not asked is
+   * Answers by the keys of `inputRequests`, all of them or some: each an `InputResponse`. Other keys are
    * ignored.
    */
   readonly inputResponses: JsonObject

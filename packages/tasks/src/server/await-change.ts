@@ -1,9 +1,9 @@
-import { abortReasonOf, isCancelled, offCancel, onCancel, startBackgroundTimer } from '@x/core'
+import { abortReasonOf, isCancelled, offCancel, onCancel, sleep } from '@x/core'
 import type { Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './options.ts'
 
-/** The awaited task, and its owner. */
+/** The task that a request awaits, and the request's call. */
 export interface AwaitedTask {
   readonly id: string
   readonly call: Call
@@ -21,42 +21,31 @@ export async function awaitTaskNotWorking(
   const { taskChanges, settings } = context
   const row = await read()
   if (row.status !== 'working') return row
-  const changeSignal = createChangeSignal()
-  const unfollow = await taskChanges.follow(id, changeSignal.signal)
-  onCancel(call, changeSignal.signal)
+  let isChanged = false
+  let wake = (): void => {}
+  const onChange = (): void => {
+    isChanged = true
+    wake()
+  }
+  const waitForChange = (resolve: () => void): void => {
+    wake = resolve
+    // A change may have come during the read.
+    if (isChanged) resolve()
+  }
+  const unfollow = await taskChanges.follow(id, onChange)
+  onCancel(call, onChange)
   try {
     for (;;) {
-      // It may have been cancelled before the listener was added.
+      isChanged = false
+      // The call may have been cancelled before the listener was added.
       if (isCancelled(call)) throw abortReasonOf(call)
       const nextRow = await read()
       if (nextRow.status !== 'working') return nextRow
-      const timer = startBackgroundTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)
-      await changeSignal.waitForSignal()
-      settings.clock.clearTimeout(timer)
+      const { clock, pollIntervalMs } = settings
+      await sleep(pollIntervalMs, { clock, isBackground: true, registerWake: waitForChange })
     }
   } finally {
-    offCancel(call, changeSignal.signal)
+    offCancel(call, onChange)
     unfollow()
-  }
-}
-
-/** A signal that may come before the wait for it. */
-function createChangeSignal(): { readonly signal: () => void; readonly waitForSignal: () => Promise<void> } {
-  let isSignalled = false
-  let resolveWait: (() => void) | undefined
-  return {
-    signal: () => {
-      isSignalled = true
-      resolveWait?.()
-    },
-    waitForSignal: async () => {
-      if (!isSignalled) {
-        await new Promise<void>((resolve) => {
-          resolveWait = resolve
-        })
-      }
-      resolveWait = undefined
-      isSignalled = false
-    },
   }
 }

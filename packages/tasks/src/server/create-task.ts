@@ -39,7 +39,7 @@ function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['e
   return Object.fromEntries(partRecorders.map(([name, record]) => [name, record()]))
 }
 
-/** A client declares the extension. One of the persistent workflow sends `task` with its call (SEP-2322). */
+/** Returns true if a client declares the extension, or sends `task` in the persistent workflow (SEP-2322). */
 function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
   return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
@@ -64,7 +64,7 @@ interface TaskCreationRequest {
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
-  /** Names the call, its caller and its answers, when it may be sent again. */
+  /** The id of the call, its caller and its answers. Undefined for a call that is not sent again. */
   readonly callId: string | undefined
 }
 
@@ -112,7 +112,7 @@ async function createTaskForCall(
   return { resultType: 'task', ...task, ...(isWorkflow && { task: { ...task, ...legacyMembersOf(task) } }) }
 }
 
-/** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
+/** Rejects a task whose tool is hidden from its caller without claims, so that no worker could run it. */
 async function checkToolVisible(
   callRecord: TaskCallRecord,
   signal: AbortSignal,
@@ -136,8 +136,8 @@ interface TaskCreation {
 const retryAfterMs = 1000
 
 /**
- * Creates the task of a call with an idempotency key. After a creation that failed the same call can be sent again, and
- * the error says so.
+ * Creates the task of a call with an idempotency key. The error of a creation that failed asks the client to send the
+ * same call again.
  */
 async function createKeyedTask(
   creation: TaskCreation,
@@ -166,7 +166,7 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
   return (await engine.get(id, owner)) ?? 'full'
 }
 
-/** Returns the id of the task of a call: as long as a random one, and unknown to those who lack the call's key. */
+/** Returns the id of the task of a call: as long as a random id, and unknown to a client that lacks the call's key. */
 async function taskIdOf(callId: string): Promise<string> {
   const digest = await sha256Hex(`task ${callId}`)
   return digest.slice(0, 40)

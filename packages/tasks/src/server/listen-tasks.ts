@@ -33,7 +33,7 @@ export interface ListenContext extends TaskContext {
 
 /**
  * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself:
- * first the current state, then every change. The acknowledgement also names those of the tasks that are the caller's,
+ * first the current state, then every change. The acknowledgement also names the tasks that are the caller's,
  * and no others (seps/2663-tasks-extension, task status notifications).
  */
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
@@ -44,7 +44,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = parseTaskIds(requestedIds, request)
-    // A stream of tasks that are not the caller's keeps as much.
+    // A stream of tasks of other callers takes as much memory.
     unfollowCallbacks.push(settings.ledger.take('topics', callerKeyOf(call), ids.length))
     // A change between the first read and the opened stream must not be missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))

@@ -15,8 +15,8 @@ export interface TaskQuery extends Omit<TaskFilter, 'limit'> {
 }
 
 /**
- * The operator's view of the tasks of a store, of every owner. Nothing of it checks a caller, so never give a client
- * what it returns. Every function rejects when the store is unreachable.
+ * The operator's view of the tasks of a store, of every owner. No function checks a caller, so never return its result to
+ * a client. Every function rejects when the store is unreachable.
  */
 export interface TaskAdmin {
   /** Lists tasks, the newest first. */

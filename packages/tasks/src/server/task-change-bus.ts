@@ -7,8 +7,8 @@ export interface TaskChangeBus {
    */
   notifyChange(id: string): void
   /**
-   * Calls back when a task may have changed, until the function that it resolves with is called. When it resolves, no
-   * change from then on is missed. Rejects when the bus cannot be reached.
+   * Calls back when a task may have changed, and resolves with the function that ends this. No change after that is
+   * missed. Rejects when the bus cannot be reached.
    */
   follow(id: string, onChange: () => void): Promise<() => void>
 }

@@ -22,7 +22,7 @@ export interface RunnableCall {
   readonly extensionRecords: Readonly<Record<string, JsonObject>>
 }
 
-/** A call that runs as a task, as it is stored. */
+/** The parts of a call that are stored with its task. */
 export interface TaskCallRecord {
   readonly id: string
   readonly request: RpcRequest
@@ -32,7 +32,7 @@ export interface TaskCallRecord {
   readonly extensionRecords: Readonly<Record<string, RecordedPart>>
 }
 
-/** Goes up when an earlier version could not run a task any more. A member that it may leave alone does not count. */
+/** The version of the payload. It rises with a change for which earlier versions cannot run the task. */
 const payloadVersion = 1
 
 /** The purpose of sealed credentials. Keys of other purposes do not open them. */
@@ -59,7 +59,7 @@ function principalFieldsOf(principal: Principal | undefined): JsonObject | undef
 }
 
 /**
- * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.
+ * Makes the payload that a worker needs to run a call. With a codec it has the sealed claims of the caller.
  */
 export async function createPayload(callRecord: TaskCallRecord, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = callRecord
@@ -130,7 +130,7 @@ export function losesCallerState({ principal }: TaskCallRecord, codec: StateCode
   return codec === undefined && principal?.claims !== undefined
 }
 
-/** Returns a call as a worker will find it: without its claims unless they are stored. */
+/** Returns a call as a worker will read it: with claims only where they are stored. */
 export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | undefined): RunnableCall {
   const { request, principal, journal } = callRecord
   const extensionRecords = mapExtensionRecords(callRecord.extensionRecords, ({ value, secret }) =>
@@ -167,8 +167,8 @@ function restorePrincipal(principalFields: unknown, claims: JsonObject | undefin
 }
 
 /**
- * The params without what belongs to the one request alone: the receiver of its progress, and the answers of earlier
- * rounds. The token of a session is as good as a credential, and is not kept either.
+ * Returns the params without the members of this one request: its progress token, and the answers of earlier rounds.
+ * The token of a session is as good as a credential, and is not stored either.
  */
 function toStoredParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {
@@ -177,19 +177,19 @@ function toStoredParams({ _meta, requestState, inputResponses, ...params }: Json
     [sessionMetaKey]: _session,
     ...meta
   } = isJsonObject(_meta) ? _meta : {}
-  // Answers that came with a state are in the journal already.
+  // Answers beside a `requestState` are in the journal already.
   const hasFirstAnswers = requestState === undefined && inputResponses !== undefined
   return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
 }
 
 const sessionMetaKey = 'io.modelcontextprotocol/session'
 
-/** A journal as it is after all of its entries. */
+/** Applies entries to a journal, in their order. */
 function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
   const journalParts = new Map(Object.entries(journal))
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
   for (const { member, key, value } of entries) {
-    // The number of times that it was left to others concerns the worker alone.
+    // The count of requeues is the worker's own.
     if (member === requeuePart) continue
     if (key === undefined) {
       setMember(journalParts, member, value)

@@ -12,7 +12,7 @@ export interface TaskStream {
   close(): void
 }
 
-/** Notes what is sent. Another poll interval alone is no change. */
+/** Records a state. Returns true if it differs from the last one by more than the poll interval. */
 function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)

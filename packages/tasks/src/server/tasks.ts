@@ -27,7 +27,7 @@ export interface TasksApi extends TaskAdmin {
 }
 
 /**
- * Runs calls of tools as tasks, where the tool declares it with `task`. The journal of a handler is stored step by
+ * Runs calls of tools as tasks, where the tool declares `task`. The journal of a handler is stored step by
  * step, and any instance with the same engine continues it (seps/2663-tasks-extension).
  *
  * The engine is opened, and the worker starts, with the first request or the first `ready()` of the server, which hosts

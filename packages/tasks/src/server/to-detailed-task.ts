@@ -3,11 +3,11 @@ import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
 
-/** A task as its client sees it: `tasks/get` and `notifications/tasks` show the same. */
+/** Makes the public form of a task, for `tasks/get` and `notifications/tasks`. */
 export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
   const task = toTask(row, settings)
   if (row.status === 'input_required') {
-    // They are what a server asked, which the engine kept as it was.
+    // The worker stored them as input requests, and the engine returns them unchanged.
     return { ...task, status: row.status, inputRequests: row.requests as unknown as InputRequests }
   }
   if (row.status === 'completed') return { ...task, status: row.status, result: row.result ?? {} }

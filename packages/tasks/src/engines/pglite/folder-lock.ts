@@ -8,7 +8,7 @@ import { parseJsonObject } from '@x/core'
 interface LockHolder {
   readonly pid: number
   readonly host: string
-  /** When the process began, because a pid is used again. Empty where the system does not say. */
+  /** The start time of the process, because a pid is used again. Empty where the system has none. */
   readonly startedAt: string
 }
 
@@ -16,8 +16,8 @@ interface LockHolder {
 const lockedFiles = new Set<string>()
 
 /**
- * Takes a folder for this process alone, by a file beside it, and resolves with the function that gives it back. What a
- * process left that was killed is taken over. Rejects with who has it.
+ * Locks a folder for this process by a file beside it, and resolves with the function that unlocks it. The lock of a
+ * killed process is taken over. Rejects with an error that names the process that has the lock.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = `${folder}.lock`
@@ -72,7 +72,7 @@ async function removeStaleLock(file: string, text: string): Promise<void> {
   await rm(movedLockFile, { force: true })
 }
 
-/** A file that says nothing is one that is being written, or was when the machine lost its power. */
+/** Parses a lock file. Undefined for one that is being written, or was when the machine lost its power. */
 function parseLockHolder(text: string): LockHolder | undefined {
   const { pid, host, startedAt = '' } = parseJsonObject(text) ?? {}
   if (!Number.isSafeInteger(pid) || typeof host !== 'string') return undefined
@@ -82,7 +82,7 @@ function parseLockHolder(text: string): LockHolder | undefined {
 /** Returns true if a process may still have the folder open. A process of another machine is taken to be alive. */
 function isHolderAlive({ pid, host, startedAt }: LockHolder): boolean {
   if (host !== hostname()) return true
-  // This process does not have it, or it would have been found among those held: its pid was another's before.
+  // This process does not have the lock, or `lockedFiles` had the file: an earlier process had the same pid.
   if (pid === process.pid) return false
   if (!isProcessRunning(pid)) return false
   const currentStartTime = readProcessStartTime(pid)
@@ -94,14 +94,14 @@ function isProcessRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // It is there, and is another user's.
+    // The process is running, and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 /**
- * When a process began, in the ticks that Linux counts from the machine's start: the 20th field after the name in
- * parentheses.
+ * Returns the start time of a process, in the ticks that Linux counts from the machine's start: the 20th field after the
+ * name in parentheses.
  */
 function readProcessStartTime(pid: number): string {
   try {

@@ -43,7 +43,7 @@ async function withStoredEntries(
 ): Promise<readonly ClaimedTask[]> {
   // A first attempt has nothing yet, and most tasks have no other.
   const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedTaskId)
-  // In a statement of its own, which sees what the attempt before has written until it lost the task.
+  // A statement after the claim sees every write of the attempt before: none succeeds after the claim.
   const entrySql = (table: string): string =>
     `SELECT '${table}' AS source, task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`
   const sql = `${entrySql(tables.journal)} UNION ALL ${entrySql(tables.answer)}`

@@ -149,7 +149,7 @@ END $$;`
 
 /**
  * Creates the tables, or migrates them to this version, once however many instances start at the same time. A role
- * without the right to create tables can use those of another. Rejects when they are of a later version.
+ * without the right to create tables can use those of another. Rejects when the tables are of a later version.
  */
 export async function migrateTables({ query, transaction }: SqlDatabase, tables: TableNames): Promise<void> {
   // The catalog is read as a table, because names that a session remembers are old after it has waited for a lock.

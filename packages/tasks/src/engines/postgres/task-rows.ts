@@ -32,7 +32,7 @@ export function toTaskRow(row: SqlRow): TaskRow {
     ttlMs: ttlMs === null ? null : Number(ttlMs),
     requests: objectFromColumn(row['requests']),
     result: isJsonObject(result) ? result : undefined,
-    // `finish` was given it as one.
+    // `finish` stored a `WireError`.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
   }
 }
@@ -48,7 +48,7 @@ export interface StoredEntries {
   readonly answers: readonly SqlRow[]
 }
 
-/** Reads {@link claimColumns} and what belongs to it. */
+/** Makes a claimed task of {@link claimColumns} and its stored entries. */
 export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
   return {
     id: fromStoredText(claimedTaskId(row)),
@@ -57,7 +57,7 @@ export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries):
     failures: Number(row['failures']),
     payload: objectFromColumn(row['payload']),
     isCancelling: row['cancelling'] === true,
-    // Each was an entry before it was text.
+    // The column has the text of an entry.
     entries: entries.map(({ entry }) => objectFromColumn(entry) as unknown as JournalEntry),
     responses: Object.fromEntries(answers.map(({ entry }) => answerFromColumn(entry))),
   }

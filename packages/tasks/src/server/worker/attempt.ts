@@ -41,7 +41,7 @@ export interface Attempt {
   lastProgress: ProgressNumbers | undefined
   /** True when a step was recorded since the last write. */
   hasProgressed: boolean
-  /** Every write waits for the one before. */
+  /** Settles with the last write. Every write waits for the write before. */
   pendingWrites: Promise<void>
   /** When the present write began. Undefined while there is none. */
   writeStartedAt: number | undefined
@@ -98,7 +98,7 @@ export function endClaim(attempt: Attempt): void {
   attempt.isFinished = true
 }
 
-/** Stores the journal of an attempt. Every commit is one write, which all that wait for it share. */
+/** Stores the journal of an attempt. Commits of one moment share one write. */
 export function createJournalStore(attempt: Attempt, journal: JsonObject, context: WorkerContext): JournalStore {
   return {
     journal,
@@ -180,7 +180,7 @@ function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalE
 const messageIntervalMs = 500
 
 /**
- * Takes a report of progress as the status message and the numbers of a task. It is stored with the next commit, or
+ * Takes a report of progress as the status message and the numbers of a task. They are stored with the next commit, or
  * after half a second (seps/2663-tasks-extension, tasks).
  */
 export function setLastProgress(attempt: Attempt, params: JsonObject | undefined, context: WorkerContext): void {
@@ -210,8 +210,8 @@ const firstRetryPauseMs = 100
 const longestRetryPauseMs = 5000
 
 /**
- * Repeats a write until it succeeds: a database that is unreachable for a moment must not cost a task its progress. It
- * is safe to repeat, because every write names the token of the claim. Undefined when it was given up.
+ * Repeats a write until it succeeds: a database that is unreachable for a moment must not cost a task its progress. A
+ * repetition is safe, because every write names the token of the claim. Undefined when the attempt was abandoned.
  */
 export async function retryWrite<T>(attempt: Attempt, write: Write<T>, context: WorkerContext): Promise<T | undefined> {
   attempt.writeStartedAt = context.settings.clock.monotonicNow()

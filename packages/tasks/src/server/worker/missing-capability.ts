@@ -11,15 +11,15 @@ import type { RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../options.ts'
 import type { MissingCapability } from './requeue.ts'
 
-/** A call that was made for a task. */
+/** The call of a task, with the signal of its attempt. */
 export interface RestoredCall {
   readonly runnableCall: RunnableCall
   readonly signal: AbortSignal
 }
 
 /**
- * Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other
- * response.
+ * Returns the capability that the server lacks according to a response: the tool of the call, or all tools. Undefined
+ * for every other response.
  */
 export async function findUnmetCapability(
   response: RpcResponse,

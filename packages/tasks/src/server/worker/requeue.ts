@@ -1,7 +1,7 @@
 import type { JournalEntry, WireError } from '@x/schema'
 import type { ClaimedTask } from '../../engines/engine.ts'
 
-/** The part of a task's journal that counts the times it was requeued. It is the worker's, and no handler's. */
+/** The part of a task's journal that counts how often the task was requeued. Handlers do not see it. */
 export const requeuePart = 'unserved'
 
 const firstPauseMs = 250
@@ -20,7 +20,7 @@ export interface RequeuePlan {
 /** A capability that an instance lacks, and the error of a task that no instance can run. */
 export interface MissingCapability {
   readonly code: number
-  /** The missing thing, as the end of a sentence. */
+  /** The missing tool or format, as the end of a sentence. */
   readonly description: string
 }
 

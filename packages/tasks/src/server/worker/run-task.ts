@@ -85,7 +85,7 @@ async function runAttempt(
 const cancelGraceMs = 5000
 
 /**
- * Bounds the wait for a handler whose task was cancelled. A handler that still runs after it changes nothing.
+ * Bounds the wait for a handler whose task was cancelled. A handler that runs for longer changes nothing.
  */
 function armCancelGrace(attempt: Attempt, { settings }: WorkerContext) {
   const { signal } = attempt.controller
@@ -168,7 +168,7 @@ async function requeueTask(
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
-/** Ends an attempt whose call rejected, because it was stopped or could not be made. */
+/** Ends an attempt whose call rejected: the attempt was stopped, or the call could not be made. */
 async function endRejectedAttempt(attempt: Attempt, error: unknown, context: WorkerContext): Promise<void> {
   const { stop } = attempt
   switch (stop?.kind) {

@@ -3,9 +3,9 @@ import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
 
 /** The size of a task's record, in bytes of JSON. */
 export interface JournalSize {
-  /** All of it: what the call brought along, the answers so far, and the entries. */
+  /** The bytes of the journal of the call, of the answers and of the entries together. */
   totalBytes: number
-  /** Each entry's, by part and key. */
+  /** The bytes of each entry, by part and key. */
   readonly bytesByEntry: Map<string, number>
 }
 
@@ -18,7 +18,7 @@ const maxJournalBytes = 4_000_000
 /** Bytes of JSON that the result or the error of a task may have. */
 const maxResultBytes = 4_000_000
 
-/** Measures what a claimed task brings along. */
+/** Measures the journal, the answers and the entries of a claimed task. */
 export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
   const bytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   const entriesTotalBytes = [...bytesByEntry.values()].reduce((sum, bytes) => sum + bytes, 0)
@@ -29,8 +29,8 @@ export function measureJournalSize({ payload, responses, entries }: ClaimedTask)
 }
 
 /**
- * Counts what is to be recorded, of each part and key one entry. What is wrong with it when that would be too much:
- * then nothing was counted, and nothing of it may be written.
+ * Adds entries to the size of a journal, of each part and key one. Returns an error if the journal would be too large:
+ * then nothing was added, and none of the entries may be written.
  */
 export function addToJournalSize(journalSize: JournalSize, entries: readonly JournalEntry[]): WireError | undefined {
   const newBytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))

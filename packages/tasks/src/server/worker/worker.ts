@@ -17,7 +17,7 @@ const longestPauseMs = 30_000
 
 /**
  * Listens to the engine, and tries again until that succeeds. Of an outage the first failure is reported, because the
- * worker polls meanwhile and reports its own. Resolves with the function that ends it, or with undefined when the
+ * worker polls meanwhile and reports its own. Resolves with the function that ends listening, or with undefined when the
  * signal aborts before.
  */
 async function listenForWork(
@@ -42,7 +42,7 @@ async function listenForWork(
 
 /** Runs tasks in this process. */
 export interface Worker {
-  /** The number of tasks that it runs. */
+  /** The number of tasks that this worker runs. */
   readonly runningCount: number
   /** Starts to listen and to claim. A second call does nothing, and neither does one after `close`. */
   start(): void
@@ -271,7 +271,7 @@ function runInBackground(state: WorkerState, work: () => Promise<unknown>): void
   backgroundWork.add(promise)
 }
 
-/** Waits for calls of the engine before it is closed, and not for one that does not answer. */
+/** Waits for calls of the engine before the engine is closed, at most for `finalGraceMs`. */
 async function waitForBackgroundWork({ backgroundWork, context }: WorkerState): Promise<void> {
   await settlesWithin(Promise.all(backgroundWork), finalGraceMs, context.settings.clock)
 }
