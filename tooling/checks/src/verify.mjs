@@ -35,7 +35,7 @@ const steps = [
   { name: 'mentions', command: check('mentions') },
   { name: 'limits', command: check('limits') },
   { name: 'collections', command: check('collections') },
-  { name: 'measure', command: check('measure') },
+  { name: 'measure', command: [...check('measure'), '--rules'] },
   { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {
     name: 'unused',
