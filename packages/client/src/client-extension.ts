@@ -62,7 +62,7 @@ export interface ClientExtensionInstance<Api extends object | undefined = object
 /** The options of `createClient`. */
 export interface ClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
   extends CoreClientOptions {
-  /** Extensions of the client, such as `tasks()` of `@x/tasks/client`. */
+  /** Extensions of the client, such as `taskCalls()` of `@x/tasks/client`. */
   readonly extensions?: Extensions | undefined
 }
 
@@ -87,7 +87,7 @@ export function checkClientExtensions(extensions: readonly ClientExtension[], ow
       !('side' in extensionValue) ||
       extensionValue.side !== 'client'
     ) {
-      throw new TypeError('extensions: not a client extension; write the call, such as tasks(), of the entry ./client')
+      throw new TypeError('extensions: not a client extension; write the call, such as taskCalls(), of the entry ./client')
     }
     if (usedNames.has(extension.name)) {
       throw new TypeError(`extension "${extension.name}": a member of this name exists; give the extension another`)

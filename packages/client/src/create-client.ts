@@ -46,7 +46,7 @@ function checkClientOptions<Options extends ClientOptions>(options: Options): Op
  * opened again after the program has closed the connection.
  *
  * @example
- * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [tasks()] })
+ * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
  * const { content } = await client.callTool('greet', { name: 'Ada' })
  *
  * @throws TypeError for extensions that cannot be composed.
