@@ -87,7 +87,9 @@ export function checkClientExtensions(extensions: readonly ClientExtension[], ow
       !('side' in extensionValue) ||
       extensionValue.side !== 'client'
     ) {
-      throw new TypeError('extensions: not a client extension; write the call, such as taskCalls(), of the entry ./client')
+      throw new TypeError(
+        'extensions: not a client extension; write the call, such as taskCalls(), of the entry ./client',
+      )
     }
     if (usedNames.has(extension.name)) {
       throw new TypeError(`extension "${extension.name}": a member of this name exists; give the extension another`)

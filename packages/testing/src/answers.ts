@@ -10,33 +10,36 @@ import {
 } from '@x/schema'
 import { formatValue, TestingError } from './testing-error.ts'
 
-/** A question as a function of {@link Answers} receives it. */
+/** A question, as functions in {@link Answers} receive it. */
 export interface AskedQuestion {
   /** The key that the handler gave the question. */
   readonly key: string
   /** The text that a user reads, empty for sampling and roots. */
   readonly message: string
-  /** 1 at first, more when the server did not accept the answer, or waits for a page to be done. */
+  /**
+   * 1 for the first time that the question is asked. The server asks again if it did not accept the answer, or if the
+   * user has not finished on a web page.
+   */
   readonly times: number
-  /** The number of the response that asked: 1 for the first one of the call. */
+  /** The number of the response that contained the question: 1 for the first response of the call. */
   readonly round: number
-  /** The whole request. */
+  /** The request of the server. */
   readonly request: InputRequest
 }
 
-/** A question that `answers` of the test was asked, in a round or by a task. */
+/** A question that was asked in a round of a call or by a task. */
 export interface ObservedQuestion {
   /** The key that the handler gave the question. */
   readonly key: string
   /** The text that a user reads, empty for sampling and roots. */
   readonly message: string
-  /** 1 at first, more when the server did not accept the answer. */
+  /** 1 for the first time that the question is asked, more if the server did not accept the answer. */
   readonly times: number
 }
 
 /**
- * An answer: the content of a form, the result of sampling, a list of roots, or what the user does instead. `'accept'`
- * is for URLs and for forms whose defaults are enough.
+ * An answer: the content of a form, the result of sampling, a list of roots, or the action of the user. `'accept'`
+ * answers a URL, and a form whose fields have defaults.
  */
 export type AnswerValue = 'accept' | 'decline' | 'cancel' | FormContent | CreateMessageResult | readonly Root[]
 
@@ -45,7 +48,7 @@ export interface FormContent {
   readonly [field: string]: string | number | boolean | readonly string[] | undefined
 }
 
-/** An answer, or a function that gives one. */
+/** An answer, or a function that returns one. */
 export type Answer = AnswerValue | ((question: AskedQuestion) => AnswerValue | Promise<AnswerValue>)
 
 /** Answers by the keys of the questions. */
@@ -53,18 +56,18 @@ export interface Answers {
   readonly [key: string]: Answer
 }
 
-/** The capabilities of a test's client when it names none: all that a question may need. */
+/** The default capabilities of a test's client: all that a question may need. */
 export const allCapabilities: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: {},
 }
 
-/** Gives the answers of one test, and counts which of them were used. */
+/** The answers of one test, with a record of the used ones. */
 export interface AnswerRegistry {
   /** Returns the answer to a request. Throws {@link TestingError} `unanswered` or `asked_again`. */
   answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
-  /** Returns the keys that no question had so far. */
+  /** Returns the keys of answers that no question has used so far. */
   listUnusedAnswers(): readonly string[]
 }
 
@@ -92,12 +95,12 @@ export function createAnswerRegistry(
   }
 }
 
-/** Makes the handlers of a client that answers by the book, for the kinds that it declares. */
+/** Creates the handlers of a client that answers from the registry, for the kinds of questions that it declares. */
 export function createInputHandlers(
   answerRegistry: AnswerRegistry,
   { elicitation, sampling, roots }: ClientCapabilities,
 ): InputHandlers {
-  // The client checks every answer before it is sent, so each is of the kind that was asked for or fails the call.
+  // The client checks every answer before it is sent, so that an answer of the wrong kind fails the call.
   const giveAnswer = (request: InputRequest, { key, round }: InputContext) =>
     answerRegistry.answer(key, request, round) as never
   const isFormMode = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
@@ -118,13 +121,16 @@ export function createInputHandlers(
   }
 }
 
-/** Splits a key as it is on the wire: `~2` marks the second time that a question is asked. */
+/**
+ * Splits a key of a request into the key of the handler and the occurrence: `~2` marks the second time that a question
+ * is asked.
+ */
 export function splitKey(wireKey: string): { readonly key: string; readonly occurrence: number } {
   const [key = '', times] = wireKey.split('~')
   return { key, occurrence: times === undefined ? 1 : Number(times) || 1 }
 }
 
-/** Returns the text that a user reads of a request. */
+/** Returns the text of a request that a user reads. */
 export function readQuestionText(request: InputRequest): string {
   return request.method === 'elicitation/create' ? request.params.message : ''
 }
@@ -139,7 +145,7 @@ function toResponse(key: string, request: InputRequest, answer: AnswerValue): In
     if (Array.isArray(answer)) return { roots: answer }
     throw wrongAnswerError(key, answer, "the client's roots: [{ uri: 'file:///project' }]")
   }
-  // The client checks the members.
+  // The client checks the members of the roots.
   if (typeof answer === 'object' && 'role' in answer) return answer as CreateMessageResult
   throw wrongAnswerError(key, answer, sampleAnswer)
 }
@@ -178,7 +184,7 @@ function repeatedQuestionError(key: string, answer: AnswerValue, message: string
   )
 }
 
-/** An answer that could be written for a request. */
+/** Returns an example of an answer to a request, for an error message. */
 function formatExampleAnswer(request: InputRequest): string {
   if (request.method === 'roots/list') return "[{ uri: 'file:///project' }]"
   if (request.method === 'sampling/createMessage') return sampleAnswer

@@ -7,7 +7,7 @@ export interface Fleet<S extends Server> {
   readonly instances: readonly S[]
   /** Returns the instance that answers the next request, and its number. */
   pickInstance(): { readonly instanceIndex: number; readonly server: S }
-  /** Makes another instance, which alone answers from now on. */
+  /** Creates another instance, which answers all requests from now on. */
   restart(): S
   /** Returns the factory. Throws {@link TestingError} for a server without one. */
   requireFactory(feature: string): ServerFactory<S>
@@ -15,7 +15,7 @@ export interface Fleet<S extends Server> {
   close(): Promise<void>
 }
 
-/** Makes so many instances, which take turns. A server that was given is the only one. */
+/** Creates `instanceCount` instances, which answer the requests in turn. A given server is the only instance. */
 export function createFleet<S extends Server>(
   target: S | ServerFactory<S>,
   { kit }: TrackedKit,
@@ -52,7 +52,10 @@ export function createFleet<S extends Server>(
   }
 }
 
-/** Makes an instance. An async function, or an exchange, would pass for a factory in untyped code. */
+/**
+ * Creates an instance. Checks the result, because untyped code may pass an async function or an exchange as the
+ * factory.
+ */
 function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
   const server = factory(kit)
   const madeServer: unknown = server

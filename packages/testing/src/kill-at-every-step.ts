@@ -10,27 +10,27 @@ import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 export interface KillAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
-   * Makes the calls, and returns what they came to as plain data: results, and what the world looks like afterwards. A
-   * call that rejects is an outcome, too.
+   * Makes the calls, and returns their outcome as plain data: the results, and the state of the systems that the
+   * handlers change. A rejection is an outcome too.
    */
   readonly call: (client: TestClient<S>) => unknown
-  /** Makes the world anew that the definition acts upon. Called before each run. */
+  /** Resets the systems that the handlers change. Called before each run. */
   readonly beforeEachRun?: (() => void | Promise<void>) | undefined
 }
 
-/** A step, or a saved checkpoint, at which the calls were stopped. */
+/** A step or a saved checkpoint after which a handler was stopped. */
 export interface StoppedStep {
-  /** Counted from 1, over all calls of one run, in the order in which they were recorded. */
+  /** The number of the step, from 1, in the order of recording over all calls of one run. */
   readonly step: number
   /** The tool, prompt or resource. */
   readonly target: string
-  /** The keys of the steps and checkpoints that were recorded by then. */
+  /** The keys of the steps and checkpoints that were recorded up to this one. */
   readonly recordedKeys: readonly string[]
 }
 
-/** A check that passed. */
+/** The result of a check that passed. */
 export interface KillReport {
-  /** The outcome, the same in every run. */
+  /** The outcome, which was the same in every run. */
   readonly outcome: JsonValue
   readonly stoppedSteps: readonly StoppedStep[]
 }
@@ -43,15 +43,11 @@ interface RunOutcome {
 }
 
 /**
- * Makes the same calls once undisturbed, at one instance, and then once for each step that their handlers record: the
- * handler is stopped after that step, and another instance continues with what was recorded. There, each round has an
- * instance of its own. Every outcome must be the same.
+ * Makes the same calls once without an interruption, and then once for each step that their handlers record. In each of these runs the handler is stopped after the step, and another instance continues the call from its state. Every run must have the same outcome.
  *
- * Each run has a runtime of its own that begins at the same moment, so that `ctx.now()` and `ctx.uuid` are the same,
- * too.
+ * Each run has a runtime of its own that begins at the same time, so that `ctx.now()` and `ctx.uuid` return the same values.
  *
- * @throws {@link TestingError} `outcome_differs` names the step and the first difference. `no_steps` when there is none
- * to stop at.
+ * @throws {@link TestingError} `outcome_differs` with the step and the first difference, or `no_steps` if no step was recorded.
  *
  * @example
  * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
@@ -71,7 +67,7 @@ export async function killAtEveryStep<S extends Server>(
   }
   const stoppedSteps: StoppedStep[] = []
   for (let step = 1; step <= undisturbedOutcome.stepCount; step++) {
-    // One after the other: the runs share the world that `beforeEachRun` makes.
+    // The runs are made one after the other, because they share the systems that `beforeEachRun` resets.
     const run = await runOnce(factory, options, step)
     const difference = findFirstDifference(undisturbedOutcome.outcome, run.outcome)
     if (difference !== undefined) throw differenceError(step, run, difference)
@@ -109,7 +105,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Makes the calls. The handler is stopped after the step of the given number, or never. */
+/** Makes the calls of one run. The handler is stopped after the step with the given number, or never. */
 async function runOnce<S extends Server>(
   factory: ServerFactory<S>,
   { call, beforeEachRun, ...options }: KillAtEveryStepOptions<S>,
@@ -123,7 +119,7 @@ async function runOnce<S extends Server>(
     calls: 'all',
     minWorkMs: 0,
     budget: Number.POSITIVE_INFINITY,
-    // Asked at the end of each step and at each saved checkpoint, by whichever instance.
+    // Every instance calls this function at the end of each step and at each saved checkpoint.
     policy: (_, { name }) => {
       stepCount += 1
       if (stepCount !== stopAfterStep) return false
@@ -142,7 +138,7 @@ async function runOnce<S extends Server>(
     if (!trackedKit.isUsed('shedding')) throw unusedKitError()
     const outcome = await runToOutcome(async () => call(client))
     if (target === undefined || stopAfterStep === undefined) return { outcome, stepCount, stoppedStep: undefined }
-    // The first value that was sealed from then on is the journal with which the handler was stopped.
+    // The first value that was sealed after the stop is the journal of the stopped handler.
     const journal = [...trackedKit.sealedValues.values()][earlierSealCount]?.value
     return {
       outcome,
@@ -159,11 +155,11 @@ async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
   try {
     return toComparableOutcome({ result: await call() })
   } catch (error) {
-    // A test that is written in a wrong way would be so in every run.
+    // An error in the test itself would occur in every run.
     if (isTestingError(error)) throw error
     if (!(error instanceof Error)) return toComparableOutcome({ error })
     const { name, message } = error
-    // Without its own message, which names the server as soon as the client knows the name.
+    // The message is omitted, because it contains the server's name in some runs only: once the client knows it.
     return toComparableOutcome({
       error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
     })
@@ -174,7 +170,7 @@ function toComparableOutcome(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** Returns the keys of steps and checkpoints in a journal, as far as it shows them. */
+/** Returns the keys of the steps and checkpoints in a journal. Empty for a value of another form. */
 function recordedKeysOf(journal: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(journal)) return []
   return [journal['steps'], journal['checkpoints']].flatMap((part) => (isJsonObject(part) ? Object.keys(part) : []))

@@ -11,7 +11,7 @@ import {
 import type { LogRecord } from '@x/server'
 import { type ObservedQuestion, readQuestionText } from './answers.ts'
 
-/** One request of a call that may ask, and its response. */
+/** One request of a call that may ask for input, and its response. */
 export interface ObservedRound {
   readonly method: string
   /** The tool, prompt or resource. */
@@ -20,9 +20,9 @@ export interface ObservedRound {
   readonly instance: number
   /** The `resultType` of the result, or `error`. */
   readonly status: string
-  /** The texts of the questions by their keys, empty when nothing was asked. */
+  /** The texts of the questions by their keys. Empty if the server asked no question. */
   readonly questions: Readonly<Record<string, string>>
-  /** The error that the peer sees, absent for a result. */
+  /** The error that the client receives. Absent for a result. */
   readonly error?: { readonly code: number; readonly message: string }
 }
 
@@ -49,7 +49,7 @@ export interface ObservedChange {
   readonly uri?: string
 }
 
-/** One state of a task. Consecutive equal ones are noted once. */
+/** One state of a task. Equal consecutive states are recorded once. */
 export interface ObservedTask {
   readonly taskId: string
   readonly status: string
@@ -63,7 +63,7 @@ export interface ObservedError {
   readonly error: unknown
 }
 
-/** Everything that a test's client and its server's instances did so far, as plain data, in its order. */
+/** The events at a test's client and its server's instances so far, as plain data and in their order. */
 export interface Observations {
   readonly rounds: readonly ObservedRound[]
   readonly questions: readonly ObservedQuestion[]
@@ -77,19 +77,19 @@ export interface Observations {
   readonly errors: readonly ObservedError[]
 }
 
-/** The lists of {@link Observations}, to be written. */
+/** {@link Observations} with lists that can be changed. */
 export type MutableObservations = { readonly [Member in keyof Observations]: Observations[Member][number][] }
 
-/** Takes the notes of one client. */
+/** Records the observations of one client. */
 export interface Observer {
   readonly observations: MutableObservations
-  /** Notes a response and the request that it belongs to. */
+  /** Records a response and its request. */
   recordResponse(request: RpcRequest, response: RpcResponse, instance: number): void
-  /** Notes a question to the test. */
+  /** Records a question to the test. */
   recordQuestion(question: ObservedQuestion): void
-  /** Notes a notification of a request. */
+  /** Records a notification of a request. */
   recordNotification(request: RpcRequest, notification: RpcNotification): void
-  /** Resolves when so many changes were observed. */
+  /** Resolves when `count` changes were observed. */
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
 }
 
@@ -172,7 +172,7 @@ function toObservedRound(request: RpcRequest, response: RpcResponse, instance: n
   }
   const { resultType = 'complete', inputRequests } = response.result
   const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
-  // A server of ours made them, and their messages are read for people alone.
+  // The requests are not checked: the server under test created them, and their messages are only shown.
   const questions = requests.map(([key, request]) => [key, readQuestionText(request as unknown as InputRequest)])
   return { ...commonFields, status: String(resultType), questions: Object.fromEntries(questions) }
 }
@@ -189,7 +189,7 @@ function toObservedLog({ level, logger, data = null }: JsonObject): Omit<Observe
   return { level: String(level), ...(typeof logger === 'string' && { logger }), data }
 }
 
-/** Returns the state of the task that a result or a notification describes, of whichever extension. */
+/** Returns the state of the task that a result or a notification describes, for any extension with tasks. */
 function toObservedTask({ taskId, status, statusMessage }: JsonObject): ObservedTask | undefined {
   if (typeof taskId !== 'string' || typeof status !== 'string') return undefined
   return { taskId, status, ...(typeof statusMessage === 'string' && { statusMessage }) }

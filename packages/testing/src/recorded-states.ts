@@ -10,7 +10,7 @@ import { type OpenedClient, openTestClient, type TestClient } from './test-clien
 import { testRuntime } from './test-runtime.ts'
 import { isTestingError, TestingError } from './testing-error.ts'
 
-/** One call whose states are recorded: a tool, a prompt or a resource, and the answers to what it asks. */
+/** One call whose states are recorded: a tool, a prompt or a resource, and the answers to its questions. */
 export interface RecordedCall {
   readonly tool?: string | undefined
   readonly prompt?: string | undefined
@@ -23,7 +23,7 @@ export interface RecordedCall {
 
 /** Options of {@link checkRecordedStates}. */
 export interface RecordedStatesOptions {
-  /** The folder of the files, one for each call. It belongs into version control. */
+  /** The folder with one file for each call. Commit it to version control. */
   readonly folder: string | URL
   /** The calls by the names of their files. */
   readonly calls: Readonly<Record<string, RecordedCall>>
@@ -36,7 +36,7 @@ export interface RecordedStatesOptions {
 
 /** One recorded state that the definition continued to its end. */
 export interface StateCheck {
-  /** The round after which it was recorded. 1 for the first. */
+  /** The round after which the state was recorded, 1 for the first round. */
   readonly round: number
   /** The keys of questions that the recorded call did not ask. */
   readonly askedKeys: readonly string[]
@@ -47,7 +47,7 @@ export interface StateCheck {
 /** The recorded states of one call. */
 export interface RecordedCheck {
   readonly call: string
-  /** True when the states were recorded now, and not checked. */
+  /** True if the states were recorded in this run, so that nothing was checked. */
   readonly isRecorded: boolean
   readonly states: readonly StateCheck[]
 }
@@ -69,14 +69,11 @@ interface RecordedState {
 }
 
 /**
- * Checks that a definition continues the calls that an earlier version of it has asked questions in, as it must while
- * an update rolls over the instances. The states of the earlier version are kept in files, readable JSON, with the
- * answers given by the test.
+ * Checks that a definition can continue calls that an earlier version of it began, as it must during a rolling deployment. The states of the earlier version are stored as readable JSON files. The test gives the answers.
  *
- * A result that is not the recorded one is reported, since a new version may word it in another way.
+ * A result that differs from the recorded one is reported and fails nothing, because a new version may change its text.
  *
- * @throws `TestingError` `states_rejected` when a state does not open, when its call fails, asks something that has no
- * answer, or asks something again that was answered.
+ * @throws `TestingError` `states_rejected` if a state does not open, or if its call fails, asks a question without an answer, or repeats an answered question.
  *
  * @example
  * await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), {
@@ -138,7 +135,7 @@ async function readRecording(path: string): Promise<Recording | undefined> {
   } catch (cause) {
     throw createRecordingError('is not JSON', cause)
   }
-  // The members of a state are checked by client and server when it is continued.
+  // Client and server check the members of a state when the call continues.
   if (isJsonObject(recording) && Array.isArray(recording['states']) && typeof recording['recordedAt'] === 'string') {
     return recording as unknown as Recording
   }
@@ -150,7 +147,7 @@ async function writeRecording(path: string, recording: Recording): Promise<void>
   await writeFile(path, `${JSON.stringify(recording, undefined, 2)}\n`)
 }
 
-/** Makes a call, and keeps each state that it leaves with its client. */
+/** Makes a call, and records each state that the client receives. */
 async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<Recording> {
   const now = Date.now()
   const { client, trackedKit } = openClient(factory, call, now)
@@ -259,7 +256,7 @@ async function collectAnswers(
   return Object.fromEntries(await Promise.all(answers))
 }
 
-/** Returns a result as JSON, without what names the version of its server. */
+/** Returns a result as JSON without `_meta`, which contains the version of the server. */
 function toComparableContent(result: object): JsonValue {
   const { _meta, ...content } = JSON.parse(JSON.stringify(result))
   return content
@@ -268,7 +265,7 @@ function toComparableContent(result: object): JsonValue {
 function describeFailure(error: unknown, client: TestClient): string {
   const reason = error instanceof Error ? error.message : String(error)
   if (!isClientError(error)) return reason
-  // The peer sees no more than that the state was rejected. The server has reported why.
+  // The error of the client does not contain the reason for which the state was rejected. The log of the server does.
   const reportedErrors = client.observations.errors.map((observedError) => String(observedError.error))
   return [reason, ...reportedErrors].join('; ')
 }

@@ -3,22 +3,22 @@ import type { JsonValue, Server } from '@x/schema'
 import { type Log, type SealClaims, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
 
 /**
- * The part of a definition that a test gives every instance of a server: one key, so that each opens what another has
- * sealed, strict replay, and a log of the test.
+ * The part of a definition that a test gives every instance of a server: a common key, so that each instance can open
+ * the states of the others, strict replay, and the log of the test.
  */
 export interface ServerKit {
   readonly state: StateCodec
   readonly strictReplay: boolean
   readonly log: Log
-  /** The test's runtime, where it has one. */
+  /** The runtime of the test, if it has one. */
   readonly runtime?: Partial<Runtime> | undefined
-  /** Stops calls at their steps, where the test does so. */
+  /** The policy that stops calls at their steps, for tests that do so. */
   readonly shedding?: ServerDefinition['shedding']
 }
 
 /**
- * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. Instances share nothing but the
- * kit and what the definition itself refers to.
+ * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. The instances share the kit, and
+ * objects to which the definition itself refers.
  */
 export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
 
@@ -28,16 +28,16 @@ export interface SealedValue {
   readonly claims: SealClaims
 }
 
-/** The kit of one test, and what its instances did with it. */
+/** The kit of one test, and a record of its use by the instances. */
 export interface TrackedKit {
   readonly kit: ServerKit
-  /** Returns whether a factory has read a member of the kit. */
+  /** Returns true if a factory has read a member of the kit. */
   isUsed(member: keyof ServerKit): boolean
-  /** Every value that was sealed, by its token, in its order. */
+  /** Every value that was sealed, by its token, in the order of sealing. */
   readonly sealedValues: ReadonlyMap<string, SealedValue>
 }
 
-/** The parts of a kit that tests choose. */
+/** The parts of a kit that a test can choose. */
 export interface KitOptions {
   readonly runtime?: Partial<Runtime> | undefined
   readonly strictReplay: boolean
@@ -73,7 +73,7 @@ export function createKit({ runtime, shedding, ...others }: KitOptions): Tracked
   }
 }
 
-/** Returns the same object, which notes the members that are read. A spread reads all of them. */
+/** Returns a proxy of the members that records which of them are read. A spread reads all of them. */
 function trackKitUse(members: ServerKit, usedMembers: Set<string>): ServerKit {
   return new Proxy(members, {
     get: (target, name, receiver) => {

@@ -23,50 +23,59 @@ import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
-/** Options of {@link testClient}. Those of `createClient` hold as well. */
+/** Options of {@link testClient}, in addition to those of `createClient`. */
 export interface TestClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
   extends Partial<ClientOptions<Extensions>> {
-  /** Answers by the keys of questions. A question without one fails the call with {@link TestingError} `unanswered`. */
+  /**
+   * Answers by the keys of questions. A question without an answer fails the call with {@link TestingError}
+   * `unanswered`.
+   */
   readonly answers?: Answers | undefined
-  /** The caller, as a transport would have authenticated it. */
+  /** The authenticated caller, which a transport would provide. */
   readonly principal?: Principal | undefined
-  /** Values that transports or middleware set. */
+  /** Context values, which transports or middleware would set. */
   readonly context?: CallContext | undefined
   /** The least severe log message that the server sends. `debug` when absent. */
   readonly logLevel?: LoggingLevel | undefined
   /**
-   * Time and randomness of the client, and of instances that are made with the kit: `testRuntime()`. The platform's
-   * when absent.
+   * The clock and the random ids of the client, and of instances that are made with the kit: `testRuntime()`. The
+   * platform's when absent.
    */
   readonly runtime?: Runtime | undefined
-  /** Sends each round to another instance, false when absent. Needs a factory. */
+  /** True sends each round to a new instance. False when absent. Needs a factory. */
   readonly restartBetweenRounds?: boolean | undefined
-  /** Number of instances that take turns with the requests, as behind a balancer. 1 when absent. Needs a factory. */
+  /**
+   * The number of instances, which answer the requests in turn as behind a load balancer. 1 when absent. Needs a
+   * factory.
+   */
   readonly instanceCount?: number | undefined
   /**
-   * Runs handlers again from the top at each of their awaits. A call fails with {@link TestingError} `not_repeatable`
-   * when a run differs. True when absent. For instances that were made with the kit.
+   * True runs each handler again from its first line at each of its awaits, in instances that are made with the kit. A
+   * call fails with {@link TestingError} `not_repeatable` if two runs differ. True when absent.
    */
   readonly strictReplay?: boolean | undefined
-  /** The `shedding` of the kit. */
+  /** The member `shedding` of the kit. */
   readonly shedding?: ServerDefinition['shedding']
 }
 
-/** The members of a test's client beside those of a client. */
+/** The members that a test's client has in addition to those of a client. */
 export interface TestClientMembers<S extends Server = Server> {
-  /** Everything that happened so far. */
+  /** The observations so far. */
   readonly observations: Observations
-  /** The instances so far. The last one answers, or they take turns. */
+  /** All instances so far. The last one answers the requests, or with `instanceCount` all in turn. */
   readonly instances: readonly S[]
-  /** Makes another instance, which alone answers from now on. Throws {@link TestingError} for a server without a factory. */
+  /**
+   * Creates another instance, which answers all requests from now on. Throws {@link TestingError} for a server without
+   * a factory.
+   */
   restart(): S
-  /** Resolves when so many changes were observed by the client's subscriptions. */
+  /** Resolves when the client's subscriptions have received `count` changes. */
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
-  /** Returns the keys of `answers` that no question had so far. */
+  /** Returns the keys of `answers` that no question has used so far. */
   listUnusedAnswers(): readonly string[]
 }
 
-/** A client of a server in this process, and what a test wants to know of both. */
+/** A client of a server in this process, with members for tests. */
 export type TestClient<S extends Server = Server, Extensions extends readonly ClientExtension[] = readonly []> = Client<
   TypesOf<S>
 > &
@@ -74,10 +83,9 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
   TestClientMembers<S>
 
 /**
- * Makes a client of a server in memory, without a port. Messages are copied as JSON on their way, as over a transport.
+ * Makes a client of a server in memory, without a port. Messages are copied as JSON, as a transport does.
  *
- * With a factory every instance has the same key, and `restart` and `restartBetweenRounds` make further ones. Closing
- * the client closes the instances that the factory made. A server that was given stays open.
+ * With a factory, `restart` and `restartBetweenRounds` create further instances, which have the same key. Closing the client closes the instances of the factory. A server that was passed directly stays open.
  *
  * @example
  * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
@@ -90,13 +98,13 @@ export function testClient<S extends Server, const Extensions extends readonly C
   return openTestClient(target, options).client
 }
 
-/** A test's client, and what its server's instances did with their kit. */
+/** A test's client, and the tracked kit of its server's instances. */
 export interface OpenedClient<S extends Server, Extensions extends readonly ClientExtension[]> {
   readonly client: TestClient<S, Extensions>
   readonly trackedKit: TrackedKit
 }
 
-/** Makes a {@link testClient} for the functions of this package, which look into the kit. */
+/** Creates a {@link testClient} for functions of this package, which read the tracked kit. */
 export function openTestClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
@@ -124,7 +132,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
     await close()
     await fleet.close()
   }
-  // An error of this package would otherwise be the cause of another one, which speaks of a transport.
+  // Rethrows a `TestingError`, which would otherwise be the cause of a transport error.
   const { callTool, getPrompt, readResource } = client
   const members = {
     callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrowTestingError),
@@ -168,7 +176,7 @@ interface ObservedExchangeDeps {
   readonly options: TestClientOptions
 }
 
-/** The way of a request to the instance that answers it, and of everything back. */
+/** Creates the exchange that sends a request to an instance, and observes its notifications and its response. */
 function createObservedExchange({ fleet, observer, trackedKit, options }: ObservedExchangeDeps): Exchange {
   const { logLevel = 'debug', restartBetweenRounds = false } = options
   const withFixedKey = createFixedKeyMapper()
@@ -210,8 +218,8 @@ function copyThroughJson<T>(message: T): T {
 }
 
 /**
- * Replaces the random idempotency keys of a client by numbered ones, from which the server derives `ctx.uuid` and the
- * keys of steps: two clients that make the same calls in the same order have the same.
+ * Replaces the random idempotency keys of a client by numbers. The server derives `ctx.uuid` and the keys of steps from
+ * them, so that two clients that make the same calls in the same order get the same values.
  */
 function createFixedKeyMapper(): (request: RpcRequest) => RpcRequest {
   const keys = new Map<string, string>()
@@ -248,7 +256,7 @@ function missingKeyError(): TestingError {
   return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${instruction}`)
 }
 
-/** Returns the options of `createClient`, which rejects those of the test. */
+/** Returns the options without those of the test, because `createClient` rejects unknown options. */
 function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
   options: TestClientOptions<Extensions>,
 ): Partial<Omit<ClientOptions<Extensions>, 'runtime'>> {
@@ -267,7 +275,7 @@ function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
   return clientOptions
 }
 
-/** The clock of a client. Its pauses between rounds need no `advance`. */
+/** Creates the clock of a client. A pause of 0 ms needs no `advance`. */
 function createClientClock(runtime: Runtime): Clock {
   return {
     monotonicNow: () => runtime.monotonicNow(),

@@ -1,19 +1,19 @@
 import type { Runtime } from '@x/core'
 import { TestingError } from './testing-error.ts'
 
-/** Start of the time and of the randomness of a test. */
+/** The initial time and the source of UUIDs of a test runtime. */
 export interface TestRuntimeOptions {
   /** Milliseconds since 1970. 2026-01-01T00:00:00Z when absent. */
   readonly now?: number | undefined
-  /** Makes the UUIDs. Numbered ones when absent: `00000000-0000-4000-8000-000000000001` and so on. */
+  /** Creates the UUIDs. Numbered UUIDs when absent: `00000000-0000-4000-8000-000000000001` and so on. */
   readonly randomUuid?: (() => string) | undefined
 }
 
-/** A runtime whose time does not pass until {@link TestRuntime.advance} moves it. */
+/** A runtime whose time stays the same until {@link TestRuntime.advance} is called. */
 export interface TestRuntime extends Runtime {
   /**
-   * Moves the time on by `ms` milliseconds and fires the timers that are due, in their order. Resolves when the
-   * promises that they led to had their turn, timers that were set meanwhile included.
+   * Advances the time by `ms` milliseconds, and fires the timers that are due, in their order, and timers that these
+   * set. Resolves when the promise callbacks of the timers have run.
    */
   advance(ms: number): Promise<void>
   /** The number of timers that wait. */
@@ -26,8 +26,7 @@ interface Timer {
 }
 
 /**
- * Makes a runtime in the test's hand, for `createServer({ runtime })`, for `testClient`, and for all code that takes a
- * `Runtime`.
+ * Creates a runtime that the test controls, for `createServer({ runtime })`, for `testClient`, and for all code that takes a `Runtime`.
  *
  * @example
  * const runtime = testRuntime()
@@ -41,7 +40,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
   let lastTimerId = 0
   const findNextDueTimer = (endMs: number): [number, Timer] | undefined => {
     let nextEntry: [number, Timer] | undefined
-    // Timers of one moment fire in the order in which they were set, which is the order of the map.
+    // Timers with the same time fire in the order in which they were set, which is the order of the map.
     for (const entry of timers)
       if (entry[1].dueAt <= endMs && (nextEntry === undefined || entry[1].dueAt < nextEntry[1].dueAt)) nextEntry = entry
     return nextEntry
@@ -68,7 +67,8 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
         elapsedMs = Math.max(elapsedMs, due[1].dueAt)
         due[1].callback()
         await nextTick()
-        // A timer that was set again is a poll that found nothing. Any other may wait for WebCrypto or I/O.
+        // A timer that was set again is a poll without a result. Without such a timer, the code may wait for WebCrypto
+        // or I/O.
         if (timers.size < waitingCount || findNextDueTimer(endMs) === undefined) await flushTasks()
       }
       elapsedMs = Math.max(elapsedMs, endMs)
@@ -79,7 +79,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
   }
 }
 
-// Taken before a test can replace it, or the fake timers of a test runner would never fire.
+// Read before a test can replace them: the fake timers of a test runner do not fire by themselves.
 const { setTimeout: platformSetTimeout, setImmediate: platformSetImmediate } = globalThis
 
 /** Runs one turn of the event loop, which takes microseconds where the platform has `setImmediate`. */
@@ -89,7 +89,7 @@ function nextTick(): Promise<void> {
     : flushTasks()
 }
 
-/** Lets everything run that waits for nothing but its turn, in at least a millisecond. */
+/** Runs all pending callbacks of promises and immediates, in at least a millisecond. */
 function flushTasks(): Promise<void> {
   return new Promise((resolve) => void platformSetTimeout(resolve, 0))
 }

@@ -2,22 +2,22 @@
 export type TestingProblem =
   /** The server asked something for which the test has no answer. */
   | 'unanswered'
-  /** The server did not accept an answer, and the test has no other one. */
+  /** The server did not accept an answer, and the test has no other answer. */
   | 'asked_again'
-  /** A handler did not do the same when it ran again. */
+  /** A handler behaved differently when it ran again. */
   | 'not_repeatable'
-  /** The factory ignored its kit, so that its instances cannot open each other's states, or cannot be stopped. */
+  /** The factory did not use its kit, so that its instances cannot open each other's states, or cannot be stopped. */
   | 'kit_unused'
   /** A call has no step or checkpoint at which it could be stopped. */
   | 'no_steps'
-  /** A call that was stopped at a step ended in another way than one that was not. */
+  /** A call that was stopped after a step had another outcome than an uninterrupted call. */
   | 'outcome_differs'
-  /** A definition does not continue recorded states of an earlier version. */
+  /** A definition cannot continue recorded states of an earlier version. */
   | 'states_rejected'
   /** The functions of this package were used in a wrong way. */
   | 'usage'
 
-/** A test that failed, or that was written in a wrong way. Its message says what to write. */
+/** The error of a failed or invalid test. Its message says how to correct the test. */
 export class TestingError extends Error {
   override readonly name = 'TestingError'
   readonly code: TestingProblem
@@ -33,7 +33,7 @@ export function isTestingError(error: unknown): error is TestingError {
   return error instanceof Error && error.name === 'TestingError' && 'code' in error
 }
 
-/** A value for a message, never long. */
+/** Returns a short text of a value, for a message. */
 export function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 200 ? `${text.slice(0, 200)}…` : text

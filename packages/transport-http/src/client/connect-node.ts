@@ -6,7 +6,7 @@ import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
-/** The options of connections on Node. */
+/** The options of `connectHttp` that exist on Node only. */
 export interface UndiciOptions {
   /**
    * Sends through this dispatcher of undici 7 or later, such as a `ProxyAgent`, instead of an `Agent` of the
@@ -30,10 +30,10 @@ const nodeOptionNames = {
 } as const satisfies Record<keyof NodeConnectOptions, true>
 
 /**
- * Connects to an MCP server over HTTP: the exchange that a client uses. No byte is sent before the first request.
+ * Connects to an MCP server over HTTP, for `createClient`. Sends nothing before the first request.
  *
  * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The exchange rejects
- * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
+ * with {@link HttpError} when no response arrives (basic/transports/streamable-http).
  *
  * @example
  * await using connection = connectHttp('https://example.com/mcp', { headers: { authorization: `Bearer ${token}` } })
@@ -45,10 +45,9 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
 }
 
 /**
- * Creates a client for plain HTTP requests to one endpoint, as connections to servers of earlier revisions need them.
- * No byte is sent before the first request.
- *
- * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
+ * Creates a client for HTTP requests to one endpoint, which connections to servers of earlier revisions use. Sends
+ * nothing before the first request.  Throws a `TypeError` for an address that is not http or https, or headers that
+ * cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
   return createPlatformClient(url, options, { sender: createNodeSender(options) })
@@ -59,8 +58,8 @@ function createNodeSender(options: NodeConnectOptions): Sender {
 }
 
 /**
- * Sends over undici's `dispatch`, which hands chunks on as they come: `request` makes a stream of them, `fetch`
- * several.
+ * Sends with undici's `dispatch`, which passes each chunk directly to its handler. undici's `request` creates a stream
+ * for each body, and its `fetch` several.
  */
 function createUndiciSender(options: UndiciOptions): Sender {
   const ownDispatcher = options.dispatcher ? undefined : createOwnDispatcher(options)
@@ -75,7 +74,7 @@ function createUndiciSender(options: UndiciOptions): Sender {
           method,
           headers: headers as string[],
           body: body ?? null,
-          // Our own watch counts. Undici's would end a quiet stream after five minutes.
+          // The timeout watch of this package applies. undici would end a stream after five minutes without bytes.
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
@@ -93,8 +92,8 @@ interface OwnDispatcher {
 }
 
 /**
- * Creates a dispatcher that has one connection until a second request is sent beside another: a pool reserves 20 KB for
- * those that wait, and most clients make one call after the other.
+ * Creates a dispatcher that has one connection until two requests run at the same time. Most clients make one call
+ * after the other, and a pool of connections reserves 20 KB for queued requests.
  */
 function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   const connect = { timeout: 10_000, ...options.connect }
@@ -111,7 +110,7 @@ function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   }
 }
 
-/** Creates undici's handler of one request. Errors come before the response as well as in the middle of its body. */
+/** Creates undici's handler of one request. An error can arrive before the response, or in the middle of its body. */
 function createDispatchHandler(
   outgoingRequest: OutgoingRequest,
   resolve: (incomingResponse: IncomingResponse) => void,
@@ -119,9 +118,9 @@ function createDispatchHandler(
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined
   let body: IncomingBody | undefined
-  // Before the request has a connection nothing is there to stop: it ends when it gets one.
+  // A request without a connection cannot be stopped. It is stopped when it gets a connection.
   const stop = (): void => {
-    // The request was cancelled and already has its reason.
+    // This error reaches no caller: a cancelled request has already rejected with its own reason.
     if (!body?.isFinished()) controller?.abort(new Error('The request was stopped'))
   }
   onCancel(outgoingRequest, stop)
@@ -147,6 +146,7 @@ function createDispatchHandler(
 
 function headerValueOf(name: string, value: string | string[] | undefined): string | undefined {
   if (!Array.isArray(value)) return value
-  // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one. What we read besides is no list.
+  // RFC 9110, section 5.3: several lines of a list header are one list. `WWW-Authenticate` is the only list header that
+  // is read.
   return name === 'www-authenticate' ? value.join(', ') : value[0]
 }

@@ -5,13 +5,13 @@ import { createRevisionCheck } from './revision-check.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
-/** A connection to a server over HTTP, which holds sockets until it is closed. */
+/** A connection to a server over HTTP. It keeps sockets open until it is closed. */
 export interface HttpConnection extends Connection {
-  /** The endpoint without its query, which may hold secrets. */
+  /** The endpoint without its query, because a query may contain secrets. */
   readonly url: string
-  /** Aborts with {@link close}, so that no caller retries. */
+  /** Aborts when the connection is closed, so that no caller retries. */
   readonly closed: AbortSignal
-  /** Rejects running requests with an `HttpError` `closed`, and ends the connections. */
+  /** Rejects running requests with an `HttpError` `closed`, and closes the sockets. */
   close(): Promise<void>
 }
 
@@ -25,11 +25,9 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
 }
 
 /**
- * Connects to an MCP server over HTTP with the platform's `fetch`: the exchange that a client uses. No byte is sent
- * before the first request.
- *
- * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The exchange rejects
- * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
+ * Connects to an MCP server over HTTP with the platform's `fetch`, for `createClient`. Sends nothing before the first
+ * request.  Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown
+ * option. The exchange rejects with {@link HttpError} when no response arrives (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
   checkOptions(options, connectOptionNames, 'connectHttp')
@@ -37,17 +35,16 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
 }
 
 /**
- * Creates a client for plain HTTP requests to one endpoint, as connections to servers of earlier revisions need them.
- * No byte is sent before the first request.
- *
- * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
+ * Creates a client for HTTP requests to one endpoint, which connections to servers of earlier revisions use. Sends
+ * nothing before the first request.  Throws a `TypeError` for an address that is not http or https, or headers that
+ * cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
   return createPlatformClient(url, options, { sender: createWebSender(options) })
 }
 
 function createWebSender(options: HttpConnectOptions): Sender {
-  // Called through the global, because a browser's fetch refuses to be a method of anything else.
+  // Called as a member of `globalThis`, because the `fetch` of a browser rejects any other `this`.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
   return createFetchSender(fetch)
 }

@@ -17,18 +17,18 @@ import { connectDefaults, type HttpConnectOptions, type HttpHeaders, type HttpTa
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
 
-/** Tries of a request while no connection can be made: enough for the restart of a server behind a fixed address. */
+/** Attempts to send a request while no connection can be made, for a server that restarts at the same address. */
 const maxAttempts = 3
 
-/** Milliseconds of the longest pause before the second and before the third try. */
+/** The longest pauses before the second and the third attempt, in milliseconds. */
 const retryPauses = { firstMs: 100, maxMs: 200 }
 
 /** Redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
 const maxRedirects = 3
 
 /**
- * Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its
- * place.
+ * Checks the response to a request and its HTTP status. Rejects with {@link HttpError} `unsupported_version` for a
+ * response that shows a server of earlier revisions.
  */
 export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
 
@@ -43,7 +43,7 @@ export interface EndpointState {
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly closed: AbortSignal
-  /** Looks at replies. Absent where requests of earlier revisions are sent as well. */
+  /** Checks responses. Undefined for a connection that also sends requests of earlier revisions. */
   readonly checkReply?: CheckReply | undefined
 }
 
@@ -64,23 +64,23 @@ export function createEndpointState(
 export interface EndpointRequest {
   readonly method: HttpMethod
   readonly body: string | undefined
-  /** The message that it carries or is about. */
+  /** The JSON-RPC request in the body, or the one that this HTTP request belongs to. */
   readonly relatedRequest: RpcRequest
-  /** Its headers, with the user's own among them, as names and values in turn. */
+  /** Returns all headers of the request, the user's included, as alternating names and values. */
   readonly createHeaders: (userHeaders: readonly string[]) => readonly string[]
-  /** False for a request whose 401 or 403 is its answer. */
+  /** False for a request after whose 401 or 403 no authorization is begun. */
   readonly mayAuthorize?: boolean | undefined
 }
 
-/** The response, and the values that were sent and must not appear in an error. */
+/** The response, and the values of sent headers that an error must not contain. */
 export interface EndpointResponse {
   readonly incomingResponse: IncomingResponse
   readonly secrets: readonly string[]
 }
 
 /**
- * Sends a request with the user's headers and those of the authorizer, again where that harms nothing, and along
- * redirects.
+ * Sends a request with the headers of the user and the authorizer. Retries a request that did not reach the server, and
+ * follows redirects.
  */
 export async function sendToEndpoint(
   endpointState: EndpointState,
@@ -125,7 +125,7 @@ async function sendOutgoing(endpointState: EndpointState, outgoingRequest: Outgo
   }
 }
 
-/** The headers of an authorizer, none of which the user has set as well. */
+/** Returns the headers of the authorizer. Throws a `TypeError` for a header that the user has set as well. */
 function checkAuthHeaders(authHeaders: HttpHeaders, userHeaders: readonly string[]): readonly string[] {
   const headers = flattenUserHeaders(authHeaders)
   const duplicateName = headers.find(
@@ -175,9 +175,9 @@ function toEndpointUrl(url: string | URL): URL {
 }
 
 /**
- * Returns the target of a redirect that may be followed: the same request again (307, 308), within the same origin or
- * to the same host's https. Everything else is refused, because a request carries credentials, headers and arguments
- * that were meant for this server alone. Throws {@link HttpError} with the code `redirect`.
+ * Returns the target of a redirect with the status 307 or 308, within the same origin or from http to https of the same
+ * host. Throws {@link HttpError} `redirect` for any other redirect, because the credentials, headers and arguments of a
+ * request are meant for this server alone.
  */
 export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
   const { status } = incomingResponse
@@ -200,7 +200,7 @@ export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingR
   return target
 }
 
-// Both on their default ports, because another port of the same host may belong to another owner.
+// Both URLs must use the default port, because another port of the host may belong to another owner.
 function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
   const isHttpToHttps = sourceUrl.protocol === 'http:' && target.protocol === 'https:'
   return isHttpToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
@@ -211,12 +211,12 @@ function isRedirect(status: number): boolean {
   return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }
 
-/** The settings of a step that may be tried again. */
+/** The settings of {@link withRetry}. */
 interface RetryContext {
   readonly attempts: number
-  /** Returns true if nothing can have happened on the server. */
+  /** Returns true for an error that proves that the request did not reach the server. */
   readonly isUnsent: (error: unknown) => boolean
-  /** The request that is tried. It is not tried again once it is cancelled. */
+  /** The request. It is not sent again after it was cancelled. */
   readonly request: Cancellable
   readonly clock: Clock
 }

@@ -7,8 +7,9 @@ const maxExcerptLength = 200
 const maxExcerptBytes = 65_536
 
 /**
- * Reads the JSON-RPC error of an answer outside 2xx, which only a server of this revision sends
- * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
+ * Reads the JSON-RPC error in a response whose status is not 2xx. Only a server of this revision sends such an error
+ * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` if the body is no
+ * JSON-RPC error.
  */
 export async function readErrorReply(
   incomingResponse: IncomingResponse,
@@ -21,10 +22,10 @@ export async function readErrorReply(
   throw buildStatusError(incomingResponse, text, context)
 }
 
-/** Dependencies for reading a body that is no answer. */
+/** The inputs for reading the body of a response that is no JSON-RPC message. */
 export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordActivity' | 'bounds'>
 
-/** The {@link HttpError} `status` for an answer, with the beginning of its body. */
+/** Creates the {@link HttpError} `status` for a response, with the beginning of its body. */
 export async function createStatusError(
   incomingResponse: IncomingResponse,
   mediaType: string | undefined,
@@ -63,7 +64,7 @@ async function readStatusText(
   try {
     return await readText(incomingResponse, maxBytes, context)
   } catch {
-    // The status says more than a body that cannot be read.
+    // The error has the status even if the body cannot be read.
     return ''
   }
 }

@@ -5,17 +5,17 @@ import { HttpError } from './http-error.ts'
 /** One event of a stream. */
 export interface HttpEvent {
   readonly data: string
-  /** For `Last-Event-ID`. */
+  /** The value for `Last-Event-ID` when the stream is opened again. */
   readonly id: string | undefined
 }
 
-/** Receiver of the events of one stream. */
+/** The receiver of the events of one stream. */
 export interface HttpEventListener {
   /** The bytes of the whole stream, comments included. */
   readonly maxBytes: number
-  /** Called for events of the type `message` alone, those without data included. */
+  /** Called for each event of the type `message`, also for events without data. */
   readonly onEvent: (event: HttpEvent) => void
-  /** The server names the pause before a new connection, in milliseconds. */
+  /** Called when the server names the pause before a new connection, in milliseconds. */
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
@@ -24,7 +24,7 @@ interface EventDecoderOptions extends HttpEventListener {
   readonly bounds: ParseBounds
 }
 
-/** Reader of one stream of messages. */
+/** The receiver of the messages of one stream, and its limits. */
 export interface EventStreamOptions {
   readonly origin: string
   readonly bounds: ParseBounds
@@ -34,8 +34,9 @@ export interface EventStreamOptions {
 }
 
 /**
- * Turns the chunks of an SSE body into messages, however they were cut. Comments, ids, retry times and events of other
- * types are skipped. Throws {@link HttpError}: `too_large` past a bound, `protocol` for data that is no message.
+ * Returns a function that takes the chunks of an SSE body and passes on its messages. Comments, ids, retry times and
+ * events of other types are skipped. Throws {@link HttpError}: `too_large` past a bound, `protocol` for data that is no
+ * message.
  */
 export function createEventStreamReader({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
@@ -45,8 +46,8 @@ export function createEventStreamReader({ onMessage, ...options }: EventStreamOp
 }
 
 /**
- * Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too_large` past a
- * bound.
+ * Returns a function that takes the chunks of an SSE body and passes on its events. Throws {@link HttpError}
+ * `too_large` past a bound.
  */
 export function createEventDecoder({
   origin,
@@ -61,8 +62,8 @@ export function createEventDecoder({
   const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
     new HttpError('too_large', `${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
-    // This bound counts characters, of which a message has at most as many as bytes. The parser of messages counts
-    // bytes.
+    // This limit counts characters, and a text has at most as many characters as bytes. The parser of messages counts
+    // the bytes.
     maxBufferSize: bounds.bytes + maxOverheadLength,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)
@@ -85,8 +86,9 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * Returns a function that writes every line end of a stream as LF, in bytes: UTF-8 has CR and LF in no other character.
- * The parser looks for the next LF at every CR, so that a chunk of bare CR would cost the square of its length.
+ * Returns a function that replaces every line end of a stream by LF. It works on bytes, because in UTF-8 the bytes of
+ * CR and LF are part of no other character. The SSE parser searches the next LF at every CR, so that a chunk of many CR
+ * would take quadratic time.
  */
 function createLineEndNormalizer(): (chunk: Uint8Array) => Uint8Array {
   let endsWithCarriageReturn = false
@@ -99,7 +101,7 @@ function createLineEndNormalizer(): (chunk: Uint8Array) => Uint8Array {
   }
 }
 
-// One pass: a replacement in text costs more for each CR than the parser for its line.
+// Works in one pass over the bytes, which takes less time than a replacement in the decoded text.
 function replaceCarriageReturns(bytes: Uint8Array, firstIndex: number): Uint8Array {
   const normalizedBytes = new Uint8Array(bytes)
   let length = firstIndex
@@ -118,7 +120,7 @@ function replaceCarriageReturns(bytes: Uint8Array, firstIndex: number): Uint8Arr
 // Field names, ids and the newlines between the lines of one event count towards the parser's buffer as well.
 const maxOverheadLength = 1024
 
-/** A message of a body or an event. Throws {@link HttpError} `protocol`. */
+/** Parses the message in a body or an event. Throws {@link HttpError} `protocol`. */
 export function parseEventMessage(text: string, bounds: ParseBounds, origin: string): RpcMessage {
   try {
     return parseMessage(text, bounds)
@@ -128,7 +130,10 @@ export function parseEventMessage(text: string, bounds: ParseBounds, origin: str
   }
 }
 
-/** The response among messages. Throws {@link HttpError} `protocol` when the message is a request of the server's. */
+/**
+ * Returns the message if it is a response, and undefined for a notification. Throws {@link HttpError} `protocol` for a
+ * request of the server.
+ */
 export function requireResponse(message: RpcMessage, origin: string): RpcResponse | undefined {
   if (isResponse(message)) return message
   // basic/transports/streamable-http, receiving messages: independent requests must not be sent on any stream.

@@ -22,13 +22,13 @@ const reservedHeaders = new Set(
 )
 const paramHeaderPrefix = 'mcp-param-'
 
-// Compressed answers are not asked for, so that a small body cannot become a large one.
+// Compressed responses are not requested, because a small compressed body can become a large one.
 const fixedProtocolHeaders = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
 const bodyHeaders = ['content-type', 'application/json']
 
 /**
- * Checks headers of the user's own and lays them out as names and values in turn. Throws a `TypeError` that names the
- * header, never its value, because values are often secrets.
+ * Checks the user's headers, and returns them as alternating names and values. The message of its `TypeError` contains
+ * the name of the header and not the value, because values are often secrets.
  */
 export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
   const flatHeaders: string[] = []
@@ -44,7 +44,7 @@ export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
 }
 
 /**
- * The headers of one request: the two media types, what repeats the body, and the user's own
+ * Creates the headers of one request: the media types, the values that repeat parts of the body, and the user's headers
  * (basic/transports/streamable-http, request metadata).
  */
 export function createRequestHeaders(
@@ -73,7 +73,9 @@ export function createRequestHeaders(
   return headers
 }
 
-/** The headers of a request that is no message of this revision: the media types, its own and the user's. */
+/**
+ * Creates the headers of a request of an earlier revision: the media types, the request's own headers, and the user's.
+ */
 export function createPlainHeaders(
   headers: HttpHeaders,
   userHeaders: readonly string[],
@@ -89,20 +91,20 @@ export function createPlainHeaders(
 }
 
 /**
- * Returns the name to send a header of the call's context under, undefined for a header that the transport writes
- * itself. A proxy's context has those of the request that it forwards.
+ * Returns the lower-case name of a header of the call's context, or undefined for a header that the transport writes
+ * itself. In a proxy, the context contains all headers of the forwarded request.
  */
 function normalizeHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()
   if (!lowerCaseName.startsWith('mcp-') || !tokenPattern.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
-  // Only the extension knows the value of Mcp-Name for its methods.
+  // The value of Mcp-Name for a method of an extension comes from the context.
   if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.targetParam === undefined) return lowerCaseName
   return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(paramHeaderPrefix) ? undefined : lowerCaseName
 }
 
-/** The method of a request, with the name or URI that it is about. */
+/** Returns the method of a request, and the name or URI of its target. */
 export function describeOperation(request: RpcRequest): string {
   const name = readTargetName(request)
   return name === undefined ? request.method : `${request.method} ${name}`

@@ -19,21 +19,21 @@ import { readReply } from './read-reply.ts'
 import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
 
 /**
- * Requests to one endpoint: an exchange of this revision, and plain HTTP requests for protocols that are not. Both
- * share the connections, the user's headers, the authorizer, the limits of time, and the rules for redirects and for
- * sending again.
+ * Sends requests to one endpoint: JSON-RPC requests of this revision with `exchange`, and HTTP requests of earlier
+ * revisions with `send`. Both share the sockets, the user's headers, the authorizer, the time limit, redirects and
+ * retries.
  */
 export interface HttpClient extends AsyncResource {
   readonly exchange: Exchange
-  /** The endpoint without its query, which may hold secrets. */
+  /** The endpoint without its query, because a query may contain secrets. */
   readonly url: string
-  /** Aborts with {@link close}. */
+  /** Aborts when the client is closed. */
   readonly closed: AbortSignal
   /** The bounds of one message. */
   readonly bounds: ParseBounds
-  /** Sends one request. Rejects with an `HttpError` when no answer could be had, or with the signal's reason. */
+  /** Sends one HTTP request. Rejects with an `HttpError` if no response arrives, or with the signal's reason. */
   send(request: HttpClientRequest): Promise<HttpClientResponse>
-  /** Rejects running requests with an `HttpError` `closed`, and ends the connections. */
+  /** Rejects running requests with an `HttpError` `closed`, and closes the sockets. */
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ interface RunningRequest extends IndexedEntry {
   readonly timeoutWatch: TimeoutWatch
 }
 
-/** Starts the timeouts of a request. Returns a function to call when the request has ended. */
+/** Starts the time limit of a request. The function `end` of its result must be called when the request has ended. */
 type BeginRequest = (call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => StartedRequest
 
 interface StartedRequest {

@@ -1,8 +1,8 @@
-/** The closed table of reasons for which an HTTP exchange gave no answer. */
+/** The reason why an HTTP request has no response. */
 export type HttpErrorCode =
-  /** No connection could be made: nothing reached the server. */
+  /** No connection could be made, so that nothing reached the server. */
   | 'connect'
-  /** The certificate of the server is not trusted: nothing was sent, and another try ends in the same way. */
+  /** The certificate of the server is not trusted. Nothing was sent, and another attempt would fail as well. */
   | 'certificate'
   /** The connection did not open in ten seconds, or no byte arrived for 30 minutes. The server may have acted. */
   | 'timeout'
@@ -10,31 +10,33 @@ export type HttpErrorCode =
   | 'status'
   /** The response is not what the transport defines. */
   | 'protocol'
-  /** More came than the bounds allow. */
+  /** The response exceeds a size limit. */
   | 'too_large'
-  /** A redirect that must not be followed. */
+  /** The server redirects to a target that must not be followed. */
   | 'redirect'
-  /** The server speaks earlier revisions of the protocol alone. The message names its revision. */
+  /** The server implements only earlier revisions of the protocol. The message names its revision. */
   | 'unsupported_version'
-  /** The connection or the stream ended before the answer. The server may have acted. */
+  /** The connection or the stream ended before the response was complete. The server may have acted. */
   | 'closed'
 
-/** The members of an {@link HttpError} beside its code and message. */
+/** The members of an {@link HttpError} without its code and message. */
 export interface HttpErrorDetails {
-  /** Scheme, host and port of the server, never a path or a query, which may hold secrets. */
+  /** Scheme, host and port of the server. Path and query are omitted, because they may contain secrets. */
   readonly origin: string
-  /** The HTTP status, where one came. */
+  /** The HTTP status, if a response arrived. */
   readonly status?: number | undefined
-  /** The beginning of the body of an unexpected answer, at most 200 characters, without the secrets that were sent. */
+  /**
+   * The beginning of the body of an unexpected response, at most 200 characters. Values of sent headers are removed.
+   */
   readonly excerpt?: string | undefined
-  /** Milliseconds that the server asks to wait before another try (`Retry-After`). */
+  /** Milliseconds that the server asks the client to wait before another attempt (`Retry-After`). */
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
 
 /**
- * No answer could be had over HTTP. It is local: errors of the peer arrive as a response. The message leaves the address
- * to `origin` and to the `ClientError` that it causes.
+ * A request over HTTP without a response. A JSON-RPC error of the server is a response and no `HttpError`. The message
+ * does not contain the address, which is in `origin`.
  */
 export class HttpError extends Error {
   override readonly name = 'HttpError'

@@ -11,27 +11,33 @@ import type { HttpMethod, IncomingResponse } from './sender.ts'
 /** One HTTP request to the endpoint of a client. */
 export interface HttpClientRequest {
   readonly method: HttpMethod
-  /** Headers beside the media types and those of the user and the authorizer. */
+  /** Headers in addition to the media types, the user's headers and the authorizer's. */
   readonly headers?: HttpHeaders | undefined
-  /** A JSON text. */
+  /** The body, a JSON text. */
   readonly body?: string | undefined
-  /** The message that it carries or is about: option functions are asked with it. */
+  /**
+   * The JSON-RPC request in the body, or the one that this HTTP request belongs to. The option function `headers`
+   * receives it.
+   */
   readonly rpcRequest: RpcRequest
-  /** Stops the request, or the reading of its response. */
+  /** Stops the request, or its response while the body is read. */
   readonly signal: AbortSignal
-  /** False for a request whose 401 or 403 is its answer: it begins no authorization. Default true. */
+  /** False if a 401 or 403 must not begin an authorization. Default true. */
   readonly mayAuthorize?: boolean | undefined
 }
 
-/** The response to one request. Its body is read once, as a whole or as events, or stopped. */
+/** The response to one request. Its body can be read once, as a whole or as events, or must be stopped. */
 export interface HttpClientResponse extends HttpResponseHead {
   /** The media type of the body in lower case, without parameters. */
   readonly type: string | undefined
-  /** Reads the body as UTF-8. Throws an `HttpError` `too_large` past the bounds of a message. */
+  /** Reads the body as UTF-8. Rejects with an `HttpError` `too_large` if the body exceeds the limit of one message. */
   text(): Promise<string>
-  /** Reads the body as events until it ends. Throws an `HttpError` past a bound, and what a listener throws. */
+  /**
+   * Reads the body as events until it ends. Rejects with an `HttpError` if it exceeds a limit, and with errors of the
+   * listener.
+   */
   readEvents(listener: HttpEventListener): Promise<void>
-  /** Reads the beginning of the body, and gives the error for a status that is no answer. */
+  /** Reads the beginning of the body, and returns the error for an unexpected status. */
   readError(): Promise<Error>
   stop(): void
 }
@@ -40,13 +46,13 @@ interface ResponseContext {
   readonly endpointState: EndpointState
   readonly secrets: readonly string[]
   readonly recordActivity: () => void
-  /** Called when the body has ended or is not wanted. */
+  /** Called when the body has ended or was stopped. */
   readonly onEnd: () => void
-  /** Reason for which the request was stopped, if it was. */
+  /** Returns the reason for which the request was stopped. Undefined if it was not stopped. */
   readonly getStopReason: () => { readonly reason: unknown } | undefined
 }
 
-/** A response whose body is still watched over. */
+/** Creates a response whose body is subject to the time limit of its request. */
 export function createClientResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
   const { endpointState, secrets, recordActivity, onEnd, getStopReason } = context
   const { origin } = endpointState.endpoint

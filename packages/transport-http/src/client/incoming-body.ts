@@ -1,13 +1,14 @@
-/** A body that arrives. The platform passes its chunks to the reader and stores none. */
+/** A response body that arrives in chunks. Each chunk goes directly to the reader. */
 export interface IncomingBody {
   /** Returns true once the body has ended or failed, so that there is nothing left to stop. */
   readonly isFinished: () => boolean
-  /** The platform's side. What the reader throws at a chunk stops the body. */
+  /** Called by the platform for each chunk. An error that the reader throws stops the body. */
   readonly receiveChunk: (chunk: Uint8Array) => void
   readonly end: () => void
   readonly fail: (error: unknown) => void
   /**
-   * Hands on every chunk, first those that have come before. To be called once. Rejects with what the body failed of.
+   * Passes every chunk to the reader, beginning with the chunks that have already arrived. Can be called once. Rejects
+   * with the error of the body.
    */
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<void>
 }
@@ -18,7 +19,7 @@ interface BodyReader {
   readonly reject: (error: unknown) => void
 }
 
-/** Begins a body, which `stop` breaks off. */
+/** Creates a body. `stop` ends it early. */
 export function createIncomingBody(stop: () => void): IncomingBody {
   // Bytes that come with the headers are there before anybody can have asked for them.
   const earlyChunks: Uint8Array[] = []

@@ -2,19 +2,19 @@ import type { Clock } from '@x/core'
 import type { RpcRequest } from '@x/schema'
 import type { FetchFunction } from './sender.ts'
 
-/** Header values by name. The names that the protocol or HTTP itself writes are refused. */
+/** Header values by name. Headers that the transport writes itself are a `TypeError`. */
 export type HttpHeaders = Readonly<Record<string, string>>
 
-/** One request that an authorizer is asked about: the same object each time the request is sent again. */
+/** The request that an authorizer authorizes. It is the same object each time the request is sent again. */
 export interface HttpTarget {
   /** The endpoint, as it was given to the connection. */
   readonly url: URL
-  /** The address of the request, where it is another one than the endpoint. */
+  /** The address of the request, if it differs from the endpoint. */
   readonly requestUrl?: URL | undefined
   readonly method: string
-  /** The operation, for authorizers that count attempts: the MCP method and the name or URI that it is about. */
+  /** The MCP method and the name or URI of its target, for authorizers that count attempts. */
   readonly operation?: string | undefined
-  /** Aborts when the connection closes, after which no request waits for an authorization. */
+  /** Aborts when the connection is closed, so that an authorizer stops waiting. */
   readonly signal: AbortSignal
 }
 
@@ -25,13 +25,16 @@ export interface HttpResponseHead {
   header(name: string): string | undefined
 }
 
-/** Authorizes the requests of a connection (basic/authorization). What its functions throw, the call rejects with. */
+/**
+ * Authorizes the requests of a connection (basic/authorization). A call rejects with an error that these functions
+ * throw.
+ */
 export interface HttpAuthorizer {
-  /** Returns the headers for one request. Called again when the request is sent again. */
+  /** Returns the headers for one request. Called each time that the request is sent. */
   headers(target: HttpTarget): HttpHeaders | Promise<HttpHeaders>
   /**
-   * Called with the head of each response before its body is used. Returns `'retry'` to send the request once more:
-   * after 401 and 403 the server has done nothing. A request is sent at most four times.
+   * Called with the head of each response before its body is used. Returns `'retry'` to send the request again, which
+   * is safe after 401 and 403 because the server has done nothing. A request is sent at most four times.
    */
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
 }
@@ -39,11 +42,12 @@ export interface HttpAuthorizer {
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /**
-   * Headers to add, such as `Authorization`. A function is asked once per request. A client over a connection with a
-   * function caches nothing unless its `cache` names a partition: the requests may be of several principals.
+   * Headers to add, such as `Authorization`, or a function that returns them for each request. With a function, the
+   * requests may be of several principals. A client over such a connection caches nothing unless its option `cache` is
+   * a partition.
    */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
-  /** Authorizes every request, such as `oauth` of `@x/auth/client`: it adds headers and answers 401 and 403. */
+  /** Adds headers to every request and handles 401 and 403, such as `oauth` of `@x/auth/client`. */
   readonly auth?: HttpAuthorizer | undefined
   /**
    * `false` tries each request once. By default a request is tried up to three times while no connection to the server
@@ -54,7 +58,7 @@ export interface HttpConnectOptions {
   readonly maxMessageBytes?: number | undefined
   /** Bytes of the event stream of one call. The stream of a subscription has no limit. Default 64 MiB. */
   readonly maxStreamBytes?: number | undefined
-  /** Sends through this function instead of the platform's own. It must honour `redirect: 'manual'`. */
+  /** Sends requests with this function instead of the platform's. It must support `redirect: 'manual'`. */
   readonly fetch?: FetchFunction | undefined
   /** The clock of timeouts and pauses. Default: the platform's. */
   readonly runtime?: Clock | undefined

@@ -1,19 +1,20 @@
 import { HttpError, isHttpError } from './http-error.ts'
 
-// Raised before a connection exists, so before any byte of a request was written to one.
+// Errors that occur before a connection exists, so that no byte of a request was sent.
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
-// An answer with fewer bytes than it has announced is none of them: its connection ended in the middle.
+// Errors of a response that violates HTTP. A response with fewer bytes than announced is not among them, because its
+// connection broke.
 const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
-// A certificate that is not believed: nothing was sent, and another try would end the same way.
+// Errors of a certificate that is not trusted. Nothing was sent, and another attempt would fail as well.
 const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
- * Returns true if an error of the platform proves that the server saw nothing of the request: the connection was
- * refused, the name was not found, or the socket closed before its first byte was written.
+ * Returns true if an error of the platform proves that the server received nothing of the request: the connection was
+ * refused, the host name was not found, or the socket closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
   const { code, syscall, errors, socket } = readErrorView(error)
-  // Several addresses were tried: each of them must have failed in such a way.
+  // Node tried several addresses. Each must have failed in this way.
   if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnsent)
   if (typeof code !== 'string') return false
   if (unconnectedCodes.has(code)) return true
@@ -52,7 +53,7 @@ interface ErrorView {
   readonly bytesWritten?: unknown
 }
 
-// fetch puts the platform's error into the cause of a TypeError that says nothing.
+// `fetch` throws a TypeError without details, whose cause is the platform's error.
 function readErrorView(error: unknown): ErrorView {
   if (typeof error !== 'object' || error === null) return {}
   const innerError = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined

@@ -3,7 +3,7 @@ import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './sender.ts'
 
-/** The text of a body, at most `limit` bytes of it. Throws {@link HttpError} `too_large` or `protocol`. */
+/** Reads the text of a body of at most `limit` bytes. Throws {@link HttpError} `too_large` or `protocol`. */
 export async function readText(
   incomingResponse: IncomingResponse,
   maxBytes: number,
@@ -50,7 +50,7 @@ function concatChunks(chunks: readonly Uint8Array[], length: number): Uint8Array
   return joinedBytes
 }
 
-/** The request of a response that is read, and its bounds. */
+/** The request of a response, and the limits of the response. */
 export interface ReplyContext {
   readonly request: RpcRequest
   readonly call: Call
@@ -58,20 +58,20 @@ export interface ReplyContext {
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly clock: Clock
-  /** True when compressed bodies arrive decompressed. */
+  /** True if the platform decompresses bodies. */
   readonly isContentDecoded: boolean
-  /** Values that were sent and must not appear in an error. */
+  /** Values of sent headers, which an error must not contain. */
   readonly secrets: readonly string[]
-  /** Called whenever bytes arrive. */
+  /** Called each time that bytes arrive. */
   readonly recordActivity: () => void
 }
 
 /**
- * Returns the response, when it answers this request. Throws {@link HttpError} `protocol` when it is another's. Some
- * servers write a number as a string. The HTTP exchange names the request already, so that nothing is risked.
+ * Returns a response whose id is the id of this request. Throws {@link HttpError} `protocol` for another id. The id may
+ * be the request's number as a string, as some servers write it.
  */
 export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
-  // An error may lack the id, when the server could not read the request's (basic/index, error responses).
+  // The response of an error has no id if the server could not read the request (basic/index, error responses).
   if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
   if (response.id === String(request.id)) return { ...response, id: request.id }
   throw new HttpError('protocol', 'the response carries the id of another request', { origin })

@@ -15,13 +15,13 @@ import { HttpError, isHttpError } from './http-error.ts'
 import type { HttpClientResponse } from './http-response.ts'
 import type { CheckReply } from './endpoint-state.ts'
 
-// Servers of earlier revisions answer a request without a session or with an unknown version with one of these.
+// Statuses with which servers of earlier revisions answer a request without a session, or with an unknown revision.
 const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422])
 
 /**
- * Names a server that speaks earlier revisions alone (basic/versioning, backward compatibility). After the first reply
- * that such a server may have given, the server is asked once for its revision. A reply that it does not explain stays
- * as it is.
+ * Creates the check for servers that implement only earlier revisions (basic/versioning, backward compatibility). After
+ * the first response that such a server may have sent, the check asks the server once for its revision. If the server
+ * turns out to implement this revision, its response is returned unchanged.
  */
 export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
   let revisionPromise: Promise<string | undefined> | undefined
@@ -64,7 +64,7 @@ async function isCurrentRevisionServer({ exchange, closed }: HttpClient): Promis
   }
 }
 
-/** Reads the response in a body, as JSON or as the first one of a stream. */
+/** Reads the response in a body, which is JSON or an event stream. */
 function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Promise<RpcResponse | undefined> {
   return new Promise((resolve, reject) => {
     const resolveWithResponse = (text: string): void => {
@@ -84,7 +84,7 @@ function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Pro
   })
 }
 
-/** The session was begun for nothing but the name of its revision. */
+/** Ends the session, which was begun only to find the revision of the server. */
 async function endSession({ send, closed }: HttpClient, sessionId: string | undefined, revision = ''): Promise<void> {
   if (sessionId === undefined) return
   const headers = { 'mcp-session-id': sessionId, 'mcp-protocol-version': revision }

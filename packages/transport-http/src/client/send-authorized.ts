@@ -4,10 +4,10 @@ import type { IncomingResponse } from './sender.ts'
 const maxSends = 4
 const maxBufferedBodyBytes = 65_536
 
-/** Sends one request, with these headers beside its own. */
+/** Sends one request with additional headers. */
 export type SendWithHeaders = (headers: HttpHeaders) => Promise<IncomingResponse>
 
-/** Sends a request until its authorizer is content with the response, or has had it sent four times. */
+/** Sends a request until its authorizer accepts the response, at most four times. */
 export async function sendAuthorizedRequest(
   auth: HttpAuthorizer,
   target: HttpTarget,
@@ -35,8 +35,8 @@ async function decideRetry(
 }
 
 /**
- * Reads the short body of a response that may lead to an authorization, which lasts as long as a person needs: the
- * connection is free meanwhile, and what the server still sends is dropped.
+ * Reads the body of a 401 or 403 into memory, so that the connection is free while a user logs in. A longer body is
+ * dropped.
  */
 async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<IncomingResponse> {
   const { status } = incomingResponse
@@ -52,7 +52,7 @@ async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<Inco
       if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is longer than an error needs')
       chunks.push(chunk)
     }
-    // The status says what is needed. A body that breaks off or is too long only lacks its end.
+    // The authorizer needs the status and the headers. A body that breaks off or is too long is cut.
     await incomingResponse.read(bufferChunk).catch(() => incomingResponse.stop())
   }
   return {

@@ -1,37 +1,40 @@
 import type { Cancellable } from '@x/core'
 
-/** The HTTP methods that the protocol uses, earlier revisions of it included. */
+/** The HTTP methods that this and earlier revisions of the protocol use. */
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'
 
-/** One request as it goes out. It stops when it is cancelled. */
+/** One HTTP request that is sent. Cancelling it stops it. */
 export interface OutgoingRequest extends Cancellable {
   readonly url: URL
   readonly method: HttpMethod
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[]
   readonly body: string | undefined
 }
 
-/** A response whose body was not read yet. */
+/** A response with an unread body. */
 export interface IncomingResponse {
   readonly status: number
   /** A header by its lower-case name. */
   header(name: string): string | undefined
-  /** Hands every chunk on. Resolves when the body has ended, rejects when it breaks off or `take` throws. */
+  /**
+   * Passes every chunk to `onChunk`. Resolves when the body has ended. Rejects if the body breaks off or `onChunk`
+   * throws.
+   */
   read(onChunk: (chunk: Uint8Array) => void): Promise<void>
-  /** Closes the stream, whether it has been read or not. */
+  /** Closes the stream of the body, read or unread. */
   stop(): void
 }
 
-/** The sender of a platform, where undici and fetch differ. It never follows redirects by itself. */
+/** Sends HTTP requests with undici or `fetch`. It never follows redirects. */
 export interface Sender {
   send(outgoingRequest: OutgoingRequest): Promise<IncomingResponse>
-  /** True when bodies arrive decompressed for every `Accept-Encoding`. */
+  /** True if the platform decompresses bodies, with any `Accept-Encoding`. */
   readonly isContentDecoded: boolean
   close(): Promise<void>
 }
 
-/** As much of `fetch` as the transport uses. */
+/** The part of the type of `fetch` that the transport uses. */
 export type FetchFunction = (
   url: string,
   options: {
@@ -43,7 +46,7 @@ export type FetchFunction = (
   },
 ) => Promise<Response>
 
-/** Sends over `fetch`: for browsers and workers, and where a wrapped `fetch` signs or authorizes requests. */
+/** Creates a sender that uses `fetch`: for browsers and workers, and for a wrapped `fetch` that signs requests. */
 export function createFetchSender(fetch: FetchFunction): Sender {
   return {
     isContentDecoded: true,
@@ -62,7 +65,7 @@ export function createFetchSender(fetch: FetchFunction): Sender {
 function toIncomingResponse(response: Response): IncomingResponse {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   const stop = (): void => {
-    // Cancelling a stream that has ended or failed is of no interest to anybody.
+    // A stream that has ended or failed rejects the cancellation, which is ignored.
     const cancelPromise = reader ? reader.cancel() : response.body?.cancel()
     cancelPromise?.catch(() => {})
   }

@@ -11,12 +11,12 @@ import {
 import { HttpError } from './http-error.ts'
 
 /**
- * Milliseconds without a byte after which a request ends. A server that answers in JSON is silent until it has its
- * answer, so that this is longer than any call without progress, and still ends a connection that was lost.
+ * Milliseconds without a received byte after which a request ends. A server that answers in JSON sends nothing until
+ * its handler has ended, so that the limit is longer than a handler should run. It still ends a lost connection.
  */
 const maxQuietMs = 30 * 60_000
 
-/** The limits and the end of one request. */
+/** The time limit of one request, and its cancellation. */
 export interface TimeoutWatch {
   /** Cancelled when the request must stop, for any reason. */
   readonly cancellation: Cancellation
@@ -33,13 +33,13 @@ export interface TimeoutWatchOptions {
   readonly call: Cancellable
   readonly clock: Clock
   readonly origin: string
-  /** Called at once, even where the platform aborts later. */
+  /** Called at once when the request is stopped, even if the platform aborts it later. */
   readonly onStop: (reason: unknown) => void
 }
 
 /**
- * Watches over one request with a single timer, which looks when it fires how far the limits have moved: arrivals cost
- * a reading of the clock, and no timer is set anew.
+ * Starts the time limit of one request. It has a single timer, which checks the time of the last arrival when it fires.
+ * So an arrival reads the clock and sets no timer.
  */
 export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
   const cancellation = createCancellation()
