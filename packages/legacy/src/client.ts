@@ -17,4 +17,4 @@ export type {
   StdioOptions,
 } from './client/options.ts'
 export type { AddressEntry, CommandEntry, ServerTarget } from './client/target.ts'
-export { type LegacyRevision, legacyRevisions } from './revisions.ts'
+export { type LegacyRevision, legacyRevisions } from './translate/revisions.ts'

@@ -6,5 +6,5 @@
 
 export { type LegacyApi, legacy } from './server/legacy.ts'
 export { type LegacyPeer, legacyPeerOf } from './server/call/legacy-call.ts'
-export { type LegacyRevision, legacyRevisions } from './revisions.ts'
-export type { LegacyOptions, LegacyWarningCode, StateQuestion } from './server/options.ts'
+export { type LegacyRevision, legacyRevisions } from './translate/revisions.ts'
+export type { LegacyOptions, LegacyWarningCode, StateQuestion } from './server/session/options.ts'

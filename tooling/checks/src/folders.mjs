@@ -38,6 +38,10 @@ export const folderLayers = new Map([
       order: [
         '.',
         'server',
+        'server/stdio',
+        'server/http',
+        'server/call',
+        'server/session',
         'client',
         'client/http',
         'client/stdio',
@@ -46,7 +50,6 @@ export const folderLayers = new Map([
         'client/options.ts',
         'client/target.ts',
         'translate',
-        'revisions.ts',
       ],
       upward: 0,
     },

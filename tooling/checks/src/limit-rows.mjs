@@ -200,7 +200,7 @@ export const limitRows = [
   ]),
   ...rowsOf('legacy', [
     ['sessionTtlMs', 'ms', 'the life of a session', '404'],
-    ['answerTimeoutMs', 'ms', 'a question that waits for its answer', 'the call fails', { file: 'server/options' }],
+    ['answerTimeoutMs', 'ms', 'a question that waits for its answer', 'the call fails', { file: 'session/options' }],
     [
       'rounds',
       'count',

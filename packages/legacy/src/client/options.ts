@@ -1,7 +1,7 @@
 import { type Clock, createLog, type Log } from '@x/core'
 import type { AsyncResource, Exchange, Implementation, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
-import type { LegacyRevision } from '../revisions.ts'
+import type { LegacyRevision } from '../translate/revisions.ts'
 
 /** The server at the other end of a connection, as far as it is known. */
 export type ServerPeer = { readonly era: 'modern' } | LegacyServerPeer

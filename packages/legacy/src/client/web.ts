@@ -17,4 +17,4 @@ export type {
   StdioOptions,
 } from './options.ts'
 export type { AddressEntry, CommandEntry, ServerTarget } from './target.ts'
-export { type LegacyRevision, legacyRevisions } from '../revisions.ts'
+export { type LegacyRevision, legacyRevisions } from '../translate/revisions.ts'

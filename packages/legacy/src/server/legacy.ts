@@ -1,7 +1,8 @@
 import type { ServerExtension } from '@x/schema'
-import { createDeps } from './deps.ts'
+import { createCallDeps } from './call/call-deps.ts'
 import { createHttpAdapter } from './http/http-adapter.ts'
-import { checkLegacyOptions, type LegacyOptions, resolveLegacySettings } from './options.ts'
+import { createDeps } from './session/deps.ts'
+import { checkLegacyOptions, type LegacyOptions, resolveLegacySettings } from './session/options.ts'
 import { createStreamAdapter } from './stdio/stream-adapter.ts'
 
 /** The member that {@link legacy} adds to its server. */
@@ -35,7 +36,7 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
     name: 'legacy',
     identifier: 'x/legacy',
     start(host) {
-      const deps = createDeps(host, resolveLegacySettings(options, host))
+      const deps = createCallDeps(createDeps(host, resolveLegacySettings(options, host)))
       const httpAdapter = createHttpAdapter(deps)
       const streamAdapter = createStreamAdapter(deps)
       return {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { type Tool, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { z } from 'zod'
-import type { LegacyOptions } from '../server/options.ts'
+import type { LegacyOptions } from '../server/session/options.ts'
 import { type EventReader, createRpcRequest, type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 

@@ -3,7 +3,7 @@ import { type ChangeBus, type McpServer, memoryBus, type Tool, tool } from '@x/s
 import { memoryStore, sealedState, type StateStore } from '@x/state-codec'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { httpHandler } from '@x/transport-http'
-import type { LegacyOptions } from '../server/options.ts'
+import type { LegacyOptions } from '../server/session/options.ts'
 import { createPairTool, greetTool, nameSchema, elicitAndSampleTool } from './asking.ts'
 import { type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'

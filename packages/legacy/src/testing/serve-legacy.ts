@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createLog, type Log, type LogRecord, type Runtime } from '@x/core'
 import { createServer, type McpServer, sealedState, type ServerDefinition } from '@x/server'
 import { legacy } from '../server/legacy.ts'
-import type { LegacyOptions } from '../server/options.ts'
+import type { LegacyOptions } from '../server/session/options.ts'
 
 const writeError = createLog(undefined, '@x/legacy')
 

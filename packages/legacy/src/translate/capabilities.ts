@@ -6,7 +6,7 @@ import {
   type JsonValue,
   type ServerCapabilities,
 } from '@x/schema'
-import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
+import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
 /**
  * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more,

@@ -1,5 +1,5 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequestFields } from '@x/schema'
-import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
+import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
 /** A question in the terms of an older revision, or the capability without which it cannot be asked. */
 export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missingCapabilities: JsonObject }

@@ -8,9 +8,10 @@ import {
   type LoggingLevel,
   metaKeys,
   protocolVersion,
+  type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
-import type { LegacyRevision } from '../revisions.ts'
+import type { LegacyRevision } from './revisions.ts'
 
 /** A client of an older revision, as its `initialize` described it. */
 export interface LegacyClient {
@@ -106,4 +107,15 @@ export function metaIn(params: JsonObject | undefined): JsonObject {
 /** Returns true when a message says by itself that it is of 2026-07-28 or later (basic/versioning). */
 export function hasProtocolVersion(params: JsonObject | undefined): boolean {
   return metaIn(params)[metaKeys.protocolVersion] !== undefined
+}
+
+/** A notification without the `_meta` keys of this revision. */
+export function toPlainNotification({ method, params }: RpcNotification): RpcNotification {
+  if (params === undefined) return { jsonrpc: '2.0', method }
+  const { _meta, ...rest } = params
+  const meta = omitReservedMeta(_meta)
+  const plainParams = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
+  return Object.keys(plainParams).length === 0
+    ? { jsonrpc: '2.0', method }
+    : { jsonrpc: '2.0', method, params: plainParams }
 }

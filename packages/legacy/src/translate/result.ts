@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, findMethodRow, prepareResult } from '@x/schema'
-import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from '../revisions.ts'
+import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from './revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
 /** The lists in results whose entries may have `title` and `icons`. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { legacyRevisions } from '../revisions.ts'
+import { legacyRevisions } from './revisions.ts'
 import { toClientCapabilities, toLegacyImplementation } from './capabilities.ts'
 import { toLegacyFailure } from './error.ts'
 import { toLegacyInputRequest } from './input-request.ts'

@@ -1,5 +1,5 @@
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
-import type { LegacyRevision } from '../../revisions.ts'
+import type { LegacyRevision } from '../../translate/revisions.ts'
 
 /** Takes what a server sends while a request runs, or outside of all. */
 export interface ServerMessageHandlers {

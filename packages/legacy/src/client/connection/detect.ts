@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { legacyRevisions } from '../../revisions.ts'
+import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 
 /** The era of a server. */

@@ -11,7 +11,7 @@ import {
   type RpcResponse,
   type ServerCapabilities,
 } from '@x/schema'
-import { legacyRevisions, findRevision } from '../../revisions.ts'
+import { legacyRevisions, findRevision } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { LegacyServerPeer } from '../options.ts'

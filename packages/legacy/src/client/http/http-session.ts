@@ -1,7 +1,7 @@
 import type { Clock } from '@x/core'
 import { encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { HttpClient, HttpClientResponse } from '@x/transport-http/client'
-import type { LegacyRevision } from '../../revisions.ts'
+import type { LegacyRevision } from '../../translate/revisions.ts'
 import type { ServerMessageHandlers } from '../calls/port.ts'
 
 /** State that the requests of one session over HTTP share. */

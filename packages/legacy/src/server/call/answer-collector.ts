@@ -1,6 +1,6 @@
 import { offAbort, onAbort } from '@x/core'
 import { callerKeyOf, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from './call-deps.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { OpenQuestion } from './open-questions.ts'
 import type { KeptRound } from './round-store.ts'
@@ -29,7 +29,7 @@ interface CollectedQuestion extends RoundQuestion {
 }
 
 /** Waits for the answers to the questions of a round. Throws `LimitError` when the caller has too many questions. */
-export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: Deps): AnswerCollector {
+export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: CallDeps): AnswerCollector {
   const { signal } = channel
   const collected = new Map<string, RoundAnswer>()
   const questions: CollectedQuestion[] = []
@@ -95,7 +95,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
 interface CollectorContext {
   readonly round: WaitingRound
   readonly channel: LegacyCall['channel']
-  readonly deps: Deps
+  readonly deps: CallDeps
 }
 
 function openQuestion(
@@ -110,7 +110,7 @@ function openQuestion(
 function withdrawQuestion(
   { id, openQuestion }: CollectedQuestion,
   reason: string,
-  { channel, deps }: Pick<LegacyCall, 'channel'> & { readonly deps: Deps },
+  { channel, deps }: Pick<LegacyCall, 'channel'> & { readonly deps: CallDeps },
 ): void {
   if (openQuestion.hasState) deps.stateRounds?.withdraw(id)
   channel.notifyOfQuestion(createCancelledMessage(id, reason))

@@ -1,7 +1,7 @@
 import { randomId } from '@x/core'
 import { callerKeyOf, type InputRequest, type JsonObject, type JsonValue } from '@x/schema'
 import { toLegacyInputRequest } from '../../translate/input-request.ts'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from './call-deps.ts'
 import { type AnswerCollector, type CallFailure, collectAnswers } from './answer-collector.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { KeptRound } from './round-store.ts'
@@ -21,7 +21,7 @@ export interface InteractiveCall extends LegacyCall {
 }
 
 /** Asks the client for everything that one round wants, all at once. */
-export async function askClient(requests: JsonObject, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
+export async function askClient(requests: JsonObject, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
   const entries = Object.entries(requests)
   if (entries.length === 0) return { answers: {}, isClientInvolved: true }
   const preparedRound = prepareRound(entries, call, deps)
@@ -37,7 +37,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
 }
 
 /** Continues a round that another instance has asked, or this one before it was started again. */
-export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
+export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
   return holdRound(round, { call, deps }, async (collector) => {
     // An answer to a question that was sent with a state has to bring it.
     const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
@@ -53,7 +53,7 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
 /** Counts a round and collects its answers while it waits, and lets go of both in the end. */
 async function holdRound(
   round: WaitingRound,
-  { call, deps }: { readonly call: InteractiveCall; readonly deps: Deps },
+  { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
   wait: (collector: AnswerCollector) => Promise<RoundOutcome>,
 ): Promise<RoundOutcome> {
   const release = countWaitingRound(round, call, deps)
@@ -72,7 +72,7 @@ async function holdRound(
 }
 
 /** Counts a call that waits as one of its caller's, in number and in bytes, until the returned function is called. */
-function countWaitingRound(round: WaitingRound, { channel }: InteractiveCall, { ledger }: Deps): () => void {
+function countWaitingRound(round: WaitingRound, { channel }: InteractiveCall, { ledger }: CallDeps): () => void {
   const callerKey = callerKeyOf(channel.caller)
   const releaseBytes = ledger.take('bytes', callerKey, sizeOfRound(round))
   try {
@@ -97,7 +97,7 @@ interface PreparedRound {
 function prepareRound(
   entries: readonly (readonly [string, JsonValue | undefined])[],
   call: InteractiveCall,
-  deps: Deps,
+  deps: CallDeps,
 ): PreparedRound | Extract<RoundOutcome, { failure: unknown }> {
   const { channel, urlPages, roundState, request } = call
   const questions: RoundQuestion[] = []
@@ -163,7 +163,7 @@ interface AskedRound extends SentRound {
 async function finishRound(
   round: WaitingRound,
   { kept, collector, repeatedPages }: AskedRound,
-  { call, deps }: { readonly call: InteractiveCall; readonly deps: Deps },
+  { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
   // Its answers may be here alone, so from now on no other instance is left the round but by the claim.
@@ -183,7 +183,7 @@ async function finishRound(
 }
 
 /** A store that is unreachable for a while costs time, and never the answers. */
-function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: Deps): Promise<boolean> {
+function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: CallDeps): Promise<boolean> {
   return deps.retryUnavailable(() => deps.rounds.claim(round), { signal: channel.signal })
 }
 
@@ -197,7 +197,7 @@ function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObjec
 async function waitForPages(
   repeatedPages: readonly RepeatedPage[],
   { channel }: InteractiveCall,
-  { ledger, beginWork }: Deps,
+  { ledger, beginWork }: CallDeps,
 ): Promise<RoundOutcome> {
   const release = ledger.take('calls', callerKeyOf(channel.caller))
   const endWork = beginWork()

@@ -1,10 +1,8 @@
-import type { Call, LoggingLevel, RpcNotification, RpcRequest, StatefulRequest } from '@x/schema'
+import type { LoggingLevel, RpcNotification, RpcRequest, StatefulRequest } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
+import type { Caller } from '../session/deps.ts'
 import type { KeptRound } from './round-store.ts'
 import type { WaitingRound } from './waiting-round.ts'
-
-/** The caller on whose behalf calls of the server are made, and how it is connected. */
-export type Caller = Pick<Call, 'principal' | 'context'>
 
 /** Channel between a call and its client. */
 export interface CallChannel {

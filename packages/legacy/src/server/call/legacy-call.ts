@@ -15,12 +15,12 @@ import {
   withContext,
 } from '@x/schema'
 import { createCapabilityFailure, createFailedToolResult, toLegacyFailure } from '../../translate/error.ts'
-import { isExtensionNotification, omitReservedMeta, toModernRequest } from '../../translate/request.ts'
+import { isExtensionNotification, toModernRequest, toPlainNotification } from '../../translate/request.ts'
 import { toLegacyResult } from '../../translate/result.ts'
 import type { CallFailure } from './answer-collector.ts'
 import { askClient, resumeRound } from './ask-client.ts'
 import type { LegacyCall } from './call-channel.ts'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from './call-deps.ts'
 import { createUrlPages, type UrlPages } from './url-pages.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
@@ -50,7 +50,11 @@ export function legacyPeerOf({ context }: { readonly context: CallContext }): Le
  * With a round, the call continues where another instance asked it. Rejects with the signal's reason when the call is
  * cancelled, and with `LimitError` when its caller has too many that wait.
  */
-export async function runLegacyCall(call: LegacyCall, deps: Deps, resumedRound?: WaitingRound): Promise<RpcResponse> {
+export async function runLegacyCall(
+  call: LegacyCall,
+  deps: CallDeps,
+  resumedRound?: WaitingRound,
+): Promise<RpcResponse> {
   const notificationFilter = createNotificationFilter(call)
   const urlPages = createUrlPages(call.channel, deps, resumedRound?.pages)
   try {
@@ -66,7 +70,7 @@ interface RoundLoopContext extends ExchangeContext {
 
 async function runRounds(
   context: RoundLoopContext,
-  deps: Deps,
+  deps: CallDeps,
   resumedRound: WaitingRound | undefined,
 ): Promise<RpcResponse> {
   const { call, urlPages } = context
@@ -119,7 +123,7 @@ function hasTooManyRounds({
 async function createResumedRequest(
   round: WaitingRound,
   { call, urlPages }: RoundLoopContext,
-  deps: Deps,
+  deps: CallDeps,
 ): Promise<RpcRequest | { readonly failure: CallFailure }> {
   const outcome = await resumeRound(round, { ...call, urlPages, roundState: round }, deps)
   if ('failure' in outcome) return outcome
@@ -186,7 +190,7 @@ interface ExchangeContext {
 async function sendToExchange(
   request: RpcRequest,
   { call, notificationFilter }: ExchangeContext,
-  deps: Deps,
+  deps: CallDeps,
 ): Promise<RpcResponse> {
   const { channel, client } = call
   channel.signal.throwIfAborted()
@@ -254,15 +258,4 @@ function createNotificationFilter({ channel, client }: LegacyCall): Notification
       isFilterOpen = false
     },
   }
-}
-
-/** A notification without the `_meta` keys of this revision. */
-export function toPlainNotification({ method, params }: RpcNotification): RpcNotification {
-  if (params === undefined) return { jsonrpc: '2.0', method }
-  const { _meta, ...rest } = params
-  const meta = omitReservedMeta(_meta)
-  const plainParams = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
-  return Object.keys(plainParams).length === 0
-    ? { jsonrpc: '2.0', method }
-    : { jsonrpc: '2.0', method, params: plainParams }
 }

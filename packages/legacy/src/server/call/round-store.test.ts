@@ -5,8 +5,9 @@ import { memoryStore, sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import type { LegacyClient } from '../../translate/request.ts'
 import { createHttpAdapter } from '../http/http-adapter.ts'
-import { createDeps, type Deps } from '../deps.ts'
-import { type LegacyOptions, resolveLegacySettings } from '../options.ts'
+import { createDeps } from '../session/deps.ts'
+import { type LegacyOptions, resolveLegacySettings } from '../session/options.ts'
+import { type CallDeps, createCallDeps } from './call-deps.ts'
 import { createMemoryRounds, type RoundStore } from './round-store.ts'
 import { decodeRound, encodeRound, type WaitingRound } from './waiting-round.ts'
 
@@ -33,7 +34,7 @@ const round: WaitingRound = {
   askedAt: 1000,
 }
 
-function createDepsOf(options: LegacyOptions): Deps {
+function createDepsOf(options: LegacyOptions): CallDeps {
   const fail = (): never => {
     throw new Error('No request is made here')
   }
@@ -48,7 +49,8 @@ function createDepsOf(options: LegacyOptions): Deps {
     beginWork: () => () => {},
     log: () => {},
   }
-  const deps = createDeps(host as unknown as Parameters<typeof createDeps>[0], resolveLegacySettings(options, host))
+  const settings = resolveLegacySettings(options, host)
+  const deps = createCallDeps(createDeps(host as unknown as Parameters<typeof createDeps>[0], settings))
   createHttpAdapter(deps)
   return deps
 }

@@ -1,6 +1,6 @@
 import type { JsonValue, RpcRequest } from '@x/schema'
 import { isStateError, StateUsageError } from '@x/state-codec'
-import type { LegacySettings } from '../options.ts'
+import type { LegacySettings } from '../session/options.ts'
 import { createBoundedMap } from '../session/session.ts'
 import type { RoundStore } from './round-store.ts'
 import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from './waiting-round.ts'

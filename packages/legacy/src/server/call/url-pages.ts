@@ -1,6 +1,6 @@
 import { randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from './call-deps.ts'
 import type { CallChannel } from './call-channel.ts'
 import type { AcceptedPage } from './waiting-round.ts'
 
@@ -33,7 +33,7 @@ const maxPollIntervalMs = 5000
 /** Starts with the pages that the user of a resumed call has agreed to. */
 export function createUrlPages(
   channel: CallChannel,
-  deps: Deps,
+  deps: CallDeps,
   acceptedPages: readonly AcceptedPage[] = [],
 ): UrlPages {
   const pages = new Map<string, UrlPage>(acceptedPages.map(({ url, ...page }) => [url, { ...page, pollCount: 0 }]))

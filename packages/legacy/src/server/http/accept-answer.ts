@@ -1,5 +1,5 @@
 import type { StatefulResponse } from '@x/schema'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from '../call/call-deps.ts'
 import { adoptRound } from './adopt-round.ts'
 import type { HttpDeps, SessionPeer } from './http-deps.ts'
 
@@ -37,7 +37,7 @@ async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPee
 async function isEchoAccepted(
   response: StatefulResponse,
   owner: string,
-  { stateRounds, settings }: Deps,
+  { stateRounds, settings }: CallDeps,
 ): Promise<boolean> {
   if (stateRounds === undefined) return true
   if (response.state !== undefined) return (await stateRounds.findByAnswer(response, owner)) !== undefined

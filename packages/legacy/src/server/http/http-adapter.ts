@@ -1,10 +1,10 @@
 import { isLimitError, isUnavailable } from '@x/core'
 import type { HttpProtocolAdapter, HttpRequestView } from '@x/schema'
-import { findRevision } from '../../revisions.ts'
-import type { Deps } from '../deps.ts'
+import { findRevision } from '../../translate/revisions.ts'
+import type { CallDeps } from '../call/call-deps.ts'
 import { createSessionStates } from '../session/session-state.ts'
 import { createSessions, type Sessions } from '../session/session.ts'
-import { toErrorResponse } from '../to-error-response.ts'
+import { toErrorResponse } from '../session/to-error-response.ts'
 import { rejectWithError } from './errors.ts'
 import type { HttpDeps, InstanceLink } from './http-deps.ts'
 import { createLink } from './link/link.ts'
@@ -24,7 +24,7 @@ export interface LegacyHttpAdapter {
 }
 
 /** Makes the adapter that serves older clients over HTTP. */
-export function createHttpAdapter(deps: Deps): LegacyHttpAdapter {
+export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   const { settings } = deps
   const link = settings.link && createLink(settings.link, deps, () => httpDeps)
   const httpDeps: HttpDeps = {

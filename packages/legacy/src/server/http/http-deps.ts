@@ -1,8 +1,8 @@
 import { callerKeyOf, type HttpRequestView, type RequestId, type RpcResponse } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
-import type { Caller } from '../call/call-channel.ts'
+import type { Caller } from '../session/deps.ts'
 import type { WaitingRound } from '../call/waiting-round.ts'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from '../call/call-deps.ts'
 import type { ClientSettings } from '../session/local-methods.ts'
 import type { LegacySessionState, SessionStates } from '../session/session-state.ts'
 import type { Session, Sessions } from '../session/session.ts'
@@ -46,7 +46,7 @@ export interface InstanceLink {
 
 /** Dependencies of the HTTP adapter. */
 export interface HttpDeps {
-  readonly deps: Deps
+  readonly deps: CallDeps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
   /** Joins this instance with the others, undefined where each serves by itself. */

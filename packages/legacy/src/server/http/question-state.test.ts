@@ -18,7 +18,7 @@ import {
 import { type EventReader, createScriptedClient, type ScriptedClient } from '../../testing/scripted-client.ts'
 import { collectWarnings, createLegacyServer } from '../../testing/serve-legacy.ts'
 import { legacy, type LegacyApi } from '../legacy.ts'
-import type { LegacyOptions } from '../options.ts'
+import type { LegacyOptions } from '../session/options.ts'
 
 const echoing = { ...allCapabilities, experimental: { requestState: {} } }
 const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }

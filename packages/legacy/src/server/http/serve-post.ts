@@ -16,10 +16,10 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { findRevision, revisionFeaturesOf } from '../../revisions.ts'
+import { findRevision, revisionFeaturesOf } from '../../translate/revisions.ts'
 import { hasProtocolVersion, isExtensionNotification } from '../../translate/request.ts'
 import { answerInitialize } from '../session/initialize.ts'
-import { toErrorResponse } from '../to-error-response.ts'
+import { toErrorResponse } from '../session/to-error-response.ts'
 import { acceptAnswer } from './accept-answer.ts'
 import { createResponseHead, rejectRequest, rejectSession, rejectWithError } from './errors.ts'
 import type { HttpDeps, HttpPeer } from './http-deps.ts'

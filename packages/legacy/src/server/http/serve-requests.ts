@@ -9,11 +9,11 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { revisionFeaturesOf } from '../../revisions.ts'
+import { revisionFeaturesOf } from '../../translate/revisions.ts'
 import { CallHandedOffError } from '../call/call-channel.ts'
 import { runLegacyCall } from '../call/legacy-call.ts'
 import { serveLocalMethod } from '../session/local-methods.ts'
-import { toErrorResponse } from '../to-error-response.ts'
+import { toErrorResponse } from '../session/to-error-response.ts'
 import { type CallContext, type CancellableCall, createCallChannel, createLinkedCall } from './call-context.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { collectWarnings, createLegacyServer } from '../../testing/serve-legacy.ts'
 import { legacy } from '../legacy.ts'
-import type { LegacyOptions } from '../options.ts'
+import type { LegacyOptions } from '../session/options.ts'
 
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 const never = tool('never', { description: 'Never ends', run: () => new Promise<string>(() => {}) })

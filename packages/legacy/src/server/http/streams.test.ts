@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { collectWarnings, createLegacyServer } from '../../testing/serve-legacy.ts'
-import type { LegacyOptions } from '../options.ts'
+import type { LegacyOptions } from '../session/options.ts'
 
 interface Gate {
   readonly opened: Promise<void>

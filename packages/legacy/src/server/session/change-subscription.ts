@@ -9,11 +9,10 @@ import {
   type WireError,
   withContext,
 } from '@x/schema'
-import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
-import type { Caller } from '../call/call-channel.ts'
-import type { Deps } from '../deps.ts'
+import { createClientMeta, type LegacyClient, toPlainNotification } from '../../translate/request.ts'
+import type { Caller } from './deps.ts'
+import type { Deps } from './deps.ts'
 import { parseCapabilities, requestDiscovery } from './initialize.ts'
-import { toPlainNotification } from '../call/legacy-call.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {

@@ -8,9 +8,9 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { isServedMethod, type LegacyClient } from '../../translate/request.ts'
-import type { Caller } from '../call/call-channel.ts'
-import type { Deps } from '../deps.ts'
-import { toErrorResponse } from '../to-error-response.ts'
+import type { Caller } from './deps.ts'
+import type { Deps } from './deps.ts'
+import { toErrorResponse } from './to-error-response.ts'
 import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
 /** Settings of a client for itself: its log level, and the resources whose changes it wants. */

@@ -1,6 +1,6 @@
 import { createLedger, type EpochMs, type LogRecord } from '@x/core'
 import { expect, test } from 'vitest'
-import { resolveLegacySettings } from '../options.ts'
+import { resolveLegacySettings } from './options.ts'
 import type { Session } from './session.ts'
 import { createSessionStates, type LegacySessionState } from './session-state.ts'
 

@@ -1,7 +1,7 @@
 import { isLimitError, type Ledger } from '@x/core'
 import type { HttpReply, LoggingLevel, RequestId } from '@x/schema'
 import type { ChangeSubscription } from './change-subscription.ts'
-import type { LegacySettings } from '../options.ts'
+import type { LegacySettings } from './options.ts'
 import type { Session } from './session.ts'
 
 /** State of a session on one instance: the settings of its client, and the calls that run for it here. */

@@ -11,9 +11,9 @@ import {
   principalIdentityOf,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { findRevision } from '../../revisions.ts'
+import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
-import type { LegacySettings } from '../options.ts'
+import type { LegacySettings } from './options.ts'
 
 /** A session of an older client over HTTP. Everything in it travels in its id. */
 export interface Session extends LegacyClient {

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { createRpcRequest } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 import { legacyPeerOf } from '../call/legacy-call.ts'
-import type { LegacyOptions } from '../options.ts'
+import type { LegacyOptions } from '../session/options.ts'
 
 const named = z.object({ name: z.string() })
 const greet = tool('greet', {

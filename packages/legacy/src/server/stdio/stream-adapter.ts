@@ -13,11 +13,11 @@ import {
 } from '@x/schema'
 import { type LegacyClient, hasProtocolVersion } from '../../translate/request.ts'
 import { runLegacyCall } from '../call/legacy-call.ts'
-import type { Deps } from '../deps.ts'
+import type { CallDeps } from '../call/call-deps.ts'
 import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
 import { answerInitialize } from '../session/initialize.ts'
 import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
-import { toErrorResponse } from '../to-error-response.ts'
+import { toErrorResponse } from '../session/to-error-response.ts'
 
 /** The adapter over pairs of streams, and how it ends. */
 export interface StreamAdapter {
@@ -26,7 +26,7 @@ export interface StreamAdapter {
 }
 
 /** Makes the adapter that serves older clients over stdio: their session is the process (basic/lifecycle). */
-export function createStreamAdapter(deps: Deps): StreamAdapter {
+export function createStreamAdapter(deps: CallDeps): StreamAdapter {
   const connections = new Set<LegacyStreamConnection>()
   return {
     adapter: {
@@ -44,7 +44,7 @@ export function createStreamAdapter(deps: Deps): StreamAdapter {
 
 class LegacyStreamConnection implements StreamConnection {
   readonly #peer: StreamPeer
-  readonly #deps: Deps
+  readonly #deps: CallDeps
   readonly #onClose: () => void
   /** Identifies these streams among those that questions are sent to. */
   readonly #ownerId = randomId()
@@ -57,7 +57,7 @@ class LegacyStreamConnection implements StreamConnection {
   #subscription: ChangeSubscription | undefined
   #isClosed = false
 
-  constructor(peer: StreamPeer, deps: Deps, onClose: () => void) {
+  constructor(peer: StreamPeer, deps: CallDeps, onClose: () => void) {
     this.#peer = peer
     this.#deps = deps
     this.#onClose = onClose

@@ -1,6 +1,6 @@
 import { type ChangeBus, randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../session/deps.ts'
 
 const messageKinds = [
   'answered',

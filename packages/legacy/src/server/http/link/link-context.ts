@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { CallDeps } from '../../call/call-deps.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import type { InstanceBus } from './instance-bus.ts'
 import type { LinkStore } from './link-store.ts'
@@ -7,7 +7,7 @@ import type { LinkStore } from './link-store.ts'
 export interface LinkContext {
   readonly store: LinkStore
   readonly bus: InstanceBus
-  readonly deps: Deps
+  readonly deps: CallDeps
   /** There is a request or a message when it is called. */
   readonly getHttpDeps: () => HttpDeps
 }

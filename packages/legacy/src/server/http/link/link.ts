@@ -1,10 +1,10 @@
 import { callerKeyOf } from '@x/schema'
 import { joinRoundStores } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
-import type { Deps } from '../../deps.ts'
+import type { CallDeps } from '../../call/call-deps.ts'
 import { adoptRound } from '../adopt-round.ts'
 import type { HttpDeps, InstanceLink, SessionPeer } from '../http-deps.ts'
-import type { LegacyLink } from '../../options.ts'
+import type { LegacyLink } from '../../session/options.ts'
 import { createInstanceBus } from './instance-bus.ts'
 import { createLinkStore } from './link-store.ts'
 import { createLinkedRounds } from './linked-rounds.ts'
@@ -12,7 +12,7 @@ import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteReaders } from './remote-readers.ts'
 
 /** Joins this instance with the others. */
-export function createLink(link: LegacyLink, deps: Deps, getHttpDeps: () => HttpDeps): InstanceLink {
+export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
   const store = createLinkStore(link.store, { ...deps.settings, sleep })
   const bus = createInstanceBus(link.bus, {

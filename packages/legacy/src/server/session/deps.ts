@@ -1,9 +1,9 @@
 import { isUnavailable, type Ledger, raceWithAbort, sleep, errorRecord } from '@x/core'
-import type { Exchange, ExtensionHost, Implementation } from '@x/schema'
-import { createOpenQuestions, type OpenQuestions } from './call/open-questions.ts'
-import { createMemoryRounds, type RoundStore } from './call/round-store.ts'
-import { createStateRounds, type StateRounds } from './call/state-rounds.ts'
+import type { Call, Exchange, ExtensionHost, Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
+
+/** The caller on whose behalf calls of the server are made, and how it is connected. */
+export type Caller = Pick<Call, 'principal' | 'context'>
 
 /** Dependencies that the parts of the adapters share. */
 export interface Deps {
@@ -13,12 +13,6 @@ export interface Deps {
   readonly ledger: Ledger
   /** Counts work between two runs of a handler for the load of the server, until the returned function is called. */
   readonly beginWork: () => () => void
-  /** The questions that wait at this instance. */
-  readonly questions: OpenQuestions
-  /** Keeps the rounds that wait: where instances are linked, the link puts its own store in this place. */
-  rounds: RoundStore
-  /** The rounds that travel in the `state` of questions, undefined where that is off. */
-  readonly stateRounds: StateRounds | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
@@ -61,16 +55,12 @@ export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps 
       }
     }
   }
-  const stateRounds = createStateRounds(settings)
   return {
     exchange,
     serverInfo: info,
     settings,
     ledger,
     beginWork,
-    questions: createOpenQuestions(ledger),
-    rounds: stateRounds ?? createMemoryRounds(),
-    stateRounds,
     now: runtime.now,
     reportError: (error) => log(errorRecord(error, { method: 'extension' })),
     schedule,

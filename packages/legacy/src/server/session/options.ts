@@ -1,7 +1,7 @@
 import { type ChangeBus, checkOptions, isWorkerd, maxTimerMs, type Runtime } from '@x/core'
 import type { ExtensionHost } from '@x/schema'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
-import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
+import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
 
 /** The codes of the warnings that the extension writes to the log of its server. */
 export type LegacyWarningCode =
