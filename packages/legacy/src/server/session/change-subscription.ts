@@ -10,8 +10,7 @@ import {
   withContext,
 } from '@x/schema'
 import { createClientMeta, type LegacyClient, toPlainNotification } from '../../translate/request.ts'
-import type { Caller } from './deps.ts'
-import type { Deps } from './deps.ts'
+import type { Caller, Deps } from './deps.ts'
 import { parseCapabilities, requestDiscovery } from './initialize.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */

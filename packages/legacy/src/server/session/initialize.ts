@@ -14,8 +14,7 @@ import { type LegacyRevision, findRevision } from '../../translate/revisions.ts'
 import { toClientCapabilities, toLegacyImplementation, toLegacyCapabilities } from '../../translate/capabilities.ts'
 import { toLegacyFailure } from '../../translate/error.ts'
 import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
-import type { Caller } from './deps.ts'
-import type { Deps } from './deps.ts'
+import type { Caller, Deps } from './deps.ts'
 import { readImplementation } from './session.ts'
 
 /** A client that has introduced itself, and what it is answered. */

@@ -8,8 +8,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { isServedMethod, type LegacyClient } from '../../translate/request.ts'
-import type { Caller } from './deps.ts'
-import type { Deps } from './deps.ts'
+import type { Caller, Deps } from './deps.ts'
 import { toErrorResponse } from './to-error-response.ts'
 import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
