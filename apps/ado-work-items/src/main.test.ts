@@ -85,7 +85,7 @@ describe.concurrent('the walk-through', { timeout }, () => {
 })
 
 describe.concurrent('with --auth', { timeout }, () => {
-  test('nobody gets in without a token, and two people and a job have what is theirs', async () => {
+  test('rejects requests without a token, and separates the data of two people and a job', async () => {
     const { code, output } = await start(['--once', '--port', '0', '--auth', '--dpop']).ended
     const text = output.replace(/\s+/g, ' ')
     for (const landmark of [
@@ -118,7 +118,7 @@ describe.concurrent('a script', { timeout }, () => {
     expect(code).toBe(0)
   })
 
-  test('whose answers are not enough is told so, and it ends with 1', async () => {
+  test('reports missing answers, and ends with 1', async () => {
     const answers = written({ work_item: { workItemId: 4533 } })
     const { code, output } = await start(['--once', '--port', '0', '--answers', answers]).ended
     expect(output).toContain('All 15 steps went as expected.')
@@ -128,7 +128,7 @@ describe.concurrent('a script', { timeout }, () => {
 })
 
 describe.concurrent('the service', { timeout }, () => {
-  test('goes on when an instance is killed, does what it offers after the walk-through, and stops when told to', async () => {
+  test('continues when an instance is killed, serves after the walk-through, and stops on a signal', async () => {
     const app = start(['--port', '0', '--instances', '2'])
     const url = await app.url
     const before = await askUntil(url, (seen) => seen.size === 2)

@@ -34,7 +34,7 @@ test('a trial overloads an instance, restarts every one, loses nothing, and ends
   expect(code).toBe(0)
 }, 180_000)
 
-test('it serves until it is told to stop, and leaves no process behind', async () => {
+test('it serves until a signal stops it, and leaves no process behind', async () => {
   const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
   const [, page = ''] = await run.greeting
   expect(await (await fetch(page)).text()).toContain('<title>Work that moves</title>')
@@ -59,7 +59,7 @@ test.each([
   expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(words)])
 })
 
-test('a port that somebody listens on is refused with what to do', async () => {
+test('a port in use is rejected with a remedy', async () => {
   const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
   const [, page = ''] = await run.greeting
   const { port } = new URL(page)

@@ -54,7 +54,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     return { stage, control, ...opened, [Symbol.asyncDispose]: close }
   }
 
-  test('everything can be done with the keyboard alone, and is told to those who do not see it', async () => {
+  test('everything can be done with the keyboard alone, and is announced to screen readers', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
     const said = () => page.locator('[data-announcement]').innerText()
@@ -152,7 +152,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
-  test('a server that is gone is told, and what is asked of it too', async () => {
+  test('shows that the server is unreachable, and that an action failed', async () => {
     await using fixture = await openStill()
     const { page, control } = fixture
     await page.getByText('Live').waitFor()

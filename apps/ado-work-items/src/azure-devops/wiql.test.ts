@@ -22,7 +22,7 @@ test('a control character becomes a space', () => {
   expect(quote('a\u0000b\nc\u0085d')).toBe("'a b c d'")
 })
 
-test('whatever the text is, the query asks for that text and nothing else', () => {
+test('for any text, the query asks for that text and nothing else', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: 'binary' }), (text, other) => {
       const plain = text.replace(/\p{Cc}/gu, ' ')

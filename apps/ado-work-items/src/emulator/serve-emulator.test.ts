@@ -47,7 +47,7 @@ describe('the emulator answers as the service does', () => {
     expect((await read(service, 4522)).rev).toBe(7)
   })
 
-  test('a broken rule is told in its customProperties', async () => {
+  test('customProperties name a broken rule', async () => {
     await using service = await emulated()
     const response = await service.call('PATCH', `wit/workitems/4522?${version}`, {
       body: [field('System.State', 'Resolved')],

@@ -85,7 +85,7 @@ test('requests of 2026-07-28 go by turns within a session too', async () => {
   expect([await fixture.ask('1', headers), await fixture.ask('2', headers)]).toEqual(['a: 1', 'b: 2'])
 })
 
-test('an instance closes each connection after its answer, whatever the client would like', async () => {
+test('an instance closes each connection after its response, even if the client asks to keep it', async () => {
   await using fixture = await balanced(['a'])
   expect(await fixture.ask('which head?', 'Connection: keep-alive')).toBe('a: POST / HTTP/1.1\r\nConnection: close')
 })
@@ -96,7 +96,7 @@ test('a connection that sends no head is closed', async () => {
   for (const bytes of sent) expect(await exchangeBytes(bytes, fixture.port)).toBe('')
 })
 
-test('a port that somebody listens on is refused with what to do', async () => {
+test('a port in use is rejected with a remedy', async () => {
   await using fixture = await balanced([])
   const again = startBalancer(fixture.port, () => [])
   await expect(again).rejects.toThrow(UsageError)

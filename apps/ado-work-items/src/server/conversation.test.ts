@@ -47,7 +47,7 @@ test('two conversations at once do not mix', async () => {
   expect(results.map((result) => /#(\d+)/.exec(said(result))?.[1])).toEqual(['4517', '4533'])
 })
 
-test('a change that asks its user goes on in its conversation, and is what it was about last', async () => {
+test('a change that asks its user continues in its conversation, which then refers to its work item', async () => {
   await using fixture = await fleet({ resolution: { resolution: 'Fixed' } })
   await using session = await fixture.client.sessions.create()
   await session.callTool('get_work_item', { workItemId: 4517 })

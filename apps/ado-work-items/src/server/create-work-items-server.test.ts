@@ -66,7 +66,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
     `${uri}/x`,
     'ado://fabrikam/Other/workitems/4522',
     'ado://other/Fabrikam%20Fiber/workitems/4522',
-  ])('is told that %s does not exist', async (missing) => {
+  ])('receives an error for %s, which does not exist', async (missing) => {
     await using fixture = await connect()
     await expect(fixture.client.readResource(missing)).rejects.toMatchObject({
       rpc: { code: errorCodes.invalidParams },
@@ -97,7 +97,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
     expect(completion.values).toEqual(['4299'])
   })
 
-  test('is told which field a rule requires, with what it accepts, and nothing is changed', async () => {
+  test('receives the field that a rule requires and its accepted values, and nothing is changed', async () => {
     await using fixture = await connect()
     const result = await update(fixture, { workItemId: 4522, fields: { [state]: 'Resolved' } })
     expect(result).toMatchObject({
@@ -160,7 +160,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
     ],
     ['an unknown original', { workItemId: 4522, fields: { [duplicateOf]: 1 } }, 'Work item 1 does not exist'],
     ['a field name that is a path', { workItemId: 4522, fields: { '../rev': 1 } }, 'reference name'],
-  ])('is told what to do about %s', async (_, change, advice) => {
+  ])('receives a remedy for %s', async (_, change, advice) => {
     await using fixture = await connect()
     const result = await update(fixture, change)
     expect(result.isError).toBe(true)
@@ -168,7 +168,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
   })
 })
 
-test('a wrong token is told as such by every kind of request, and never shown', async () => {
+test('every kind of request reports a wrong token, and never shows it', async () => {
   await using service = await emulated()
   const azureDevOps = createAzureDevOps({ ...service.connection, authorization: basicAuthorization('wr0ng-token') })
   await using client = testClient((kit) => createWorkItemsServer(azureDevOps, kit), inMemoryOptions)

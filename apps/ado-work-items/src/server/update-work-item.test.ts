@@ -146,7 +146,7 @@ describe('a bug that is resolved', () => {
     expect(await fixture.revisions(4522)).toEqual([7])
   })
 
-  test('cannot be made a duplicate of itself, whoever says so', async () => {
+  test('cannot be made a duplicate of itself', async () => {
     await using fixture = await fleet()
     const fields = { [state]: 'Resolved', [resolution]: 'Duplicate', [duplicateOf]: 4522 }
     const result = await fixture.client.callTool('update_work_item', { workItemId: 4522, fields })
@@ -159,7 +159,7 @@ describe('a bug that is resolved', () => {
 })
 
 describe('while a user is asked', () => {
-  test('somebody else changes the work item: nothing is written over that', async () => {
+  test('a change by another person is not overwritten', async () => {
     await using fixture: Fixture = await fleet({
       resolution: async () => {
         await fixture.touch(4522)
@@ -172,7 +172,7 @@ describe('while a user is asked', () => {
     expect(await fixture.revisions(4522)).toEqual([8])
   })
 
-  test('nobody is asked about a change that is tied to an earlier revision', async () => {
+  test('a change that is tied to an earlier revision asks no question', async () => {
     await using fixture = await fleet()
     const result = await fixture.client.callTool('update_work_item', { ...resolve, rev: 6 })
     expect([result.isError, fixture.asked().length]).toEqual([true, 0])
@@ -180,7 +180,7 @@ describe('while a user is asked', () => {
   })
 })
 
-test('a last round whose answer was lost may be sent again: it is told what was done, and nothing is written twice', async () => {
+test('a last round whose response was lost may be sent again: it returns the result, and nothing is written twice', async () => {
   await using fixture = await fleet()
   const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
   if (first.status === 'complete') throw new Error('it should ask')

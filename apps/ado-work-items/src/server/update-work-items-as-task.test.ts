@@ -28,7 +28,7 @@ describe('a task', () => {
     expect(await fleet.revisions(4601, 4602, 4604)).toEqual([4, 3, 2])
   })
 
-  test('goes on at another instance: what was written but not recorded is told as changed, and written once', async () => {
+  test('continues at another instance: a change that was written and not recorded is reported, and written once', async () => {
     const gate = hangingAt(4602)
     await using fleet = await withTasks({ views: [gate.view, same] })
     const [first, second] = fleet.client.instances

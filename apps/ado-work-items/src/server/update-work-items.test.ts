@@ -73,7 +73,7 @@ describe.each([
     expect(await fleet.revisions(4601, 4609, 4610)).toEqual([4, 1, 2])
   })
 
-  test('where nobody can be asked the answer says what to add', async () => {
+  test('without a user to ask, the result names the arguments to add', async () => {
     await using fleet = await start()
     const result = await fleet.client.callTool('update_work_items', resolve(4601, 4609))
     expect(textOf(result)[1]).toBe(
@@ -109,17 +109,20 @@ describe.each([
     ['overwrite', { changedMeanwhile: 'overwrite' }, [4, 4], '2 of 2 work items were changed'],
     ['skip', { changedMeanwhile: 'skip' }, [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
     ['decline', 'decline', [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
-  ] as const)('what somebody else changed meanwhile is asked about: %s', async (_title, answer, revisions, words) => {
-    await using fleet = await start({ views: [touching(4602)], answers: { changed_meanwhile: answer } })
-    const result = await fleet.client.callTool('update_work_items', resolve(4601, 4602))
-    expect(fleet.asked()).toEqual([
-      ['changed_meanwhile', 'Somebody else changed User Story #4602 in the meantime. Change them all the same?'],
-    ])
-    expect(textOf(result).join('\n')).toContain(words)
-    expect(await fleet.revisions(4601, 4602)).toEqual(revisions)
-  })
+  ] as const)(
+    'asks about work items that another person changed meanwhile: %s',
+    async (_title, answer, revisions, words) => {
+      await using fleet = await start({ views: [touching(4602)], answers: { changed_meanwhile: answer } })
+      const result = await fleet.client.callTool('update_work_items', resolve(4601, 4602))
+      expect(fleet.asked()).toEqual([
+        ['changed_meanwhile', 'Somebody else changed User Story #4602 in the meantime. Change them all the same?'],
+      ])
+      expect(textOf(result).join('\n')).toContain(words)
+      expect(await fleet.revisions(4601, 4602)).toEqual(revisions)
+    },
+  )
 
-  test('what somebody else changes while the user thinks is asked about as well, with the answer that was given', async () => {
+  test('asks also about a change by another person during the question, and shows the answer of the user', async () => {
     const answers: Answers = {
       resolution: async () => {
         await fleet.touch(4610)
@@ -158,7 +161,7 @@ describe.each([
 })
 
 describe('a client without tasks', () => {
-  test('is told how far it is, work item by work item', async () => {
+  test('receives progress for each work item', async () => {
     await using fleet = await withoutTasks()
     await fleet.client.callTool('update_work_items', resolve(4601, 4612), { onProgress: () => {} })
     const said = fleet.client.observations.progress.map(({ message }) => message)
@@ -166,7 +169,7 @@ describe('a client without tasks', () => {
     expect([...new Set(said)]).toEqual(['1 of 2: User Story #4601 is changed', '2 of 2: Task #4612 is skipped'])
   })
 
-  test('may send its last answer again: nothing is done twice, and it is told the same', async () => {
+  test('may send its last answer again: it receives the same result, and nothing is done twice', async () => {
     await using fleet = await withoutTasks({ views: [same, same], answers: {} })
     const { client } = fleet
     const first = await client.manualRounds.callTool('update_work_items', resolve(4601, 4609))
@@ -181,7 +184,7 @@ describe('a client without tasks', () => {
     expect(await fleet.revisions(4601, 4609)).toEqual([4, 2])
   })
 
-  test('has room for fifty work items, and is told so before anything is changed', async () => {
+  test('may change fifty work items, and with more receives an error before anything is changed', async () => {
     await using fleet = await withoutTasks()
     const ids = Array.from({ length: 50 }, (_, index) => index + 1)
     const result = await fleet.client.callTool('update_work_items', resolve(...ids, 4601))

@@ -49,7 +49,7 @@ test('a query that fails is its own client’s alone', async () => {
   expect((await one.query('SELECT 2 AS a')).rows).toEqual([{ a: 2 }])
 })
 
-test('nobody sees the middle of another one’s transaction', async () => {
+test('no client sees the changes of an open transaction of another client', async () => {
   await using one = await client()
   await using other = await client()
   await one.query('CREATE TABLE seen (a int)')
@@ -84,7 +84,7 @@ test('so is that of a client that says nothing more, and it is cut off', async (
   await own.close()
 })
 
-test('a client that listens hears what another one says, once that is committed', async () => {
+test('a client that listens receives a notification of another client after its commit', async () => {
   await using one = await client()
   await using other = await client()
   await one.query('LISTEN "tasks"')
@@ -93,7 +93,7 @@ test('a client that listens hears what another one says, once that is committed'
   expect(await heard).toMatchObject([{ channel: 'tasks', payload: 'work' }])
 })
 
-test('who does not speak the protocol is sent away, and nobody else minds', async () => {
+test('a client that does not speak the protocol is disconnected, and other clients are served', async () => {
   const stranger = connect(served.port, '127.0.0.1')
   stranger.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   stranger.resume()

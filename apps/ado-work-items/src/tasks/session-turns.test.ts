@@ -25,7 +25,7 @@ test('work is done one after the other, in the order in which it came', async ()
   expect(done).toEqual(['a1 begins', 'a1 ends', 'b1 begins', 'b1 ends'])
 })
 
-test('nobody comes between while a transaction is open', async () => {
+test('no other session runs a statement while a transaction is open', async () => {
   const { done, work, settled } = recorder()
   const turns = createTurns<string>()
   turns.take('a', work('a1', true))

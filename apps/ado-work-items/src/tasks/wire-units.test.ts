@@ -73,7 +73,7 @@ describe('of an answer', () => {
     ['I', false],
     ['T', true],
     ['E', true],
-  ])('the status %s tells whether a transaction is open: %s', (status, open) => {
+  ])('the status %s means that a transaction is open: %s', (status, open) => {
     expect(readAnswer(message('Z', status)).inTransaction).toBe(open)
   })
 })

@@ -22,7 +22,7 @@ test('a person at a terminal chooses a bug, is asked what the rules want, and se
   expect(fixture.printed()).toContain('Bug #4533 resolved as Duplicate of Bug #4301.')
 })
 
-test('who goes on serving may take another turn, until they leave', async () => {
+test('while the server runs, the user may take another turn', async () => {
   await using fixture = await served(
     ['which bug is resolved?', enter],
     ['How was this bug resolved?', enter],
@@ -63,7 +63,7 @@ test.each([
     'answers "duplicate_of", which nobody asked; asked was "work_item", "resolution"',
   ],
   [{ work_item: { workItemId: 4533 }, resolution: { resolution: 'fixed' } }, 'the answer to "resolution" is not valid'],
-])('written answers %j are told what is wrong with them', async (answers, problem) => {
+])('written answers %j are rejected with the reason', async (answers, problem) => {
   await using fixture = await served()
   const turns = { person: writtenAnswers(JSON.stringify(answers), 'a.json'), inTerminal: false, again: false }
   expect(await takeTurns(turns, fixture, fixture.context)).toBe(false)
@@ -77,7 +77,7 @@ test.each([
   ['a terminal, when asked not to', {}, { once: false, ask: false }, {}, false],
   ['no terminal', { terminal: undefined }, { once: false }, {}, false],
   ['a terminal, with a real organization', {}, { once: false }, real(), false],
-])('in %s %j with %j, somebody is asked or not', async (_, context, how, environment, isAsked) => {
+])('in %s %j with %j, the program asks its user or does not', async (_, context, how, environment, isAsked) => {
   const terminal = fakeTerminal()
   const full = { environment, terminal, stop: terminal.stop, print: () => {}, ...context }
   expect(whoAnswers({ ...options, ...how }, full) !== undefined).toBe(isAsked)

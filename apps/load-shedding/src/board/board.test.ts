@@ -36,7 +36,7 @@ test('a call is with its client, at an instance, on its way, at another instance
   expect(board.totals()).toEqual({ completed: 1, lost: 0, wrong: 0, moved: 1, chunks: 1, repeated: 0 })
 })
 
-test('what an instance tells of a call that has left it changes nothing', () => {
+test('a report of an instance about a call that has left it changes nothing', () => {
   const { board, begin, work, end, view } = openBoard()
   board.sent('a', 'light')
   begin('a', 1)
@@ -83,7 +83,7 @@ test('an instance that is gone has no delay and no process', () => {
   expect(board.point().delays).toEqual([null, null])
 })
 
-test('a second of the history tells of that second alone', () => {
+test('a second of the history contains the calls of that second alone', () => {
   const { board, clock } = openBoard()
   for (const call of ['a', 'b', 'c']) board.sent(call, 'light')
   clock.advance(100)
@@ -98,7 +98,7 @@ test('a second of the history tells of that second alone', () => {
   expect(board.timing(10_000)).toMatchObject({ perSecond: 0.2, p50Ms: 100, p99Ms: 1500 })
 })
 
-test('calls of which nobody here knows are let be', () => {
+test('reports of unknown calls are ignored', () => {
   const { board, begin, work, end } = openBoard()
   begin('stranger', 1)
   work('stranger', 1, 2)

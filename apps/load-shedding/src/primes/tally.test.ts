@@ -33,7 +33,7 @@ test('a count that was written down and read between any two chunks ends the sam
   )
 })
 
-test('the checksum tells other primes from these', () => {
+test('other primes have another checksum', () => {
   expect(countTo(10).checksum).not.toBe(countTo(11).checksum)
   expect(countTo(11).checksum).toBe(countTo(12).checksum)
 })

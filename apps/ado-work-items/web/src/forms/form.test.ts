@@ -25,7 +25,7 @@ test('a form begins with the defaults, and gives values and what was left empty'
   ])
 })
 
-test('nobody is told off before the form was read, and then each change is judged at once', () => {
+test('shows no issue before the form is read, and from then on checks each change at once', () => {
   const form = openForm([name, size])
   form.set('size', 'many')
   expect(form.issues.value.size).toBe(0)

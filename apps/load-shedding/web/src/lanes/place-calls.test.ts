@@ -32,7 +32,7 @@ test('a call without room has no place', () => {
   expect(placeCalls(new Map(), calls, room).size).toBe(12)
 })
 
-test('no two calls ever cover the same cell, whatever came before', () => {
+test('no two calls ever cover the same cell, after any sequence of calls', () => {
   const one = fc.record({
     name: fc.integer({ min: 0, max: 9 }),
     instance: fc.integer({ min: 0, max: 2 }),

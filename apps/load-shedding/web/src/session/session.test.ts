@@ -45,7 +45,7 @@ test.each([
     () => Promise.reject(new TypeError('fetch failed')),
     'That could not be done. Is the server still running?',
   ],
-])('what was asked for is told when it is %s', async (_, send, words) => {
+])('shows the outcome of an action that is %s', async (_, send, words) => {
   const { session } = open(send)
   await session.ask({ do: 'kill', instance: 1 }, 'Instance 1 is killed')
   expect(session.announcement.value).toBe(words)
