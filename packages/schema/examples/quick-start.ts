@@ -8,7 +8,7 @@ import {
   McpError,
   parseMessage,
 } from '@x/schema'
-import { callToolRequestParams } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import * as z from 'zod'
 
 // A server is a function. @x/server creates it from definitions, transports carry its messages, @x/client calls it.
@@ -16,7 +16,7 @@ const greeter: Exchange = async (request) => {
   if (request.method !== 'tools/call') {
     return errorResponse(request.id, new McpError(errorCodes.methodNotFound, 'The only method here is tools/call'))
   }
-  const params = callToolRequestParams.safeParse(request.params)
+  const params = zodOf(shapes.callToolRequestParams).safeParse(request.params)
   if (!params.success) {
     return errorResponse(request.id, new McpError(errorCodes.invalidParams, z.prettifyError(params.error)))
   }

@@ -82,7 +82,6 @@ export type {
   RpcError,
   RpcMessage,
   RpcNotification,
-  RpcNotificationFields,
   RpcRequest,
   RpcRequestFields,
   RpcResponse,
@@ -94,7 +93,6 @@ export type {
 } from './basic/rpc.ts'
 export type { CapabilitySettings, ClientCapabilities } from './basic/capabilities.ts'
 export type { ListCapability, ServerCapabilities } from './basic/capabilities.ts'
-export type { ClientNotification, ClientRequest, ClientResult } from './basic/client-messages.ts'
 export type {
   AudioContent,
   ContentBlock,
@@ -103,30 +101,17 @@ export type {
   ResourceLink,
   TextContent,
 } from './basic/content.ts'
-export type {
-  HeaderMismatchError,
-  InternalError,
-  InvalidParamsError,
-  InvalidRequestError,
-  MethodNotFoundError,
-  MissingRequiredClientCapabilityError,
-  ParseError,
-  UnsupportedProtocolVersionError,
-} from './basic/errors.ts'
 export type { BaseMetadata, Icon, Icons, Implementation } from './basic/implementation.ts'
 export type {
   LoggingLevel,
   MetaObject,
   NotificationMetaObject,
-  NotificationParams,
   ProgressToken,
   RequestMetaObject,
   RequestParams,
   ResultMetaObject,
 } from './basic/meta.ts'
 export type { EmptyResult, Result, ResultType } from './basic/result.ts'
-export type { ServerNotification } from './basic/server-notification.ts'
-export type { ServerResult } from './basic/server-result.ts'
 export type {
   BooleanSchema,
   EnumSchema,
@@ -163,7 +148,6 @@ export type {
   ToolResultContent,
   ToolUseContent,
 } from './client/sampling.ts'
-export type { CancelledNotification, CancelledNotificationParams } from './patterns/cancellation.ts'
 export type {
   InputRequest,
   InputRequests,
@@ -172,53 +156,34 @@ export type {
   InputResponseRequestParams,
   InputResponses,
 } from './patterns/mrtr.ts'
-export type { ProgressNotification, ProgressNotificationParams } from './patterns/progress.ts'
 export type {
   SubscriptionFilter,
-  SubscriptionsAcknowledgedNotification,
-  SubscriptionsAcknowledgedNotificationParams,
-  SubscriptionsListenRequest,
   SubscriptionsListenRequestParams,
   SubscriptionsListenResult,
   SubscriptionsListenResultMetaObject,
-  SubscriptionsListenResultResponse,
 } from './patterns/subscriptions.ts'
 export type { CacheScope, CacheableResult } from './server/caching.ts'
 export type {
-  CompleteRequest,
   CompleteRequestParams,
   CompleteResult,
-  CompleteResultResponse,
   PromptReference,
   ResourceTemplateReference,
 } from './server/completion.ts'
-export type { DiscoverRequest, DiscoverResult, DiscoverResultResponse } from './server/discover.ts'
-export type { LoggingMessageNotification, LoggingMessageNotificationParams } from './server/logging.ts'
-export type { Cursor, PaginatedRequest, PaginatedRequestParams, PaginatedResult } from './server/pagination.ts'
+export type { DiscoverResult } from './server/discover.ts'
+export type { Cursor, PaginatedRequestParams } from './server/pagination.ts'
 export type {
-  GetPromptRequest,
   GetPromptRequestParams,
   GetPromptResult,
-  GetPromptResultResponse,
-  ListPromptsRequest,
   ListPromptsResult,
-  ListPromptsResultResponse,
   Prompt,
   PromptArgument,
-  PromptListChangedNotification,
   PromptMessage,
 } from './server/prompts.ts'
 export type {
-  ListResourceTemplatesRequest,
   ListResourceTemplatesResult,
-  ListResourceTemplatesResultResponse,
-  ListResourcesRequest,
   ListResourcesResult,
-  ListResourcesResultResponse,
-  ReadResourceRequest,
   ReadResourceRequestParams,
   ReadResourceResult,
-  ReadResourceResultResponse,
   ResourceRequestParams,
 } from './server/resource-requests.ts'
 export type {
@@ -226,27 +191,19 @@ export type {
   BlobResourceContents,
   Resource,
   ResourceContents,
-  ResourceListChangedNotification,
   ResourceTemplate,
-  ResourceUpdatedNotification,
-  ResourceUpdatedNotificationParams,
   Role,
   TextResourceContents,
 } from './server/resources.ts'
 export type {
-  CallToolRequest,
   CallToolRequestParams,
   CallToolResult,
-  CallToolResultResponse,
-  ListToolsRequest,
   ListToolsResult,
-  ListToolsResultResponse,
 } from './server/tool-requests.ts'
 export type {
   Tool,
   ToolAnnotations,
   ToolInputSchema,
-  ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
 export {
@@ -265,7 +222,7 @@ export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
 export { findNotificationRow, notificationMethods } from './methods/methods.ts'
-export type { NotificationMethod, NotificationRow } from './methods/methods.ts'
+export type { NotificationRow } from './methods/methods.ts'
 export {
   isErrorResponse,
   isNotification,

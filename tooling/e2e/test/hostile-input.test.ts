@@ -7,7 +7,7 @@ import {
   type RpcResponse,
   serverOf,
 } from '@x/schema'
-import { callToolResult, getPromptResult, inputRequiredResult, readResourceResult, rpcResponse } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import { createServer } from '@x/server'
 import { isStateError } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
@@ -21,9 +21,9 @@ import { resultOf, send } from './raw-request.ts'
 
 const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } }
 const completeOf = new Map<string, { parse(result: unknown): unknown }>([
-  ['tools/call', callToolResult],
-  ['prompts/get', getPromptResult],
-  ['resources/read', readResourceResult],
+  ['tools/call', zodOf(shapes.callToolResult)],
+  ['prompts/get', zodOf(shapes.getPromptResult)],
+  ['resources/read', zodOf(shapes.readResourceResult)],
 ])
 
 interface Attempt {
@@ -54,7 +54,7 @@ function besieged(wrap: (exchange: Exchange) => Exchange = (exchange) => exchang
 
 /** Checks the properties of every response, for any input. */
 function judge({ method }: Target, { response, past, errors }: Attempt, code = -32602): void {
-  rpcResponse.parse(response)
+  zodOf(shapes.rpcResponse).parse(response)
   expect(response.id).toBe('attack')
   const text = JSON.stringify(response)
   // Nothing of the server's inside: what it keeps, its keys, its files, its stacks.
@@ -70,7 +70,7 @@ function judge({ method }: Target, { response, past, errors }: Attempt, code = -
     return
   }
   if (response.result['resultType'] === 'input_required') {
-    inputRequiredResult.parse(response.result)
+    zodOf(shapes.inputRequiredResult).parse(response.result)
     return
   }
   expect(response.result['resultType']).toBe('complete')

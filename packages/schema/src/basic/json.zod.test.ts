@@ -1,22 +1,27 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { publishedDefinitions, createSchemaPredicate } from '../testing/published.ts'
-import { clientCapabilities, elicitResult, implementation, jsonArray, jsonObject, jsonValue } from '../zod.ts'
+import { shapes, zodOf } from '../zod.ts'
 
 const strict = createSchemaPredicate(publishedDefinitions, { formats: false })
 
 test('all that JSON can express is a JSON value', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
-      expect(jsonValue.safeParse(JSON.parse(text)).success).toBe(true)
+      expect(zodOf(shapes.jsonValue).safeParse(JSON.parse(text)).success).toBe(true)
     }),
   )
 })
 
 test.each([
-  ['null', jsonValue, 'JSONValue', null],
-  ['a fraction', jsonValue, 'JSONValue', 0.5],
-  ['an answer with a fraction', elicitResult, 'ElicitResult', { action: 'accept', content: { width: 0.5 } }],
+  ['null', zodOf(shapes.jsonValue), 'JSONValue', null],
+  ['a fraction', zodOf(shapes.jsonValue), 'JSONValue', 0.5],
+  [
+    'an answer with a fraction',
+    zodOf(shapes.elicitResult),
+    'ElicitResult',
+    { action: 'accept', content: { width: 0.5 } },
+  ],
 ])('%s is taken, although the published JSON Schema forgets it', (_, validator, definition, value) => {
   expect(strict(definition, value)).toBe(false)
   expect(validator.parse(value)).toEqual(value)
@@ -35,21 +40,27 @@ test.each([
   ['an object that holds itself', cycle],
   ['257 arrays in one another', JSON.parse('['.repeat(257) + ']'.repeat(257))],
 ])('%s is not a JSON value', (_, value) => {
-  expect(jsonValue.safeParse(value).success).toBe(false)
+  expect(zodOf(shapes.jsonValue).safeParse(value).success).toBe(false)
 })
 
 test('256 arrays in one another are a JSON value', () => {
-  expect(jsonValue.safeParse(JSON.parse('['.repeat(256) + ']'.repeat(256))).success).toBe(true)
+  expect(zodOf(shapes.jsonValue).safeParse(JSON.parse('['.repeat(256) + ']'.repeat(256))).success).toBe(true)
 })
 
 test('an array is no JSON object, and an object no JSON array', () => {
-  expect([jsonObject.safeParse([]).success, jsonObject.safeParse(null).success]).toEqual([false, false])
-  expect([jsonArray.safeParse({}).success, jsonArray.safeParse([]).success]).toEqual([false, true])
+  expect([zodOf(shapes.jsonObject).safeParse([]).success, zodOf(shapes.jsonObject).safeParse(null).success]).toEqual([
+    false,
+    false,
+  ])
+  expect([zodOf(shapes.jsonArray).safeParse({}).success, zodOf(shapes.jsonArray).safeParse([]).success]).toEqual([
+    false,
+    true,
+  ])
 })
 
 test.each([
-  ['an object with known fields', implementation, { name: 'a', version: '1' }],
-  ['a record', clientCapabilities, { extensions: { 'com.example/x': {} } }],
+  ['an object with known fields', zodOf(shapes.implementation), { name: 'a', version: '1' }],
+  ['a record', zodOf(shapes.clientCapabilities), { extensions: { 'com.example/x': {} } }],
 ])('a key __proto__ in %s does not become the prototype of what is parsed', (_, validator, value) => {
   const hostile = JSON.parse(
     JSON.stringify(value).replaceAll('{', '{"__proto__":{"polluted":true},').replaceAll(',}', '}'),

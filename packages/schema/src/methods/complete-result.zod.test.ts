@@ -1,16 +1,16 @@
 import * as z from 'zod'
 import * as mini from 'zod/mini'
 import { expect, test } from 'vitest'
-import { callToolResult } from '../zod.ts'
+import { shapes, zodOf } from '../zod.ts'
 import { issueOf } from './complete-result.zod.ts'
 
 test('what a validator takes has no issue', () => {
-  expect(issueOf(callToolResult, { resultType: 'complete', content: [] })).toBeUndefined()
+  expect(issueOf(zodOf(shapes.callToolResult), { resultType: 'complete', content: [] })).toBeUndefined()
 })
 
 test('an issue says where it is and what belongs there', () => {
   const wrong = { resultType: 'complete', content: [{ type: 'text', text: 1 }] }
-  const issue = issueOf(callToolResult, wrong)
+  const issue = issueOf(zodOf(shapes.callToolResult), wrong)
   expect(issue?.path).toBe('content.0')
   expect(issueOf(mini.array(mini.object({ text: mini.string() })), [{ text: 1 }])).toEqual({
     path: '0.text',

@@ -40,22 +40,6 @@ export const subscriptionsListenRequestParams = shape<SubscriptionsListenRequest
   notifications: subscriptionFilter,
 })
 
-/** Opens a stream of notifications that lasts until either side ends it (basic/patterns/subscriptions). */
-export type SubscriptionsListenRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'subscriptions/listen'
-  readonly params: SubscriptionsListenRequestParams
-}
-
-/** The shape of {@link SubscriptionsListenRequest}. */
-export const subscriptionsListenRequest = shape<SubscriptionsListenRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('subscriptions/listen'),
-  params: subscriptionsListenRequestParams,
-})
-
 /** The notifications that the server agreed to send (basic/patterns/subscriptions). */
 export type SubscriptionsAcknowledgedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
@@ -110,18 +94,4 @@ export type SubscriptionsListenResult = {
 export const subscriptionsListenResult = shape<SubscriptionsListenResult>({
   ...resultMembers,
   _meta: subscriptionsListenResultMetaObject,
-})
-
-/** The response with a {@link SubscriptionsListenResult}. */
-export type SubscriptionsListenResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: SubscriptionsListenResult
-}
-
-/** The shape of {@link SubscriptionsListenResultResponse}. */
-export const subscriptionsListenResultResponse = shape<SubscriptionsListenResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: subscriptionsListenResult,
 })

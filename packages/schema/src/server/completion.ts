@@ -1,7 +1,6 @@
 import { type BaseMetadata, baseMetadataMembers } from '../basic/implementation.ts'
 import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
 import { boolean, unionByMember, integer, map, optional, shape, string, stringsUpTo, literal } from '../basic/shape.ts'
 
 /** A reference to the prompt whose argument is completed (server/utilities/completion, reference types). */
@@ -46,22 +45,6 @@ export const completeRequestParams = shape<CompleteRequestParams>({
   context: optional(shape<NonNullable<CompleteRequestParams['context']>>({ arguments: optional(map(string)) })),
 })
 
-/** Requests completions of an argument (server/utilities/completion). */
-export type CompleteRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'completion/complete'
-  readonly params: CompleteRequestParams
-}
-
-/** The shape of {@link CompleteRequest}. */
-export const completeRequest = shape<CompleteRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('completion/complete'),
-  params: completeRequestParams,
-})
-
 /** The completions of an argument (server/utilities/completion). */
 export type CompleteResult = {
   readonly _meta?: ResultMetaObject | undefined
@@ -85,13 +68,3 @@ export const completeResult = shape<CompleteResult>({
     hasMore: optional(boolean),
   }),
 })
-
-/** The response with a {@link CompleteResult}. */
-export type CompleteResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: CompleteResult
-}
-
-/** The shape of {@link CompleteResultResponse}. */
-export const completeResultResponse = shape<CompleteResultResponse>({ jsonrpc, id: requestId, result: completeResult })

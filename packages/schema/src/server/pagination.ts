@@ -1,7 +1,6 @@
 import { cacheableMembers } from './caching.ts'
 import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
 import { optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** An opaque position after a page: send it back unchanged (server/utilities/pagination). */
@@ -21,22 +20,6 @@ export type PaginatedRequestParams = {
 export const paginatedRequestParams = shape<PaginatedRequestParams>({
   _meta: requestMetaObject,
   cursor: optional(cursor),
-})
-
-/** A paginated request (server/utilities/pagination). */
-export type PaginatedRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: string
-  readonly params: PaginatedRequestParams
-}
-
-/** The shape of {@link PaginatedRequest}. */
-export const paginatedRequest = shape<PaginatedRequest>({
-  jsonrpc,
-  id: requestId,
-  method: string,
-  params: paginatedRequestParams,
 })
 
 /** One page of a list (server/utilities/pagination). */

@@ -8,17 +8,12 @@ import {
   type ResultMetaObject,
 } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import {
-  type InputRequiredResult,
-  inputRequiredResult,
-  inputResponseMembers,
-  type InputResponseRequestParams,
-} from '../patterns/mrtr.ts'
+import { jsonrpc } from '../basic/rpc.ts'
+import { inputResponseMembers, type InputResponseRequestParams } from '../patterns/mrtr.ts'
 import type { CacheableResult } from './caching.ts'
-import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
+import { type Cursor, pageMembers } from './pagination.ts'
 import { type Role, role } from './resources.ts'
-import { boolean, list, map, optional, shape, string, union, literal } from '../basic/shape.ts'
+import { boolean, list, map, optional, shape, string, literal } from '../basic/shape.ts'
 
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
@@ -60,22 +55,6 @@ export type PromptMessage = {
 /** The shape of {@link PromptMessage}. */
 export const promptMessage = shape<PromptMessage>({ role, content: contentBlock })
 
-/** Requests a page of the server's prompts (server/prompts, listing prompts). */
-export type ListPromptsRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'prompts/list'
-  readonly params: PaginatedRequestParams
-}
-
-/** The shape of {@link ListPromptsRequest}. */
-export const listPromptsRequest = shape<ListPromptsRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('prompts/list'),
-  params: paginatedRequestParams,
-})
-
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
   readonly prompts: readonly Prompt[]
@@ -85,20 +64,6 @@ export type ListPromptsResult = CacheableResult & {
 
 /** The shape of {@link ListPromptsResult}. */
 export const listPromptsResult = shape<ListPromptsResult>({ ...pageMembers, prompts: list(prompt) })
-
-/** The response with a {@link ListPromptsResult}. */
-export type ListPromptsResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: ListPromptsResult
-}
-
-/** The shape of {@link ListPromptsResultResponse}. */
-export const listPromptsResultResponse = shape<ListPromptsResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: listPromptsResult,
-})
 
 /** The name of a prompt and its arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
@@ -114,22 +79,6 @@ export const getPromptRequestParams = shape<GetPromptRequestParams>({
   arguments: optional(map(string)),
 })
 
-/** Requests a prompt with its arguments filled in (server/prompts, getting a prompt). */
-export type GetPromptRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'prompts/get'
-  readonly params: GetPromptRequestParams
-}
-
-/** The shape of {@link GetPromptRequest}. */
-export const getPromptRequest = shape<GetPromptRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('prompts/get'),
-  params: getPromptRequestParams,
-})
-
 /** A prompt with its arguments filled in (server/prompts, getting a prompt). */
 export type GetPromptResult = {
   readonly _meta?: ResultMetaObject | undefined
@@ -143,20 +92,6 @@ export const getPromptResult = shape<GetPromptResult>({
   ...resultMembers,
   description: optional(string),
   messages: list(promptMessage),
-})
-
-/** The response with a {@link GetPromptResult}, or a request for input. */
-export type GetPromptResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: InputRequiredResult | GetPromptResult
-}
-
-/** The shape of {@link GetPromptResultResponse}. */
-export const getPromptResultResponse = shape<GetPromptResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: union([inputRequiredResult, getPromptResult]),
 })
 
 /** Notifies subscribers that the list of prompts has changed (server/prompts, list changed notification). */

@@ -1,13 +1,7 @@
 import { type RequestMetaObject, requestMetaObject } from '../basic/meta.ts'
-import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import {
-  type InputRequiredResult,
-  inputRequiredResult,
-  inputResponseMembers,
-  type InputResponseRequestParams,
-} from '../patterns/mrtr.ts'
+import { inputResponseMembers, type InputResponseRequestParams } from '../patterns/mrtr.ts'
 import { cacheableMembers, type CacheableResult } from './caching.ts'
-import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
+import { type Cursor, pageMembers } from './pagination.ts'
 import {
   type BlobResourceContents,
   readableContents,
@@ -17,23 +11,7 @@ import {
   resourceTemplate,
   type TextResourceContents,
 } from './resources.ts'
-import { list, shape, string, union, literal } from '../basic/shape.ts'
-
-/** Requests a page of the server's resources (server/resources, listing resources). */
-export type ListResourcesRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'resources/list'
-  readonly params: PaginatedRequestParams
-}
-
-/** The shape of {@link ListResourcesRequest}. */
-export const listResourcesRequest = shape<ListResourcesRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('resources/list'),
-  params: paginatedRequestParams,
-})
+import { list, shape, string } from '../basic/shape.ts'
 
 /** A page of the server's resources (server/resources, listing resources). */
 export type ListResourcesResult = CacheableResult & {
@@ -44,36 +22,6 @@ export type ListResourcesResult = CacheableResult & {
 
 /** The shape of {@link ListResourcesResult}. */
 export const listResourcesResult = shape<ListResourcesResult>({ ...pageMembers, resources: list(resource) })
-
-/** The response with a {@link ListResourcesResult}. */
-export type ListResourcesResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: ListResourcesResult
-}
-
-/** The shape of {@link ListResourcesResultResponse}. */
-export const listResourcesResultResponse = shape<ListResourcesResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: listResourcesResult,
-})
-
-/** Requests a page of the server's resource templates (server/resources, resource templates). */
-export type ListResourceTemplatesRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'resources/templates/list'
-  readonly params: PaginatedRequestParams
-}
-
-/** The shape of {@link ListResourceTemplatesRequest}. */
-export const listResourceTemplatesRequest = shape<ListResourceTemplatesRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('resources/templates/list'),
-  params: paginatedRequestParams,
-})
 
 /** A page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesResult = CacheableResult & {
@@ -86,20 +34,6 @@ export type ListResourceTemplatesResult = CacheableResult & {
 export const listResourceTemplatesResult = shape<ListResourceTemplatesResult>({
   ...pageMembers,
   resourceTemplates: list(resourceTemplate),
-})
-
-/** The response with a {@link ListResourceTemplatesResult}. */
-export type ListResourceTemplatesResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: ListResourceTemplatesResult
-}
-
-/** The shape of {@link ListResourceTemplatesResultResponse}. */
-export const listResourceTemplatesResultResponse = shape<ListResourceTemplatesResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: listResourceTemplatesResult,
 })
 
 /** The params of a request about one resource (server/resources). */
@@ -118,22 +52,6 @@ export type ReadResourceRequestParams = ResourceRequestParams & InputResponseReq
 /** The shape of {@link ReadResourceRequestParams}. */
 export const readResourceRequestParams = shape<ReadResourceRequestParams>({ ...inputResponseMembers, uri: string })
 
-/** Requests the contents of a resource (server/resources, reading resources). */
-export type ReadResourceRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'resources/read'
-  readonly params: ReadResourceRequestParams
-}
-
-/** The shape of {@link ReadResourceRequest}. */
-export const readResourceRequest = shape<ReadResourceRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('resources/read'),
-  params: readResourceRequestParams,
-})
-
 /** The contents of a resource, which may have parts (server/resources, reading resources). */
 export type ReadResourceResult = CacheableResult & {
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[]
@@ -141,17 +59,3 @@ export type ReadResourceResult = CacheableResult & {
 
 /** The shape of {@link ReadResourceResult}. */
 export const readResourceResult = shape<ReadResourceResult>({ ...cacheableMembers, contents: list(readableContents) })
-
-/** The response with a {@link ReadResourceResult}, or a request for input. */
-export type ReadResourceResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: InputRequiredResult | ReadResourceResult
-}
-
-/** The shape of {@link ReadResourceResultResponse}. */
-export const readResourceResultResponse = shape<ReadResourceResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: union([inputRequiredResult, readResourceResult]),
-})

@@ -2,33 +2,11 @@ import { type ContentBlock, contentBlock } from '../basic/content.ts'
 import type { JsonObject, JsonValue } from '@x/core'
 import type { ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import {
-  type InputRequiredResult,
-  inputRequiredResult,
-  inputResponseMembers,
-  type InputResponseRequestParams,
-} from '../patterns/mrtr.ts'
+import { inputResponseMembers, type InputResponseRequestParams } from '../patterns/mrtr.ts'
 import type { CacheableResult } from './caching.ts'
-import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
+import { type Cursor, pageMembers } from './pagination.ts'
 import { type Tool, tool } from './tools.ts'
-import { boolean, jsonObject, jsonValue, list, optional, shape, string, union, literal } from '../basic/shape.ts'
-
-/** Requests a page of the server's tools (server/tools, listing tools). */
-export type ListToolsRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'tools/list'
-  readonly params: PaginatedRequestParams
-}
-
-/** The shape of {@link ListToolsRequest}. */
-export const listToolsRequest = shape<ListToolsRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('tools/list'),
-  params: paginatedRequestParams,
-})
+import { boolean, jsonObject, jsonValue, list, optional, shape, string } from '../basic/shape.ts'
 
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
@@ -39,20 +17,6 @@ export type ListToolsResult = CacheableResult & {
 
 /** The shape of {@link ListToolsResult}. */
 export const listToolsResult = shape<ListToolsResult>({ ...pageMembers, tools: list(tool) })
-
-/** The response with a {@link ListToolsResult}. */
-export type ListToolsResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: ListToolsResult
-}
-
-/** The shape of {@link ListToolsResultResponse}. */
-export const listToolsResultResponse = shape<ListToolsResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: listToolsResult,
-})
 
 /** The name of a tool and its arguments (server/tools, calling tools). */
 export type CallToolRequestParams = InputResponseRequestParams & {
@@ -66,22 +30,6 @@ export const callToolRequestParams = shape<CallToolRequestParams>({
   ...inputResponseMembers,
   name: string,
   arguments: optional(jsonObject),
-})
-
-/** Calls a tool (server/tools, calling tools). */
-export type CallToolRequest = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly method: 'tools/call'
-  readonly params: CallToolRequestParams
-}
-
-/** The shape of {@link CallToolRequest}. */
-export const callToolRequest = shape<CallToolRequest>({
-  jsonrpc,
-  id: requestId,
-  method: literal('tools/call'),
-  params: callToolRequestParams,
 })
 
 /** The result of a tool (server/tools, tool result). */
@@ -102,18 +50,4 @@ export const callToolResult = shape<CallToolResult>({
   content: list(contentBlock),
   structuredContent: optional(jsonValue),
   isError: optional(boolean),
-})
-
-/** The response with a {@link CallToolResult}, or a request for input. */
-export type CallToolResultResponse = {
-  readonly jsonrpc: '2.0'
-  readonly id: RequestId
-  readonly result: InputRequiredResult | CallToolResult
-}
-
-/** The shape of {@link CallToolResultResponse}. */
-export const callToolResultResponse = shape<CallToolResultResponse>({
-  jsonrpc,
-  id: requestId,
-  result: union([inputRequiredResult, callToolResult]),
 })

@@ -1,16 +1,17 @@
 import type { PublishedSchema } from '@tooling/spec'
-import { definitions, definitionNameOf, typeName, validatorName } from './published.ts'
+import { definitions, definitionNameOf, validatorName } from './published.ts'
 
 const fileHeader = `// biome-ignore-all format: generated from the published schema by published-types.ts; vitest -u writes it anew
-import type * as z from 'zod/mini'
-import type * as Schema from '../index.ts'
-import type * as validators from '../zod.ts'
+import type { Shape } from '../basic/shape.ts'
+import type { PublishedShapes } from './published.ts'
 
+/** The type that a shape describes. */
+type Of<Name extends keyof PublishedShapes> = PublishedShapes[Name] extends Shape<infer T> ? T : never
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 type Flat<T> = { [K in keyof T]: T[K] }
 type Expect<T extends true> = T
 
-/** Fails to compile where a type here differs from the published one, or a validator is declared for another type. */
+/** Fails to compile where the type of a shape differs from the published one. */
 export type PublishedTypes = [
 `
 
@@ -20,15 +21,18 @@ export const knownDifferences: ReadonlyMap<string, string> = new Map([
   ['JSONRPCResultResponse', 'a result of a server of an earlier revision has no resultType'],
 ])
 
-/** TypeScript that compares every type and validator with its definition when it is compiled. */
+/** Returns TypeScript that compares the type of every shape with its definition when it is compiled. */
 export function renderPublishedTypes(): string {
-  const rows = Object.entries(definitions).flatMap(([name, schema]) => {
-    const type = `Schema.${typeName(name)}`
-    const declared = `  Expect<Same<z.output<typeof validators.${validatorName(name)}>, ${type}>>,`
-    if (knownDifferences.has(name)) return [declared]
-    return [`  Expect<Same<Flat<${type}>, Flat<${renderType(schema, isMetaName(name))}>>>,`, declared]
-  })
+  const rows = Object.entries(definitions).flatMap(([name, schema]) =>
+    knownDifferences.has(name)
+      ? []
+      : [`  Expect<Same<Flat<${typeOf(name)}>, Flat<${renderType(schema, isMetaName(name))}>>>,`],
+  )
   return `${fileHeader}${rows.join('\n')}\n]\n`
+}
+
+function typeOf(definition: string): string {
+  return `Of<'${validatorName(definition)}'>`
 }
 
 /** The schema leaves every object open. The types are open where the specification's TypeScript says so. */
@@ -37,12 +41,12 @@ function isMetaName(name: string): boolean {
 }
 
 function renderType(schema: PublishedSchema, open = false): string {
-  if (schema.$ref !== undefined) return `Schema.${typeName(definitionNameOf(schema.$ref))}`
+  if (schema.$ref !== undefined) return typeOf(definitionNameOf(schema.$ref))
   if (schema.anyOf !== undefined) return schema.anyOf.map((member) => renderType(member)).join(' | ')
   if (schema.allOf !== undefined) return schema.allOf.map((member) => renderType(member)).join(' & ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.type === undefined) return 'Schema.JsonValue'
+  if (schema.type === undefined) return typeOf('JSONValue')
   const types = typeof schema.type === 'string' ? [schema.type] : schema.type
   return types.map((type) => renderPrimitiveType(type, schema, open)).join(' | ')
 }
@@ -55,7 +59,7 @@ function renderPrimitiveType(type: string, schema: PublishedSchema, open: boolea
 
 function renderObjectType(schema: PublishedSchema, open: boolean): string {
   const properties = Object.entries(schema.properties ?? {})
-  if (properties.length === 0 && schema.additionalProperties === undefined) return 'Schema.JsonObject'
+  if (properties.length === 0 && schema.additionalProperties === undefined) return typeOf('JSONObject')
   const fields = properties.map(([name, property]) => renderField(name, property, schema.required ?? []))
   const others = open ? {} : schema.additionalProperties
   if (others !== undefined) fields.push(`readonly [key: string]: ${renderIndexSignature(others)}`)
@@ -64,7 +68,7 @@ function renderObjectType(schema: PublishedSchema, open: boolean): string {
 
 function renderField(name: string, schema: PublishedSchema, required: readonly string[]): string {
   // The schema writes the result's type out as any string. The types name its known values.
-  const type = name === 'resultType' ? 'Schema.ResultType' : renderType(schema)
+  const type = name === 'resultType' ? typeOf('ResultType') : renderType(schema)
   return required.includes(name)
     ? `readonly ${JSON.stringify(name)}: ${type}`
     : `readonly ${JSON.stringify(name)}?: ${type} | undefined`
@@ -73,5 +77,5 @@ function renderField(name: string, schema: PublishedSchema, required: readonly s
 // A key of a JsonObject may be absent, and so be looked up as undefined.
 function renderIndexSignature(schema: PublishedSchema): string {
   const type = renderType(schema)
-  return type === 'Schema.JsonValue' ? `${type} | undefined` : type
+  return type === typeOf('JSONValue') ? `${type} | undefined` : type
 }

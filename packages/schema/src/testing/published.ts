@@ -2,14 +2,33 @@ import { type PublishedSchema, readSchema } from '@tooling/spec'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type * as z from 'zod/mini'
-import * as exported from '../zod.ts'
+import { zodOf } from '../basic/zod-of.ts'
+import type { Shape } from '../basic/shape.ts'
+import * as exportedShapes from '../published-shapes.ts'
+import * as clientMessages from './client-messages.ts'
+import * as errors from './errors.ts'
+import * as serverResult from './server-result.ts'
+import * as wholeRequests from './whole-requests.ts'
+import * as wholeResponses from './whole-responses.ts'
 
 type Definitions = { readonly [name: string]: PublishedSchema }
 
-const { paramsValidators: _params, resultValidators: _results, issueOf: _issueOf, zodOf: _zodOf, ...rest } = exported
+const shapes = {
+  ...exportedShapes,
+  ...clientMessages,
+  ...errors,
+  ...serverResult,
+  ...wholeRequests,
+  ...wholeResponses,
+}
 
-/** Every validator of a published type, by its name in `@x/schema/zod`. */
-export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(Object.entries(rest))
+/** The shapes of all published types: those that are exported, and those that only tests compare. */
+export type PublishedShapes = typeof shapes
+
+/** Every validator of a published type, by its name in lower camel case. */
+export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(
+  Object.entries(shapes).map(([name, shape]) => [name, zodOf(shape as Shape<unknown>)]),
+)
 
 /** The definitions, as they were published. */
 export const publishedDefinitions: Definitions = readSchema().$defs
@@ -51,7 +70,7 @@ const namesByDefinition = new Map([
 ])
 
 /** What a definition's type is called here. */
-export function typeName(definition: string): string {
+function typeName(definition: string): string {
   return namesByDefinition.get(definition) ?? definition
 }
 
@@ -64,7 +83,7 @@ export function validatorName(definition: string): string {
 /** The validator of a definition. */
 export function validatorOf(definition: string): z.ZodMiniType {
   const validator = validators.get(validatorName(definition))
-  if (validator === undefined) throw new Error(`no validator ${validatorName(definition)} is exported by zod.ts`)
+  if (validator === undefined) throw new Error(`no validator ${validatorName(definition)} is in published.ts`)
   return validator
 }
 

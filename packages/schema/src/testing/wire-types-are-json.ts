@@ -1,15 +1,8 @@
-import type {
-  CallToolRequest,
-  ClientRequest,
-  DiscoverResult,
-  InputRequiredResult,
-  JsonObject,
-  RpcNotification,
-  RpcRequest,
-  ServerNotification,
-  ServerResult,
-  Tool,
-} from '../index.ts'
+import type { DiscoverResult, InputRequiredResult, JsonObject, RpcNotification, RpcRequest, Tool } from '../index.ts'
+import type { ServerNotification } from '../methods/server-notification.ts'
+import type { ClientRequest } from './client-messages.ts'
+import type { ServerResult } from './server-result.ts'
+import type { CallToolRequest } from './whole-requests.ts'
 
 /** Fails to compile unless `Wide` takes every `Narrow`. */
 type AssertAssignable<Wide, Narrow extends Wide> = Wide | Narrow

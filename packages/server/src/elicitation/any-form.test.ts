@@ -1,6 +1,6 @@
 import type { MultiSelectEnumSchema, PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
 import { compileTrustedJsonSchema } from '@x/schema/json-schema'
-import { elicitRequestFormParams } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -12,7 +12,7 @@ test('whatever form is written in zod is sent in the restricted subset, and what
     fc.asyncProperty(
       anyForm.chain((schema) => fc.record({ made: fc.constant(form(schema)), seed: fc.nat() })),
       async ({ made: { requestedSchema, check }, seed }) => {
-        elicitRequestFormParams.parse({ message: 'm', requestedSchema })
+        zodOf(shapes.elicitRequestFormParams).parse({ message: 'm', requestedSchema })
         closedForm.parse(requestedSchema)
         for (const content of fc.sample(contentFor(requestedSchema), { numRuns: 5, seed })) {
           expect(await check(content)).not.toHaveProperty('issues')

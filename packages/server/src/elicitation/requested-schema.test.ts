@@ -1,5 +1,5 @@
 import type { JsonObject, PrimitiveSchemaDefinition } from '@x/schema'
-import { elicitRequestFormParams } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
@@ -7,7 +7,8 @@ import { form } from './form.ts'
 
 /** The form of a schema, as the published validator takes it. */
 function sent(schema: AnySchema): unknown {
-  return elicitRequestFormParams.parse({ message: 'm', requestedSchema: form(schema).requestedSchema }).requestedSchema
+  return zodOf(shapes.elicitRequestFormParams).parse({ message: 'm', requestedSchema: form(schema).requestedSchema })
+    .requestedSchema
 }
 
 const asked = (property: z.ZodType) => sent(z.object({ x: property }))

@@ -1,5 +1,5 @@
 import { type ClientCapabilities, type LoggingLevel, metaKeys, protocolVersion, type RpcNotification } from '@x/schema'
-import { loggingMessageNotification, progressNotification } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ClientFeature, type Context, createServer, type ServerDefinition, tool, resource } from '../index.ts'
@@ -25,8 +25,8 @@ async function messagesOf(
   })
   await callTool(server, 't', {}, { ...options, notify: (message) => void messages.push(message) })
   for (const message of messages) {
-    if (message.method === 'notifications/progress') progressNotification.parse(message)
-    else loggingMessageNotification.parse(message)
+    if (message.method === 'notifications/progress') zodOf(shapes.progressNotification).parse(message)
+    else zodOf(shapes.loggingMessageNotification).parse(message)
   }
   return messages
 }

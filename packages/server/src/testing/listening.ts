@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse, type Server } from '@x/schema'
-import { serverNotification, subscriptionsListenResultResponse } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import type { ChangeBus, ChangeListener } from '../index.ts'
 import { type AskOptions, callOf, requestOf } from './ask.ts'
 
@@ -19,7 +19,7 @@ export function startListenStream(server: Server, filter: JsonObject, options: A
   const controller = new AbortController()
   const { signal = controller.signal, principal, backPressure, clientAddress } = options
   const notify = (message: RpcNotification): void => {
-    serverNotification.parse(message)
+    zodOf(shapes.serverNotification).parse(message)
     messages.push(message)
     options.notify?.(message)
   }
@@ -55,8 +55,10 @@ function throwUnexpectedResponse(response: RpcResponse): never {
 /** The result of a stream that has ended in good order. */
 export async function waitForListenResult({ response }: ListenStream): Promise<JsonObject> {
   const answer = await response
-  subscriptionsListenResultResponse.parse(answer)
-  return 'result' in answer ? answer.result : {}
+  zodOf(shapes.rpcResponse).parse(answer)
+  if (!('result' in answer)) return {}
+  zodOf(shapes.subscriptionsListenResult).parse(answer.result)
+  return answer.result
 }
 
 /** What an acknowledgement says that will come. */

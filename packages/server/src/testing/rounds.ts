@@ -10,7 +10,7 @@ import {
   type WireError,
 } from '@x/schema'
 import type { LogRecord } from '@x/core'
-import { inputRequest, inputRequiredResult } from '@x/schema/zod'
+import { shapes, zodOf } from '@x/schema/zod'
 import type { StateCodec } from '@x/state-codec'
 import type { Awaitable, Context, InputRequiredReturn, McpServer, ServerDefinition } from '../index.ts'
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
@@ -137,10 +137,10 @@ function roundOf(response: RpcResponse, kind: HandlerKind): Round {
   if (result['resultType'] !== 'input_required') {
     return { ...ended, text: kind.text(result), isError: result['isError'] === true }
   }
-  const { requestState } = inputRequiredResult.parse(result)
+  const { requestState } = zodOf(shapes.inputRequiredResult).parse(result)
   // One by one, because zod leaves out a member whose name is __proto__.
   const asked = Object.entries(result['inputRequests'] ?? {})
-  const requests = Object.fromEntries(asked.map(([key, request]) => [key, inputRequest.parse(request)]))
+  const requests = Object.fromEntries(asked.map(([key, request]) => [key, zodOf(shapes.inputRequest).parse(request)]))
   return { ...ended, requests, state: requestState }
 }
 

@@ -9,8 +9,8 @@ import type {
   ReadResourceResult,
 } from '../server/resource-requests.ts'
 import type { CallToolResult, ListToolsResult } from '../server/tool-requests.ts'
-import { type Result, result } from './result.ts'
-import type { Shape } from './shape.ts'
+import { type Result, result } from '../basic/result.ts'
+import type { Shape } from '../basic/shape.ts'
 
 /** Every result that a server can send (basic/index). */
 export type ServerResult =

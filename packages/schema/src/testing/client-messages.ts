@@ -1,29 +1,28 @@
 import { type CancelledNotification, cancelledNotification } from '../patterns/cancellation.ts'
-import { type SubscriptionsListenRequest, subscriptionsListenRequest } from '../patterns/subscriptions.ts'
-import { type CompleteRequest, completeRequest } from '../server/completion.ts'
-import { type DiscoverRequest, discoverRequest } from '../server/discover.ts'
 import {
+  type CallToolRequest,
+  callToolRequest,
+  type CompleteRequest,
+  completeRequest,
+  type DiscoverRequest,
+  discoverRequest,
   type GetPromptRequest,
   getPromptRequest,
   type ListPromptsRequest,
   listPromptsRequest,
-} from '../server/prompts.ts'
-import {
   type ListResourcesRequest,
   listResourcesRequest,
   type ListResourceTemplatesRequest,
   listResourceTemplatesRequest,
-  type ReadResourceRequest,
-  readResourceRequest,
-} from '../server/resource-requests.ts'
-import {
-  type CallToolRequest,
-  callToolRequest,
   type ListToolsRequest,
   listToolsRequest,
-} from '../server/tool-requests.ts'
-import { type Result, result } from './result.ts'
-import { type Shape, union } from './shape.ts'
+  type ReadResourceRequest,
+  readResourceRequest,
+  type SubscriptionsListenRequest,
+  subscriptionsListenRequest,
+} from './whole-requests.ts'
+import { type Result, result } from '../basic/result.ts'
+import { type Shape, union } from '../basic/shape.ts'
 
 /** Every request that a client can send (basic/index). */
 export type ClientRequest =

@@ -13,7 +13,7 @@ import {
   resourceUpdatedNotification,
 } from '../server/resources.ts'
 import { type ToolListChangedNotification, toolListChangedNotification } from '../server/tools.ts'
-import { type Shape, union } from './shape.ts'
+import { type Shape, union } from '../basic/shape.ts'
 
 /** Every notification that a server can send (basic/index). */
 export type ServerNotification =

@@ -1,5 +1,5 @@
-import { type ClientCapabilities, clientCapabilities } from './capabilities.ts'
-import { jsonrpc, requestId, type RpcError, type WireError } from './rpc.ts'
+import { type ClientCapabilities, clientCapabilities } from '../basic/capabilities.ts'
+import { jsonrpc, requestId, type RpcError, type WireError } from '../basic/rpc.ts'
 import {
   describeObject,
   type Description,
@@ -10,7 +10,7 @@ import {
   type Shape,
   string,
   literal,
-} from './shape.ts'
+} from '../basic/shape.ts'
 
 /** The message is not JSON (basic/index, error codes). */
 export type ParseError = WireError & { readonly code: -32700 }
