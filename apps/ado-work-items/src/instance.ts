@@ -47,7 +47,7 @@ function createInstance(configuration: Configuration): WorkItemsServer {
     log,
     // A call with its questions takes less: a busy laptop would hand it over between two rounds of the walk-through.
     shedding: { minWorkMs: 10_000 },
-    conversations: state && defineConversations(state),
+    conversations: state && defineConversations(),
     tasks: taskOptions(tasksDatabase, takeoverMs, log),
     use: signature && [signResults(signature)],
     extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],

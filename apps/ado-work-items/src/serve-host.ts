@@ -20,7 +20,7 @@ export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSig
   const server = createWorkItemsServer(createAzureDevOps(service.connection), {
     state,
     log,
-    conversations: defineConversations(state),
+    conversations: defineConversations(),
     tasks: tasksDatabase === undefined ? undefined : taskOptions(tasksDatabase, takeoverMs, log),
   })
   try {

@@ -5,9 +5,7 @@ import { sessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
 
-// The same keys on every instance, from its secrets: then any of them serves any session.
 const shopping = sessions({
-  codec: sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] }),
   state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } },
 })
 
@@ -20,7 +18,9 @@ const add = tool('add', {
     return session.state.items.join(', ')
   },
 })
-const server = createServer({ name: 'demo', version: '1.0.0', tools: [add], extensions: [shopping] })
+// The same keys on every instance, from its secrets: then any of them serves any session.
+const state = sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] })
+const server = createServer({ name: 'demo', version: '1.0.0', state, tools: [add], extensions: [shopping] })
 
 // One session for each conversation. The server keeps nothing: the state travels with the calls, sealed.
 const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [sessionsOfClient()] })

@@ -14,15 +14,12 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sessions as clientSessions } from './client/sessions.ts'
 import { sessions as createSessions } from './server/sessions.ts'
-import { SessionUsageError } from './server/session-errors.ts'
 import { sessionKey } from './session-metadata.ts'
 import {
   sendRequest,
   callIn,
-  createCodec,
   createSession,
   errorOf,
-  createManualClock,
   createNoteTool,
   createNotesSessions,
   resultOf,
@@ -137,71 +134,9 @@ describe('Sessions and two other extensions', () => {
   })
 })
 
-describe('Two kinds of sessions at one server', () => {
-  const setUp = () => {
-    const runtime = createManualClock()
-    const codec = createCodec(runtime)
-    const state = { schema: z.object({ count: z.number() }), initial: { count: 0 } }
-    const visits = createSessions({ codec, runtime, state })
-    const carts = createSessions({ name: 'carts', codec, runtime, state, store: memoryStore() })
-    const count = tool('count', {
-      description: 'Counts',
-      run: (_args, ctx) => {
-        const found = [visits.find(ctx), carts.find(ctx)]
-        for (const session of found) session?.setState({ count: session.state.count + 1 })
-        return found.map((session) => session?.state.count ?? 'none').join(' ')
-      },
-    })
-    const server = createServer({ ...host, tools: [count], extensions: [visits, carts], strictReplay: false })
-    return { server }
-  }
-
-  test('are side by side, each with its methods and its member', async () => {
-    const { server } = setUp()
-    const client = createClient(server, { ...host, extensions: [clientSessions(), clientSessions({ name: 'carts' })] })
-    await using visit = await client.sessions.create()
-    const cart = await client.carts.create()
-    const texts: unknown[] = []
-    for (const caller of [visit, visit, cart, client]) texts.push((await caller.callTool('count')).content)
-    expect(texts).toEqual(['1 none', '2 none', 'none 1', 'none none'].map((text) => [{ type: 'text', text }]))
-    await server.carts.revoke(cart.id)
-    await expect(cart.callTool('count')).rejects.toMatchObject({ rpc: { code: -32043 } })
-    await expect(server.sessions.revoke(visit.id)).rejects.toThrow(SessionUsageError)
-  })
-
-  test('may be in one request together', async () => {
-    const { server } = setUp()
-    const visit = await createSession(server)
-    const { session: cart = null } = await resultOf(server, 'carts/create')
-    const meta = { [sessionKey]: visit, 'x.sessions/carts': cart }
-    const result = await resultOf(server, 'tools/call', { name: 'count', arguments: {} }, { meta })
-    expect(result).toMatchObject({
-      content: [{ text: '1 1' }],
-      _meta: { [sessionKey]: { state: expect.any(String) }, 'x.sessions/carts': { state: expect.any(String) } },
-    })
-  })
-
-  test('do not accept the sessions of each other, though they share a codec [SES-012]', async () => {
-    const { server } = setUp()
-    const visit = await createSession(server)
-    const { session: cart = null } = await resultOf(server, 'carts/create')
-    const params = { name: 'count', arguments: {} }
-    expect((await errorOf(server, 'tools/call', params, { session: cart })).code).toBe(-32043)
-    expect((await errorOf(server, 'tools/call', params, { meta: { 'x.sessions/carts': visit } })).code).toBe(-32043)
-  })
-
-  test.each(['', 'Carts', 'a/b', 'a b', 'ä', 'a'.repeat(33)])('cannot be named %j', (name) => {
-    expect(() => createSessions({ name, codec: createCodec(createManualClock()) })).toThrow(
-      /name must be 1 to 32 letters/,
-    )
-    expect(() => clientSessions({ name })).toThrow(/name must be 1 to 32 letters/)
-  })
-
-  test('of one name are an error that says what to do', () => {
-    const [one, other] = [
-      createSessions({ codec: createCodec(createManualClock()) }),
-      createSessions({ codec: createCodec(createManualClock()) }),
-    ]
+describe('Two definitions of sessions at one server', () => {
+  test('are an error that says what to do', () => {
+    const [one, other] = [createSessions(), createSessions()]
     expect(() => createServer({ ...host, extensions: [one, other] })).toThrow(/two extensions of this name/)
   })
 })
@@ -248,9 +183,9 @@ describe('The runs of one call', () => {
 })
 
 describe('Errors of sessions', () => {
-  test('reach the log of the server where sessions have none', async () => {
+  test('reach the log of the server', async () => {
     const reported: unknown[] = []
-    const sessions = createSessions({ codec: createCodec(createManualClock()) })
+    const sessions = createSessions()
     const log = ({ err }: { readonly err?: unknown }): void => void reported.push(err)
     const server = createTestServer({ extensions: [sessions], log })
     const error = await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })

@@ -24,10 +24,7 @@ export type {
   Awaitable,
   DeletedSession,
   NewSession,
-  SessionBus,
-  SessionChange,
   SessionEvents,
-  SessionErrorContext,
   SessionOptions,
   SessionState,
 } from './server/session-options.ts'

@@ -99,7 +99,7 @@ test.each([
   ['a _meta that inherits it', { _meta: JSON.parse(`{"__proto__":{"${sessionKey}":{"sessionId":"a"}}}`) }],
   ['a _meta that is no object', { _meta: 'x' }],
 ])('%s name no session', (_title, params) => {
-  expect(isJsonObject(params) && readSessionMetadata(params, sessionKey)).toBeUndefined()
+  expect(isJsonObject(params) && readSessionMetadata(params)).toBeUndefined()
 })
 
 test('the test vectors of the seed are what the types describe, and are read as they stand', () => {
@@ -127,7 +127,7 @@ test('the test vectors of the seed are what the types describe, and are read as 
     error: { code: -32043, message: 'Session not found', data: { sessionId: 'sess-invalid' } },
   } as const satisfies SessionNotFoundError
   expect(parseSessionMetadata(created.result.session)).toEqual(session)
-  expect(readSessionMetadata(destroy.params, sessionKey)).toEqual({ sessionId: 'sess-abc123' })
-  expect(readSessionMetadata(deleted.result, sessionKey)).toBeUndefined()
+  expect(readSessionMetadata(destroy.params)).toEqual({ sessionId: 'sess-abc123' })
+  expect(readSessionMetadata(deleted.result)).toBeUndefined()
   expect(missing.error.code).toBe(sessionNotFoundCode)
 })

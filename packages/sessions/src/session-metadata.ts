@@ -21,50 +21,8 @@ export const sessionHeader = 'Mcp-Session-Id'
 /** The methods of the extension. */
 export const sessionMethods = { create: 'sessions/create', delete: 'sessions/delete' } as const
 
-/** The names of one kind of sessions on the wire. */
-export interface SessionNames {
-  /** The member that the extension adds to a server or client. */
-  readonly name: string
-  /** The extension's identifier, in reverse DNS. */
-  readonly identifier: string
-  /** The key in `_meta`. */
-  readonly metaKey: string
-  readonly header: string
-  readonly methods: { readonly create: string; readonly delete: string }
-  /** True for the names of the draft, false for those of a further kind. */
-  readonly isStandard: boolean
-}
-
-const standardNames: SessionNames = {
-  name: 'sessions',
-  identifier: 'io.modelcontextprotocol/sessions',
-  metaKey: sessionKey,
-  header: sessionHeader,
-  methods: sessionMethods,
-  isStandard: true,
-}
-
-const namePattern = /^[a-z][a-zA-Z0-9]{0,31}$/
-
-/**
- * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a
- * request can be within one session of each kind. Throws a `TypeError` for a name that is not valid in a method or a
- * header.
- */
-export function createSessionNames(name: string): SessionNames {
-  if (name === standardNames.name) return standardNames
-  if (!namePattern.test(name)) {
-    throw new TypeError('sessions: name must be 1 to 32 letters and digits that begin with a lower-case letter')
-  }
-  return {
-    name,
-    identifier: `x.sessions/${name}`,
-    metaKey: `x.sessions/${name}`,
-    header: `${sessionHeader}-${name}`,
-    methods: { create: `${name}/create`, delete: `${name}/delete` },
-    isStandard: false,
-  }
-}
+/** The identifier of the extension. */
+export const sessionsIdentifier = 'io.modelcontextprotocol/sessions'
 
 /** The value in `_meta` under {@link sessionKey} (seed data-layer-sessions, SessionMetadata). */
 export type SessionMetadata = {
@@ -123,11 +81,10 @@ const dateTimePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\
  */
 export function readSessionMetadata(
   paramsOrResult: JsonObject | undefined,
-  key: string,
 ): SessionMetadata | { readonly issue: string } | undefined {
   const meta = paramsOrResult?._meta
-  if (!isJsonObject(meta) || !Object.hasOwn(meta, key)) return undefined
-  return parseSessionMetadata(meta[key])
+  if (!isJsonObject(meta) || !Object.hasOwn(meta, sessionKey)) return undefined
+  return parseSessionMetadata(meta[sessionKey])
 }
 
 /** Parses session metadata as a peer sent it. Unknown members are left out. */

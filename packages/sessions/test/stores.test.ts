@@ -1,7 +1,7 @@
 import { type Context, createServer, tool } from '@x/server'
 import { createClient } from '@x/client'
 import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
-import { type Sessions, sessions as serverSessions } from '@x/sessions/server'
+import { type SessionsApi, sessions as serverSessions } from '@x/sessions/server'
 import { memoryStore, randomKey, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
 import { redisStore } from '@x/state-codec/redis'
@@ -15,7 +15,7 @@ type Notes = { readonly notes: readonly string[] }
 
 /** Two instances of one server, each with its own connection to the store. */
 interface Fleet {
-  readonly sessions: readonly Sessions<Notes>[]
+  readonly servers: readonly { readonly sessions: SessionsApi }[]
   readonly clients: readonly { readonly sessions: ClientSessions }[]
 }
 
@@ -23,8 +23,9 @@ function fleetOf(stores: readonly StateStore[], options: { readonly large?: bool
   const codec = sealedState({ keys: [randomKey()] })
   const instances = stores.map((store) => {
     const stateCodec = options.large === true ? storedState({ store }) : undefined
-    const state = { schema: z.object({ notes: z.array(z.string()) }), initial: { notes: [] } as Notes }
-    const sessions = serverSessions({ codec, stateCodec, store, state })
+    const schema = z.object({ notes: z.array(z.string()) })
+    const state = { schema, initial: { notes: [] } as Notes, codec: stateCodec }
+    const sessions = serverSessions({ store, state })
     const note = tool('note', {
       description: 'Notes a text',
       input: z.object({ text: z.string(), careful: z.boolean().optional() }),
@@ -38,15 +39,15 @@ function fleetOf(stores: readonly StateStore[], options: { readonly large?: bool
     const server = createServer({
       name: 'demo',
       version: '1',
-      state: false,
+      state: codec,
       strictReplay: false,
       tools: [note],
       extensions: [sessions],
     })
-    return { sessions, server }
+    return { server }
   })
   return {
-    sessions: instances.map(({ sessions }) => sessions),
+    servers: instances.map(({ server }) => server),
     clients: instances.map(({ server }) =>
       createClient(server, {
         name: 'host',
@@ -77,9 +78,9 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
   })
 
   test('a session that is revoked at one instance is over at all [SES-012]', async () => {
-    const { clients, sessions } = fleetOf(stores())
+    const { clients, servers } = fleetOf(stores())
     const session = await clients[first]?.sessions.create()
-    await sessions[second]?.revoke(session?.id ?? '')
+    await servers[second]?.sessions.revoke(session?.id ?? '')
     const failure: unknown = await session?.listTools().catch((error: unknown) => error)
     expect([isSessionNotFound(failure), session?.ended]).toEqual([true, true])
   })

@@ -45,8 +45,6 @@ const codecOfVectors: StateCodec = {
 
 const server = () => {
   const sessions = serverSessions({
-    codec: codecOfVectors,
-    runtime: { now: () => begun },
     state: { schema: z.object({ k: z.string() }), initial: { k: 'v' } },
     onCreate: () => ({ k: 'v' }),
   })
@@ -58,7 +56,8 @@ const server = () => {
       return msg
     },
   })
-  return createServer({ name: 'demo', version: '1', serverInfo: false, tools: [echo], extensions: [sessions] })
+  const own = { state: codecOfVectors, runtime: { now: () => begun } }
+  return createServer({ name: 'demo', version: '1', serverInfo: false, ...own, tools: [echo], extensions: [sessions] })
 }
 
 /** The request of a vector, with what the published revision requires of every request. */

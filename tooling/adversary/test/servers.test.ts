@@ -145,12 +145,7 @@ describe('A server answers whatever its client sends, shortly and without an int
 
 /** The server of these tests, with everything that reads what a client sends. */
 function hostedServer(): Server {
-  const codec = sealedState({ keys })
-  const counts = sessions({
-    codec,
-    state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
-    onError: () => {},
-  })
+  const counts = sessions({ state: { schema: z.object({ count: z.number() }), initial: { count: 0 } } })
   const rows = tool('rows', {
     description: 'Takes rows',
     input: z.object({ rows: z.array(z.object({ a: z.string(), b: z.number() })) }),

@@ -54,7 +54,6 @@ interface Step {
 
 async function openSteps(): Promise<readonly Step[]> {
   const sessions = serverSessions({
-    codec: sealedState({ keys: [randomKey()] }),
     state: { schema: z.object({ note: z.string() }), initial: { note: '' } },
   })
   const note = 'x'.repeat(100)
@@ -68,7 +67,13 @@ async function openSteps(): Promise<readonly Step[]> {
       return `${session !== undefined}`
     },
   })
-  const definition = { name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools: [work] } as const
+  const definition = {
+    name: 'bench',
+    version: '1.0.0',
+    state: sealedState({ keys: [randomKey()] }),
+    strictReplay: false,
+    tools: [work],
+  } as const
   const server = createServer(definition)
   const within = createServer({ ...definition, extensions: [sessions] })
   const host = { name: 'bench', version: '1.0.0' }

@@ -37,7 +37,7 @@ function permutations<T>(list: readonly T[]): readonly (readonly T[])[] {
 }
 
 function openParts() {
-  const basket = sessions({ codec: sealedState({ keys: [randomKey()] }) })
+  const basket = sessions()
   const work = tool('work', {
     description: 'Works, as a task where the client takes that',
     task: 'allowed',

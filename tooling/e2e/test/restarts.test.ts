@@ -14,7 +14,7 @@ const createPayments = (onRun: () => void) =>
     version: '1.0.0',
     state: stateWith(keys.first),
     tools: [tool('pay', { description: 'Pays', run: () => (onRun(), 'paid') })],
-    extensions: [sessions({ codec: stateWith(keys.first) })],
+    extensions: [sessions()],
   })
 
 test('calls that find no process at the port wait for it to start again, and run once [UNA-003]', async () => {

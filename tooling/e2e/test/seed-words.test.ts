@@ -4,7 +4,6 @@ import { createServer, tool } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { keys, stateWith } from './asking.ts'
 
 const text = 'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.'
 const update = { workItemId: 4522, fields: { 'System.State': 'Resolved' } }
@@ -80,7 +79,6 @@ const sessionKey = 'io.modelcontextprotocol/session'
 
 describe('data-layer sessions, the echo example', () => {
   const kind = sessions({
-    codec: stateWith(keys.first),
     state: { schema: z.object({ k: z.string() }), initial: { k: 'v' } },
   })
   const echo = tool('echo', {

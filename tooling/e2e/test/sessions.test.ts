@@ -30,7 +30,6 @@ function basketry(): Basketry {
   const deleted: unknown[] = []
   const keys = [randomKey()]
   const sessions = serverSessions({
-    codec: sealedState({ keys }),
     state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
     onDelete: ({ state, principal }) => void deleted.push([state, principal?.subject]),
   })

@@ -15,7 +15,6 @@ type Basket = { readonly items: readonly string[] }
 
 const basketOf = () =>
   serverSessions({
-    codec: sealedState({ keys: [randomKey()] }),
     state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
   })
 type Baskets = ReturnType<typeof basketOf>

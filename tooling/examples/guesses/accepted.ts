@@ -29,13 +29,12 @@ export function callbacksOfExtensions(keys: readonly KeyInput[]): void {
   createServer({
     name: 'guesses',
     version: '1.0.0',
+    state: sealedState({ keys }),
     extensions: [
       sessions({
-        codec: sealedState({ keys }),
         state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } },
         onCreate: ({ id }) => ({ items: [id] }),
         onDelete: ({ state }) => console.log(state?.items.length),
-        onError: (error, { method }) => console.error(method, error),
       }),
     ],
   })

@@ -7,7 +7,7 @@ import {
   type SerializedSession,
   sessions as clientSessions,
 } from '@x/sessions/client'
-import { type Sessions, sessionResources, sessions } from '@x/sessions/server'
+import { type Sessions, type SessionsApi, sessionResources, sessions } from '@x/sessions/server'
 import { type KeyInput, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
 import * as z from 'zod'
@@ -16,11 +16,8 @@ import * as z from 'zod'
 export const tripState = z.object({ city: z.string().optional(), nights: z.number().default(0) })
 export type Trip = z.infer<typeof tripState>
 
-export function defineTrips(keys: readonly KeyInput[]): Sessions<Trip> {
-  return sessions({
-    codec: sealedState({ keys, audience: 'travel' }),
-    state: { schema: tripState, initial: { nights: 0 } },
-  })
+export function defineTrips(): Sessions<Trip> {
+  return sessions({ state: { schema: tripState, initial: { nights: 0 } } })
 }
 // #endregion define
 
@@ -53,10 +50,14 @@ export const addNights = (trips: Sessions<Trip>): Tool =>
 // #endregion handler
 
 // #region around
-export function createTravelServer(trips: Sessions<Trip>): McpServer {
+export function createTravelServer(
+  trips: Sessions<Trip>,
+  keys: readonly KeyInput[],
+): McpServer & { readonly sessions: SessionsApi } {
   return createServer({
     name: 'travel',
     version: '1.0.0',
+    state: sealedState({ keys }),
     tools: [chooseCity(trips), addNights(trips), bookTrip(trips)],
     extensions: [trips],
   })
@@ -74,14 +75,12 @@ export const bookTrip = (trips: Sessions<Trip>): Tool =>
 // #endregion gate
 
 // #region revocable
-export function defineRevocableTrips(keys: readonly KeyInput[], store: StateStore): Sessions<Trip> {
+export function defineRevocableTrips(store: StateStore): Sessions<Trip> {
   return sessions({
-    codec: sealedState({ keys, audience: 'travel' }),
     // Which sessions live is known to all instances …
     store,
     // … and their states stay there too, with a handle of 43 characters in their place.
-    stateCodec: storedState({ store, maxAgeMs: 86_400_000 }),
-    state: { schema: tripState, initial: { nights: 0 } },
+    state: { schema: tripState, initial: { nights: 0 }, codec: storedState({ store, maxAgeMs: 86_400_000 }) },
   })
 }
 // #endregion revocable
@@ -110,7 +109,6 @@ export function createMapServer(keys: readonly KeyInput[], openMap: () => Promis
   // One map for each session at this instance, opened by the first call that wants it, closed with the session.
   const maps = sessionResources({ open: openMap, close: (map) => map.close(), maxOpenResources: 200 })
   const trips = sessions({
-    codec: sealedState({ keys, audience: 'maps' }),
     ttlMs: 3_600_000,
     onDelete: ({ id }) => maps.end(id),
   })
@@ -119,7 +117,13 @@ export function createMapServer(keys: readonly KeyInput[], openMap: () => Promis
     input: z.object({ city: z.string() }),
     run: async ({ city }, ctx) => (await maps.of(trips.of(ctx))).show(city),
   })
-  return createServer({ name: 'maps', version: '1.0.0', tools: [show], extensions: [trips] })
+  return createServer({
+    name: 'maps',
+    version: '1.0.0',
+    state: sealedState({ keys }),
+    tools: [show],
+    extensions: [trips],
+  })
 }
 // #endregion resources
 

@@ -19,7 +19,7 @@ describe('a guess that types do not find is rejected at the start:', () => {
     createClient: (options) => createClient(server, { ...author, ...options }),
     tasks,
     legacy,
-    sessions: (options) => sessions({ codec: sealedState({ keys }), ...options }),
+    sessions: (options) => sessions({ ...options }),
     protect: (options) =>
       protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'], ...options }),
     oauth: (options) =>

@@ -11,13 +11,13 @@ const clientOf = (server: McpServer) => testClient(server, { extensions: [sessio
 const text = (said: string) => [{ type: 'text', text: said }]
 
 test('two conversations have a trip each, over HTTP, and are gone afterwards', async () => {
-  await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(keys)))
+  await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(), keys))
   expect(await programs.planTrips(http.url)).toEqual(text('2 nights in Oslo'))
   expect(await programs.withoutSessions(http.url)).toEqual(text('1 nights in Oslo'))
 })
 
 test('a trip is booked within its session, once it has a city', async () => {
-  const client = clientOf(programs.createTravelServer(programs.defineTrips(keys)))
+  const client = clientOf(programs.createTravelServer(programs.defineTrips(), keys))
   await using session = await client.sessions.create()
   await expect(session.callTool('book_trip')).rejects.toThrow('Unknown tool')
   await session.callTool('choose_city', { city: 'Faro' })
@@ -25,17 +25,18 @@ test('a trip is booked within its session, once it has a city', async () => {
 })
 
 test('sessions in a store are revoked, and the host begins anew', async () => {
-  const trips = programs.defineRevocableTrips(keys, memoryStore())
-  const client = clientOf(programs.createTravelServer(trips))
+  const trips = programs.defineRevocableTrips(memoryStore())
+  const server = programs.createTravelServer(trips, keys)
+  const client = clientOf(server)
   const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })
   expect(await programs.addNight(client.sessions, session)).toBe(session)
-  await trips.revoke(session.id)
+  await server.sessions.revoke(session.id)
   expect((await programs.addNight(client.sessions, session)).id).not.toBe(session.id)
 })
 
 test('of two calls at once, one adds its night', async () => {
-  const trips = programs.defineRevocableTrips(keys, memoryStore())
+  const trips = programs.defineRevocableTrips(memoryStore())
   const tools = [programs.addNightCarefully(trips)]
   const server = createServer({ name: 'travel', version: '1', tools, strictReplay: false, extensions: [trips] })
   const session = await clientOf(server).sessions.create()
@@ -58,9 +59,9 @@ test('a map is opened once for its session, and closed with it', async () => {
 })
 
 test('a session is serialized, and resumed for the same user and server', async () => {
-  await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(keys)))
+  await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(), keys))
   const owner = { target: http.url, user: 'ada@example.com' }
-  const server = programs.createTravelServer(programs.defineTrips(keys))
+  const server = programs.createTravelServer(programs.defineTrips(), keys)
   const client = testClient(server, { extensions: [sessions(owner)] })
   const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })

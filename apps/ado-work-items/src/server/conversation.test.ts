@@ -15,7 +15,7 @@ const said = (result: CallToolResult): string => textOf(result).join(' ')
 async function fleet(answers: Answers = {}) {
   const service = await emulated()
   const create = (kit: ServerKit) =>
-    createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations(kit.state) })
+    createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations() })
   const client = testClient(create, { answers, instanceCount: 3, extensions: [sessions()] })
   return {
     client,

@@ -1,6 +1,5 @@
 import type { Context, Tool } from '@x/server'
 import { sessions, type Sessions } from '@x/sessions/server'
-import type { StateCodec } from '@x/state-codec'
 import * as z from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { newValues } from './update-work-item.ts'
@@ -13,9 +12,9 @@ const conversation = z.object({
 /** The last subject of a conversation: the project, and the work item in it. */
 export type Conversation = z.infer<typeof conversation>
 
-/** Conversations, which any instance can go on with that has the same keys. */
-export function defineConversations(codec: StateCodec): Sessions<Conversation> {
-  return sessions({ codec, state: { schema: conversation, initial: {} } })
+/** Conversations, which every instance with the same keys can continue. */
+export function defineConversations(): Sessions<Conversation> {
+  return sessions({ state: { schema: conversation, initial: {} } })
 }
 
 const aboutOne = z.object({ workItemId: z.number() })

@@ -47,7 +47,7 @@ describe('a task', () => {
   test('begins within a session, asks its user there, and leaves the conversation as it was', async () => {
     await using service = await emulated()
     const create = (kit: ServerKit) =>
-      createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations(kit.state) })
+      createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations() })
     const answers = { resolution: { resolution: 'Fixed' } }
     await using client = testClient(create, { answers, cache: false, extensions: [taskCalls(), sessions()] })
     await using session = await client.sessions.create()

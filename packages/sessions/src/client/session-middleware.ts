@@ -1,12 +1,11 @@
 import { isJsonObject, type Middleware, type RpcRequest, type RpcResponse, withHeader } from '@x/schema'
-import { readSessionMetadata, type SessionNames, sessionNotFoundCode } from '../session-metadata.ts'
+import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import { SessionError } from './session-error.ts'
 import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'
 
 /** The parts of one session's middleware. */
 export interface SessionMiddlewareOptions {
   readonly record: SessionRecord
-  readonly names: SessionNames
   /** Called when the server has changed the state. */
   readonly onStateChange: () => void
 }
@@ -16,15 +15,15 @@ export interface SessionMiddlewareOptions {
  * another state. A session that the server does not find has ended for good (seed data-layer-sessions, using sessions
  * and errors).
  */
-export function createClientSessionMiddleware({ record, names, onStateChange }: SessionMiddlewareOptions): Middleware {
+export function createClientSessionMiddleware({ record, onStateChange }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {
     rejectEndedSession(record)
-    const response = await next(addSessionMetadata(request, record, names), withHeader(call, names.header, record.id))
+    const response = await next(addSessionMetadata(request, record), withHeader(call, sessionHeader, record.id))
     if ('error' in response) {
       if (isNotFound(response, record)) record.endReason ??= 'not_found'
       return response
     }
-    const metadata = readSessionMetadata(response.result, names.metaKey)
+    const metadata = readSessionMetadata(response.result)
     if (metadata === undefined) return response
     if ('issue' in metadata) throw new SessionError('invalid_answer', `The session of the answer ${metadata.issue}`)
     if (updateRecord(record, metadata)) onStateChange()
@@ -32,10 +31,10 @@ export function createClientSessionMiddleware({ record, names, onStateChange }: 
   }
 }
 
-function addSessionMetadata(request: RpcRequest, record: SessionRecord, { metaKey }: SessionNames): RpcRequest {
+function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequest {
   const { params = {} } = request
   const meta = isJsonObject(params._meta) ? params._meta : {}
-  return { ...request, params: { ...params, _meta: { ...meta, [metaKey]: toSessionMetadata(record) } } }
+  return { ...request, params: { ...params, _meta: { ...meta, [sessionKey]: toSessionMetadata(record) } } }
 }
 
 /** A server behind this server may mean another session than this one. */

@@ -1,10 +1,12 @@
 import type { CallOptions, Client, ClientExtension, ClientExtensionHost, CoreClientOptions } from '@x/client'
+import { checkOptions } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import {
   parseSessionMetadata,
+  sessionKey,
   type SessionMetadata,
-  type SessionNames,
-  createSessionNames,
+  sessionMethods,
+  sessionsIdentifier,
 } from '../session-metadata.ts'
 import { isSessionNotFound, SessionError } from './session-error.ts'
 import {
@@ -17,7 +19,7 @@ import { createClientSessionMiddleware } from './session-middleware.ts'
 import { toSessionMetadata, createRecord, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessions}. */
-export interface ClientSessionsOptions<Name extends string = string> {
+export interface ClientSessionsOptions {
   /** The server, as serialized sessions name it. Default: the connection's `url`. */
   readonly target?: string | undefined
   /**
@@ -25,11 +27,6 @@ export interface ClientSessionsOptions<Name extends string = string> {
    * none.
    */
   readonly user?: string | null | undefined
-  /**
-   * The client's member, `sessions` when absent. A server with several kinds of sessions gives each a name, which is
-   * needed here.
-   */
-  readonly name?: Name | undefined
 }
 
 /** The member that sessions add to their client. */
@@ -71,42 +68,41 @@ export interface ClientSession extends Client {
  * Makes the sessions extension of a client (seed data-layer-sessions): any number of sessions side by side, such as one
  * for each conversation. The client's own calls are outside of all sessions.
  *
- * @throws TypeError for an invalid `name`.
- *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessions()] })
  * await using session = await client.sessions.create()
  * await session.callTool('count')
  */
-export function sessions<const Name extends string = 'sessions'>(
-  options: ClientSessionsOptions<Name> = {},
-): ClientExtension<NoInfer<Name>, ClientSessions> {
-  const names = createSessionNames(options.name ?? 'sessions')
+export function sessions(options: ClientSessionsOptions = {}): ClientExtension<'sessions', ClientSessions> {
+  checkOptions(options, clientSessionsOptionNames, 'sessions')
   return {
     side: 'client',
-    // The option's own value, or the default of both the option and its type.
-    name: names.name as Name,
-    identifier: names.identifier,
+    name: 'sessions',
+    identifier: sessionsIdentifier,
     // seed data-layer-sessions, capabilities: clients declare sessions among the experimental ones.
-    capabilities: names.isStandard ? { experimental: { sessions: {} } } : { extensions: { [names.identifier]: {} } },
+    capabilities: { experimental: { sessions: {} } },
     start: (host) => ({
-      api: createClientSessions({ host, names, owner: { target: options.target ?? host.url, user: options.user } }),
+      api: createClientSessions({ host, owner: { target: options.target ?? host.url, user: options.user } }),
     }),
   }
 }
 
+const clientSessionsOptionNames = { target: true, user: true } as const satisfies Record<
+  keyof ClientSessionsOptions,
+  true
+>
+
 interface SessionDeps {
   readonly host: ClientExtensionHost
-  readonly names: SessionNames
   readonly owner: SessionOwner
 }
 
 function createClientSessions(deps: SessionDeps): ClientSessions {
-  const { host, names, owner } = deps
+  const { host, owner } = deps
   const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(createRecord(metadata), deps)
   return {
     create: async (options = {}) => {
-      const result = await host.request(names.methods.create, {}, omitSessionMetadata(options, names))
+      const result = await host.request(sessionMethods.create, {}, omitSessionMetadata(options))
       const metadata = parseSessionMetadata(result.session)
       if (!('issue' in metadata)) return openFromMetadata(metadata)
       throw new SessionError('invalid_answer', `The session that the server created ${metadata.issue}`)
@@ -115,16 +111,16 @@ function createClientSessions(deps: SessionDeps): ClientSessions {
   }
 }
 
-function openClientSession(record: SessionRecord, { host, names, owner }: SessionDeps): ClientSession {
+function openClientSession(record: SessionRecord, { host, owner }: SessionDeps): ClientSession {
   // Results may depend on the state of the session, so that another state makes those in the cache stale.
-  const middleware = createClientSessionMiddleware({ record, names, onStateChange: () => client.cache.clear() })
+  const middleware = createClientSessionMiddleware({ record, onStateChange: () => client.cache.clear() })
   const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })
   const { close } = client
 
   const removeSession = async (options: CallOptions = {}): Promise<void> => {
     if (record.endReason !== undefined) return
     try {
-      await client.request(names.methods.delete, {}, options)
+      await client.request(sessionMethods.delete, {}, options)
     } catch (error) {
       if (!isSessionNotFound(error)) throw error
     }
@@ -158,9 +154,9 @@ function createCacheOptions({ cache }: CoreClientOptions, { id }: SessionRecord)
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */
-function omitSessionMetadata({ meta, ...options }: CallOptions, { metaKey }: SessionNames): CallOptions {
+function omitSessionMetadata({ meta, ...options }: CallOptions): CallOptions {
   if (!isJsonObject(meta)) return options
-  const { [metaKey]: _session, ...others }: JsonObject = meta
+  const { [sessionKey]: _session, ...others }: JsonObject = meta
   return { ...options, meta: others }
 }
 

@@ -3,7 +3,7 @@ import { memoryBus } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
-import { callIn, createSession, errorOf, resultOf, createNotesServer } from '../testing/asking.ts'
+import { callIn, createSession, errorOf, resultOf, sessionsOf, createNotesServer } from '../testing/asking.ts'
 
 describe('sessions/delete', () => {
   test('ends a session with an empty result, and tells the author, with the state [SES-011 SES-012]', async () => {
@@ -65,7 +65,7 @@ describe('sessions over a bus', () => {
     for (const session of named) await resultOf(there.server, 'tools/list', {}, { session })
     const [first, second, third] = named
     await resultOf(here.server, 'sessions/delete', {}, { session: first })
-    await here.sessions.revoke(second?.sessionId ?? '')
+    await sessionsOf(here.server).revoke(second?.sessionId ?? '')
     for (const { server } of [here, there]) {
       expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(sessionNotFoundCode)
       expect((await errorOf(server, 'tools/list', {}, { session: second })).code).toBe(sessionNotFoundCode)

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, findMethodRow, type RpcResponse } from '@x/schema'
-import type { SessionMetadata } from '../session-metadata.ts'
+import { sessionKey, type SessionMetadata } from '../session-metadata.ts'
 import { toIsoDateTime } from './create-session.ts'
 import { findLastDraft, type OpenedSession, sealSessionState } from './opened-session.ts'
 
@@ -7,11 +7,7 @@ import { findLastDraft, type OpenedSession, sealSessionState } from './opened-se
  * Ends a request's use of its session, and returns the response with it. Every result names the session. A complete
  * result that is no failure carries the state that the handler has set. An error changes nothing and names nothing.
  */
-export async function finishSessionRequest(
-  session: OpenedSession,
-  response: RpcResponse,
-  metaKey: string,
-): Promise<RpcResponse> {
+export async function finishSessionRequest(session: OpenedSession, response: RpcResponse): Promise<RpcResponse> {
   session.isOpen = false
   if ('error' in response) {
     await abandonSession(session)
@@ -24,7 +20,7 @@ export async function finishSessionRequest(
     expiresAt: toIsoDateTime(session.expiresAt),
     ...(sealedState !== undefined && { state: sealedState }),
   }
-  return { ...response, result: addSessionMeta(result, { [metaKey]: metadata }, session.method) }
+  return { ...response, result: addSessionMeta(result, { [sessionKey]: metadata }, session.method) }
 }
 
 /**

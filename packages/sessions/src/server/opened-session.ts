@@ -1,3 +1,4 @@
+import { errorRecord } from '@x/core'
 import {
   type CallContext,
   contextKey,
@@ -12,7 +13,7 @@ import {
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { isTransient, MissingSessionError } from './session-errors.ts'
-import type { ResolvedSessionOptions } from './resolved-session-options.ts'
+import { type ResolvedSessionOptions, type SessionDefinition, sessionPurposes } from './resolved-session-options.ts'
 
 /** A request that is about sessions or within one. */
 export interface SessionRequest {
@@ -73,26 +74,27 @@ export interface CallView {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Returns the context key of a kind of sessions. */
-export function createOpenedSessionKey(name: string): ContextKey<OpenedSession> {
-  return contextKey(`x/session ${name}`)
+/** The context key of the session that a request names. */
+export const openedSessionKey: ContextKey<OpenedSession> = contextKey('x/session')
+
+/** The name under which a session is recorded for a task. */
+export const recordedPartName = 'session'
+
+/** The options of each definition at the server that began last. Sessions of tasks are restored with them. */
+const startedOptions = new WeakMap<SessionDefinition, ResolvedSessionOptions>()
+
+/** Records that a server has begun to serve the sessions of a definition. */
+export function recordStart(definition: SessionDefinition, sessionOptions: ResolvedSessionOptions): void {
+  startedOptions.set(definition, sessionOptions)
 }
 
-/** Returns the session of a call, if it is one of these rules, or the one that was recorded for a task. */
-export function findOpenedSession(
-  { context }: CallView,
-  key: ContextKey<OpenedSession>,
-  { name, sessionOptions }: { readonly name: string; readonly sessionOptions: ResolvedSessionOptions },
-): OpenedSession | undefined {
-  const session = context.get(key)
-  if (session !== undefined) return session.sessionOptions === sessionOptions ? session : undefined
-  const recordedPart = context.get(restoredPartsKey)?.[recordedPartNameOf(name)]
-  return recordedPart && restoreSession(recordedPart, sessionOptions)
-}
-
-/** Returns the name under which the sessions of a kind are recorded for tasks. */
-export function recordedPartNameOf(name: string): string {
-  return `session ${name}`
+/** Returns the session of a call that belongs to a definition, or the session that was recorded for a task. */
+export function findOpenedSession({ context }: CallView, definition: SessionDefinition): OpenedSession | undefined {
+  const session = context.get(openedSessionKey)
+  if (session !== undefined) return session.sessionOptions.definition === definition ? session : undefined
+  const recordedPart = context.get(restoredPartsKey)?.[recordedPartName]
+  const sessionOptions = startedOptions.get(definition)
+  return recordedPart && sessionOptions && restoreSession(recordedPart, sessionOptions)
 }
 
 /** Returns what a task needs of a session. The id is as good as a credential. */
@@ -120,7 +122,7 @@ function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessio
     expiresAt,
     revision,
     state: value,
-    report: (error) => sessionOptions.report?.(error, { method }),
+    report: (error) => sessionOptions.log(errorRecord(error, { method })),
     id: typeof id === 'string' ? id : '',
     stateToken: undefined,
     runs: [],
@@ -158,7 +160,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
   const createdAt = sessionOptions.now()
   const expiresAt = createdAt + sessionOptions.ttlMs
   const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
-    purpose: sessionOptions.purposes.id,
+    purpose: sessionPurposes.id,
     // A session belongs to one principal. Without authentication it belongs to every caller who has the id.
     binding: principalIdentityOf(principal),
     owner: callerKey,
@@ -180,7 +182,7 @@ export async function openSession(
   try {
     const [createdAt, expiresAt] = parseSessionTimes(
       await sessionOptions.codec.open(sessionId, {
-        purpose: sessionOptions.purposes.id,
+        purpose: sessionPurposes.id,
         binding: principalIdentityOf(principal),
         owner: callerKey,
         cacheContent: true,
@@ -232,7 +234,7 @@ function isRetryable(cause: unknown): boolean {
 export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
   const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = session
   return sessionOptions.stateCodec.seal([revision, value], {
-    purpose: sessionOptions.purposes.state,
+    purpose: sessionPurposes.state,
     owner: callerKey,
     binding: [id, principalIdentityOf(principal)],
     since: createdAt,
@@ -250,7 +252,7 @@ async function openSessionState(
 ): Promise<Pick<OpenedSession, 'state' | 'stateToken' | 'revision'>> {
   const binding = [id, principalIdentityOf(principal)]
   const content = await sessionOptions.stateCodec.open(stateToken, {
-    purpose: sessionOptions.purposes.state,
+    purpose: sessionPurposes.state,
     binding,
     owner: callerKey,
     cacheContent: true,

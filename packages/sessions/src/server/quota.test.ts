@@ -1,6 +1,6 @@
 import { clientAddressKey, createCall, errorCodes, metaKeys, protocolVersion, withContext } from '@x/schema'
 import { createServer } from '@x/server'
-import { memoryStore, randomKey, sealedState, storedState } from '@x/state-codec'
+import { memoryStore, storedState } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import { sessions } from '../server.ts'
 import type { SessionOptions } from './session-options.ts'
@@ -8,9 +8,9 @@ import type { SessionOptions } from './session-options.ts'
 const sessionKey = 'io.modelcontextprotocol/session'
 
 /** A server with sessions, and requests of callers that have no principal. */
-function serving(options: Partial<SessionOptions> = {}) {
-  const extension = sessions({ codec: sealedState({ keys: [randomKey()] }), onError: () => {}, ...options })
-  const server = createServer({ name: 'demo', version: '1', state: false, extensions: [extension] })
+function serving(options: SessionOptions = {}) {
+  const extension = sessions(options)
+  const server = createServer({ name: 'demo', version: '1', state: false, log: () => {}, extensions: [extension] })
   return async (method: string, address: string, session?: unknown) => {
     const _meta = {
       [metaKeys.protocolVersion]: protocolVersion,
@@ -53,12 +53,13 @@ test('a session that is deleted makes room, and only once', async () => {
 test('states of sessions in a store count for their caller, until they are replaced', async () => {
   const store = memoryStore({ maxEntriesPerOwner: 3 })
   const keeping = sessions({
-    codec: sealedState({ keys: [randomKey()] }),
-    stateCodec: storedState({ store }),
-    state: { schema: { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 0 }) } }, initial: 0 },
-    onError: () => {},
+    state: {
+      schema: { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 0 }) } },
+      initial: 0,
+      codec: storedState({ store }),
+    },
   })
-  const server = createServer({ name: 'demo', version: '1', state: false, extensions: [keeping] })
+  const server = createServer({ name: 'demo', version: '1', state: false, log: () => {}, extensions: [keeping] })
   const create = (address: string) =>
     server.exchange(
       {

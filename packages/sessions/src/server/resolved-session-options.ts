@@ -1,25 +1,33 @@
-import { errorListener, runtimeOf } from '@x/core'
-import type { JsonValue } from '@x/schema'
-import type { StateCodec, StateStore } from '@x/state-codec'
+import type { JsonValue, ExtensionHost } from '@x/schema'
+import { randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
-import type { DeletedSession, NewSession, SessionErrorContext, SessionOptions } from './session-options.ts'
+import type { DeletedSession, NewSession, SessionOptions } from './session-options.ts'
 import { SessionUsageError } from './session-errors.ts'
 
-/** The options of sessions with their defaults. */
-export interface ResolvedSessionOptions extends SessionHooks {
+/** The parts of a server that its sessions use. */
+export type SessionHost = Pick<ExtensionHost, 'state' | 'bus' | 'runtime' | 'log'>
+
+/** The definition of sessions, which any number of servers may share. */
+export interface SessionDefinition extends SessionHooks {
+  readonly store: StateStore | undefined
+  /** Seals states in place of the server's codec. */
+  readonly stateCodec: StateCodec | undefined
+  readonly ttlMs: number
+}
+
+/** A definition of sessions at one server. */
+export interface ResolvedSessionOptions extends SessionHooks, Pick<SessionHost, 'log'> {
+  readonly definition: SessionDefinition
+  /** Seals ids. */
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
   readonly store: StateStore | undefined
-  /** True when an end is known beyond this instance. */
+  /** True when every instance is notified of the end of a session. */
   readonly canRevoke: boolean
   readonly registry: SessionRegistry
   readonly ttlMs: number
-  /** The purposes of the tokens of this kind of sessions. Keys of other purposes do not open them. */
-  readonly purposes: { readonly id: string; readonly state: string }
   readonly now: () => number
   readonly randomUuid: () => string
-  /** Calls `onError` and never throws, undefined without one. */
-  readonly report: ((error: unknown, errorContext: SessionErrorContext) => void) | undefined
 }
 
 /** The author's callbacks, with states parsed. */
@@ -32,52 +40,64 @@ export interface SessionHooks {
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }
 
-const oneDayMs = 86_400_000
+/** The purposes of the tokens of sessions. A key of another purpose does not open them. */
+export const sessionPurposes = { id: 'session', state: 'session-state' } as const
 
-/** An answer must not depend on how its errors are logged. */
-function guardErrorListener(
-  onError: NonNullable<ResolvedSessionOptions['report']>,
-): NonNullable<ResolvedSessionOptions['report']> {
-  return (error, { method }) => {
-    try {
-      onError(error, { method })
-    } catch {}
-  }
+/** A day: a conversation that continues the next morning finds its session. */
+const defaults = { ttlMs: 86_400_000 } satisfies SessionOptions
+
+/**
+ * Checks the options of sessions.
+ *
+ * @throws SessionUsageError for an invalid `ttlMs`.
+ */
+export function createSessionDefinition(
+  { store, ttlMs = defaults.ttlMs }: SessionOptions,
+  stateCodec: StateCodec | undefined,
+  hooks: SessionHooks,
+): SessionDefinition {
+  if (!Number.isFinite(ttlMs) || ttlMs < 1)
+    throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
+  if (stateCodec !== undefined) checkCodecLifetime('state.codec', stateCodec, ttlMs)
+  return { store, stateCodec, ttlMs: Math.ceil(ttlMs), ...hooks }
 }
 
 /**
- * Checks the options and adds their defaults.
+ * Returns the options of sessions at one server.
  *
- * @throws SessionUsageError for an invalid `ttlMs`, or one that is longer than the codec's tokens.
+ * @throws SessionUsageError for a `ttlMs` that is longer than the tokens of the server's codec.
  */
-export function resolveSessionOptions(options: SessionOptions<string>, hooks: SessionHooks): ResolvedSessionOptions {
-  const { codec, stateCodec = codec, store, bus, ttlMs = oneDayMs, onError } = options
-  if (!Number.isFinite(ttlMs) || ttlMs < 1) {
-    throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
-  }
-  checkCodecLifetime('codec', codec, ttlMs)
-  checkCodecLifetime('stateCodec', stateCodec, ttlMs)
-  const runtime = runtimeOf(options.runtime)
+export function resolveSessionOptions(definition: SessionDefinition, host: SessionHost): ResolvedSessionOptions {
+  const { store, ttlMs, stateCodec, hasState, begin, end } = definition
+  const { runtime, bus, log } = host
+  const codec = host.state ?? createLocalCodec(host)
+  checkCodecLifetime('the server', codec, ttlMs)
   const now = (): number => runtime.now()
   return {
+    definition,
     codec,
-    stateCodec,
+    stateCodec: stateCodec ?? codec,
     store,
     canRevoke: store !== undefined || bus !== undefined,
     registry: createSessionRegistry({ store, bus, now }),
-    ttlMs: Math.ceil(ttlMs),
-    purposes: createPurposes(options.name),
+    ttlMs,
     now,
     randomUuid: () => runtime.randomUuid(),
-    report: onError === undefined ? undefined : guardErrorListener(errorListener(onError, '@x/sessions')),
-    ...hooks,
+    log,
+    hasState,
+    begin,
+    end,
   }
 }
 
-/** Kinds of sessions that share a codec must not accept each other's tokens. */
-function createPurposes(name = 'sessions'): ResolvedSessionOptions['purposes'] {
-  const suffix = name === 'sessions' ? '' : `:${name}`
-  return { id: `session${suffix}`, state: `session-state${suffix}` }
+/** Makes a codec with a random key, for a server without a codec that other instances share. */
+function createLocalCodec({ runtime }: SessionHost): StateCodec {
+  let codec: StateCodec | undefined
+  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()], runtime }))
+  return {
+    seal: (value, claims) => getCodec().seal(value, claims),
+    open: (token, claims) => getCodec().open(token, claims),
+  }
 }
 
 /** Rejects a lifetime beyond that of the tokens, which a user would notice in the middle of a conversation. */

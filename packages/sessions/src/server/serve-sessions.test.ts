@@ -13,6 +13,7 @@ import {
   createManualClock,
   createNoteTool,
   createNotesSessions,
+  onHost,
   resultOf,
   createTestServer,
   createNotesServer,
@@ -189,7 +190,8 @@ test('a state of an earlier version of the program that fits no more begins anew
   const later = createNotesSessions({ codec, runtime })
   const strict = { schema: z.object({ notes: z.array(z.string()).max(0) }), initial: { notes: [] } }
   const reported: unknown[] = []
-  const newer = createSessions({ codec, runtime, state: strict, onError: (error) => void reported.push(error) })
+  const onError = (error: unknown) => void reported.push(error)
+  const newer = onHost(createSessions({ state: strict }), { codec, runtime, onError })
   const old = createTestServer({ tools: [createNoteTool(later.sessions)], extensions: [later.sessions] })
   const show = tool('show', { description: 's', run: (_args, ctx) => JSON.stringify(newer.of(ctx).state) })
   const server = createTestServer({ tools: [show], extensions: [newer] })

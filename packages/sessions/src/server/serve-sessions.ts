@@ -3,12 +3,10 @@ import {
   type Call,
   callerKeyOf,
   callHeadersKey,
-  type ContextKey,
   errorCodes,
   errorResponse,
   type Exchange,
   extendsResultKey,
-  type ExtensionHost,
   type ExtensionInstance,
   type ExtensionMethod,
   type JsonObject,
@@ -19,52 +17,41 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { readSessionMetadata, type SessionMetadata, type SessionNames } from '../session-metadata.ts'
+import {
+  readSessionMetadata,
+  sessionHeader,
+  sessionKey,
+  type SessionMetadata,
+  sessionMethods,
+} from '../session-metadata.ts'
 import { createSealedSession } from './create-session.ts'
 import { abandonSession, finishSessionRequest } from './end-session.ts'
 import {
   type OpenedSession,
-  createOpenedSessionKey,
   findLastDraft,
   openSession,
-  recordedPartNameOf,
+  openedSessionKey,
+  recordedPartName,
   recordSession,
   type SessionRequest,
 } from './opened-session.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 import { createInvalidSessionError, toPeerError } from './session-errors.ts'
 
-/** The parts that sessions are served with at one server. */
-export interface SessionServiceOptions {
-  readonly names: SessionNames
-  readonly sessionOptions: ResolvedSessionOptions
-  readonly host: Pick<ExtensionHost, 'log'>
-}
-
-interface SessionService extends Omit<SessionServiceOptions, 'host'> {
-  readonly key: ContextKey<OpenedSession>
-  readonly report: (error: unknown, errorContext: { readonly method: string }) => void
-}
-
 /**
  * Serves the methods that create and delete sessions, and opens the session of every other request that names one (seed
  * data-layer-sessions). Handlers find it in the call's context. The result names it. Requests without a session pass
  * unchanged.
  */
-export function serveSessions({
-  names,
-  sessionOptions,
-  host,
-}: SessionServiceOptions): Pick<ExtensionInstance, 'methods' | 'middleware'> {
-  const report = sessionOptions.report ?? ((error, { method }) => host.log(errorRecord(error, { method })))
-  const service: SessionService = { names, sessionOptions, key: createOpenedSessionKey(names.name), report }
-  const { create, delete: deleteMethod } = names.methods
+export function serveSessions(
+  sessionOptions: ResolvedSessionOptions,
+): Pick<ExtensionInstance, 'methods' | 'middleware'> {
   return {
     methods: {
-      [create]: toExtensionMethod(serveCreation, service),
-      [deleteMethod]: toExtensionMethod(serveDeletion, service),
+      [sessionMethods.create]: toExtensionMethod(serveCreation, sessionOptions),
+      [sessionMethods.delete]: toExtensionMethod(serveDeletion, sessionOptions),
     },
-    middleware: createSessionMiddleware(service),
+    middleware: createSessionMiddleware(sessionOptions),
   }
 }
 
@@ -75,73 +62,73 @@ interface SessionMethodRequest {
   readonly sessionMetadata: ReturnType<typeof readSessionMetadata>
 }
 
-type SessionMethodHandler = (methodRequest: SessionMethodRequest, service: SessionService) => Promise<JsonObject>
+type SessionMethodHandler = (
+  methodRequest: SessionMethodRequest,
+  sessionOptions: ResolvedSessionOptions,
+) => Promise<JsonObject>
 
-function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionService): ExtensionMethod {
+function toExtensionMethod(
+  handleMethod: SessionMethodHandler,
+  sessionOptions: ResolvedSessionOptions,
+): ExtensionMethod {
   return async (request, call) => {
     try {
       rejectCancelledCall(call)
-      return await handleMethod(
-        { request, call, sessionMetadata: readSessionMetadata(request.params, service.names.metaKey) },
-        service,
-      )
+      return await handleMethod({ request, call, sessionMetadata: readSessionMetadata(request.params) }, sessionOptions)
     } catch (error) {
       // The server rejects a cancelled call with its reason.
-      throw isCancelled(call) ? error : toPeerError(error, toSessionRequest({ request, call }, service))
+      throw isCancelled(call) ? error : toPeerError(error, toSessionRequest({ request, call }, sessionOptions))
     }
   }
 }
 
 async function serveCreation(
   { request, call, sessionMetadata }: SessionMethodRequest,
-  service: SessionService,
+  sessionOptions: ResolvedSessionOptions,
 ): Promise<JsonObject> {
-  const { methods, header } = service.names
-  if (sessionMetadata !== undefined) throw createInvalidSessionError(`${methods.create} must not name a session`)
-  const session = await createSealedSession(toSessionRequest({ request, call }, service), call.signal)
-  call.context.get(callHeadersKey)?.setResponseHeader?.(header, session.sessionId)
+  if (sessionMetadata !== undefined) throw createInvalidSessionError(`${sessionMethods.create} must not name a session`)
+  const session = await createSealedSession(toSessionRequest({ request, call }, sessionOptions), call.signal)
+  call.context.get(callHeadersKey)?.setResponseHeader?.(sessionHeader, session.sessionId)
   return { session }
 }
 
 async function serveDeletion(
   { request, call, sessionMetadata }: SessionMethodRequest,
-  service: SessionService,
+  sessionOptions: ResolvedSessionOptions,
 ): Promise<JsonObject> {
   await deleteSession(
-    requireSessionMetadata(sessionMetadata, call, service.names),
-    toSessionRequest({ request, call }, service),
+    requireSessionMetadata(sessionMetadata, call),
+    toSessionRequest({ request, call }, sessionOptions),
   )
   return {}
 }
 
+const sessionMethodNames: ReadonlySet<string> = new Set(Object.values(sessionMethods))
+
 /** Opens the session that a request names, and lets the result name it. */
-function createSessionMiddleware(service: SessionService): Middleware {
-  const { metaKey, methods } = service.names
-  const sessionMethodNames = new Set<string>([methods.create, methods.delete])
+function createSessionMiddleware(sessionOptions: ResolvedSessionOptions): Middleware {
   return (next) => (request, call) => {
-    const sessionMetadata = sessionMethodNames.has(request.method)
-      ? undefined
-      : readSessionMetadata(request.params, metaKey)
+    const sessionMetadata = sessionMethodNames.has(request.method) ? undefined : readSessionMetadata(request.params)
     return sessionMetadata === undefined
       ? next(request, call)
-      : serveInSession({ request, call, sessionMetadata }, next, service)
+      : serveInSession({ request, call, sessionMetadata }, next, sessionOptions)
   }
 }
 
 async function serveInSession(
   { request, call, sessionMetadata }: SessionMethodRequest,
   next: Exchange,
-  service: SessionService,
+  sessionOptions: ResolvedSessionOptions,
 ): Promise<RpcResponse> {
-  const sessionRequest = toSessionRequest({ request, call }, service)
+  const sessionRequest = toSessionRequest({ request, call }, sessionOptions)
   let session: OpenedSession | undefined
   try {
     rejectCancelledCall(call)
-    const metadata = requireSessionMetadata(sessionMetadata, call, service.names)
+    const metadata = requireSessionMetadata(sessionMetadata, call)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
-    call.context.get(callHeadersKey)?.setResponseHeader?.(service.names.header, session.id)
-    const response = await next(request, toSessionCall(call, session, service))
-    return await finishSessionRequest(session, response, service.names.metaKey)
+    call.context.get(callHeadersKey)?.setResponseHeader?.(sessionHeader, session.id)
+    const response = await next(request, toSessionCall(call, session))
+    return await finishSessionRequest(session, response)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
     if (isCancelled(call)) throw abortReasonOf(call)
@@ -150,14 +137,14 @@ async function serveInSession(
 }
 
 /** Returns a call with its session, which is recorded where the call becomes a task. */
-function toSessionCall(call: Call, session: OpenedSession, { key, names }: SessionService): Call {
+function toSessionCall(call: Call, session: OpenedSession): Call {
   const recordedParts = {
     ...call.context.get(recordedPartsKey),
-    [recordedPartNameOf(names.name)]: () => recordSession(session),
+    [recordedPartName]: () => recordSession(session),
   }
   const extendsResult = call.context.get(extendsResultKey)
   const hasNewState = (): boolean => extendsResult?.() === true || findLastDraft(session) !== undefined
-  const sessionCall = withContext(withContext(call, key, session), recordedPartsKey, recordedParts)
+  const sessionCall = withContext(withContext(call, openedSessionKey, session), recordedPartsKey, recordedParts)
   return withContext(sessionCall, extendsResultKey, hasNewState)
 }
 
@@ -167,7 +154,7 @@ function rejectCancelledCall(call: Call): void {
 
 function toSessionRequest(
   { request, call }: Pick<SessionMethodRequest, 'request' | 'call'>,
-  { sessionOptions, report }: SessionService,
+  sessionOptions: ResolvedSessionOptions,
 ): SessionRequest {
   const { method } = request
   return {
@@ -175,7 +162,7 @@ function toSessionRequest(
     principal: call.principal,
     callerKey: callerKeyOf(call),
     sessionOptions,
-    report: (error) => report(error, { method }),
+    report: (error) => sessionOptions.log(errorRecord(error, { method })),
   }
 }
 
@@ -183,14 +170,14 @@ function toSessionRequest(
 function requireSessionMetadata(
   sessionMetadata: SessionMethodRequest['sessionMetadata'],
   { context }: Call,
-  { metaKey, header }: SessionNames,
 ): SessionMetadata {
   if (sessionMetadata === undefined)
-    throw createInvalidSessionError(`params._meta must name a session under ${metaKey}`)
-  if ('issue' in sessionMetadata) throw createInvalidSessionError(`params._meta["${metaKey}"] ${sessionMetadata.issue}`)
-  const headerSessionId = context.get(callHeadersKey)?.get(header)
+    throw createInvalidSessionError(`params._meta must name a session under ${sessionKey}`)
+  if ('issue' in sessionMetadata)
+    throw createInvalidSessionError(`params._meta["${sessionKey}"] ${sessionMetadata.issue}`)
+  const headerSessionId = context.get(callHeadersKey)?.get(sessionHeader)
   if (headerSessionId === undefined || headerSessionId === sessionMetadata.sessionId) return sessionMetadata
-  throw new McpError(errorCodes.headerMismatch, `${header} does not repeat the sessionId of the body`)
+  throw new McpError(errorCodes.headerMismatch, `${sessionHeader} does not repeat the sessionId of the body`)
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ErrorListener, Runtime } from '@x/core'
-import type { JsonObject, Principal } from '@x/schema'
+import type { Principal } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */
@@ -16,6 +15,10 @@ export interface SessionState<State> {
   readonly schema: StandardSchemaV1<unknown, State>
   /** The first state of a session, where `onCreate` returns none. */
   readonly initial: State
+  /**
+   * Seals the states in place of the server's `state`: `storedState({ store })` for states that are too large to travel.
+   */
+  readonly codec?: StateCodec | undefined
 }
 
 /** A session that is being created. */
@@ -39,63 +42,19 @@ export interface DeletedSession<State> {
   readonly state: State | undefined
 }
 
-/** The request behind a failure that its answer does not show. */
-export interface SessionErrorContext {
-  readonly method: string
-}
-
-/** The news that a session has ended. */
-export interface SessionChange {
-  readonly topic: string
-  readonly data?: JsonObject | undefined
-}
-
-/** Carries the ends of sessions between instances: any `ChangeBus` of `@x/server` is one. */
-export interface SessionBus {
-  /** Sends to every instance that listens. Rejects when the news could not be delivered to the bus. */
-  publish(change: SessionChange): Promise<void>
-  /** Listens until the function that it resolves with is called. `onGap`: news may have been lost. */
-  listen(listener: {
-    readonly onChange: (change: SessionChange) => void
-    readonly onGap: () => void
-  }): Promise<() => void>
-}
-
 /** The options of sessions, beside the state of their handlers. */
-export interface SessionOptions<Name extends string = 'sessions'> {
+export interface SessionOptions {
   /**
-   * The extension's member of the server. Default: `sessions`. A second kind of sessions at one server needs a name
-   * of its own. It is in its methods (`carts/create`), its `_meta` key and its header as well, so that clients have to
-   * use the same.
-   */
-  readonly name?: Name | undefined
-  /**
-   * Seals ids and states: `sealedState({ keys })` of `@x/state-codec`, with the same keys at every instance. With
-   * `signedState` a client can read the state.
-   */
-  readonly codec: StateCodec
-  /** Seals states, instead of `codec`: `storedState({ store })` for those that are too large to travel. */
-  readonly stateCodec?: StateCodec | undefined
-  /**
-   * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without it nothing is
-   * stored: a deletion holds at the instance that served it, or at those that a `bus` notifies, and at the others the
-   * session ends when it expires.
+   * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without a store, a
+   * deletion holds at the instance that served it, and at those that the bus of the server notifies. At other instances
+   * the session ends when it expires.
    */
   readonly store?: StateStore | undefined
   /**
-   * Notifies every instance at once of a deletion or `revoke`, where there is no `store`: `redisBus` or `postgresBus`
-   * of `@x/server`. An instance that begins later, or is cut off from the bus, does not receive it.
+   * The lifetime of a session in milliseconds. Default: 24 hours. The `maxAgeMs` of the server's `state` must be as
+   * long.
    */
-  readonly bus?: SessionBus | undefined
-  /** The lifetime of a session in milliseconds. Default: 24 hours. The codec's `maxAgeMs` must be as long. */
   readonly ttlMs?: number | undefined
-  /**
-   * Takes the errors that a client does not see: the cause of a rejected session, a state that cannot be sealed, a
-   * store that fails. The server's `onError` when absent.
-   */
-  readonly onError?: ErrorListener<[error: unknown, where: SessionErrorContext]>
-  /** Time and chance. Default: the platform's. */
-  readonly runtime?: Partial<Runtime> | undefined
 }
 
 /** Callbacks at the beginning and the end of sessions. */

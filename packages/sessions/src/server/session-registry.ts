@@ -1,6 +1,5 @@
-import { sha256Hex } from '@x/core'
+import { type Change, type ChangeBus, sha256Hex } from '@x/core'
 import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
-import type { SessionBus, SessionChange } from './session-options.ts'
 
 /** The sessions that live, as far as a store or this process knows. */
 export interface SessionRegistry {
@@ -19,7 +18,7 @@ export interface SessionRegistry {
 /** Options of {@link createSessionRegistry}. */
 export interface SessionRegistryOptions {
   readonly store: StateStore | undefined
-  readonly bus: SessionBus | undefined
+  readonly bus: ChangeBus | undefined
   readonly now: () => number
 }
 
@@ -93,10 +92,10 @@ const sessionEndsTopic = 'x/sessions'
  * request waits until this instance receives the ends of the others, and fails while the bus cannot be reached for the
  * first time.
  */
-function createReplicatedRegistry(localRegistry: SessionRegistry, bus: SessionBus): SessionRegistry {
+function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus): SessionRegistry {
   let listenPromise: Promise<() => void> | undefined
   const listener = {
-    onChange: ({ topic: changeTopic, data }: SessionChange): void => {
+    onChange: ({ topic: changeTopic, data }: Change): void => {
       const { ended, ttlMs } = changeTopic === sessionEndsTopic && data !== undefined ? data : {}
       if (typeof ended === 'string' && typeof ttlMs === 'number') void localRegistry.end(ended, ttlMs)
     },

@@ -94,7 +94,7 @@ test('the error of one that cannot be closed is reported, and it is forgotten', 
   const resources = sessionResources({
     open: () => 1,
     close: () => Promise.reject(failure),
-    onError: (error) => void told.push(error),
+    log: ({ err }) => void told.push(err),
     runtime: manualClock(),
   })
   await resources.of({ id: 'a', expiresAt: 1 })

@@ -1,8 +1,9 @@
 import {
   createLedger,
-  type ErrorListener,
-  errorListener,
+  createLog,
+  errorRecord,
   isLimitError,
+  type Log,
   type Ledger,
   ledgerBounds,
   maxTimerMs,
@@ -31,7 +32,7 @@ export interface SessionResourcesOptions<Resource> {
   readonly open: (session: { readonly id: string; readonly expiresAt: number }) => Awaitable<Resource>
   /**
    * Closes a resource when its session was deleted here or has expired, or when the process ends. An error of this
-   * function goes to `onError`.
+   * function goes to `log`.
    */
   readonly close: (resource: Resource) => Awaitable<void>
   /**
@@ -39,7 +40,8 @@ export interface SessionResourcesOptions<Resource> {
    * with an `McpError`, which over HTTP is 429, or 503 where the resources of all callers are as many.
    */
   readonly maxOpenResources?: number | undefined
-  readonly onError?: ErrorListener<[error: unknown]>
+  /** Receives the errors of `close`. Default: lines of the standard error. */
+  readonly log?: Log | undefined
   /** Time. Default: the platform's. */
   readonly runtime?: Partial<Runtime> | undefined
 }
@@ -70,7 +72,7 @@ interface ResourceEntry<Resource> {
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
   const { maxOpenResources = 1000 } = options
   const ledger = createResourceLedger(maxOpenResources)
-  const onError = errorListener(options.onError, '@x/sessions')
+  const log = createLog(options.log, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
   const resources = new Map<string, ResourceEntry<Resource>>()
 
@@ -83,7 +85,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     try {
       await options.close(await entry.resource)
     } catch (error) {
-      onError(error)
+      log(errorRecord(error, { method: 'sessionResources' }))
     }
   }
 

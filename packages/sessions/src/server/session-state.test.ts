@@ -1,4 +1,3 @@
-import { platformRuntime } from '@x/core'
 import { projectMetaKeys } from '@x/schema'
 import { type Context, tool } from '@x/server'
 import { memoryStore, storedState } from '@x/state-codec'
@@ -9,6 +8,7 @@ import {
   createCodec,
   createSession,
   errorOf,
+  onHost,
   createManualClock,
   createNoteTool,
   createNotesSessions,
@@ -24,15 +24,14 @@ describe('A session whose first state is not the initial one', () => {
     const now = createManualClock()
     const reported: unknown[] = []
     const ended: unknown[] = []
-    const sessions = createSessions({
-      codec: createCodec(now),
-      runtime: now,
+    const defined = createSessions({
       store,
       state: { schema: z.object({ credit: z.number() }), initial: { credit: 100 } },
       onCreate: () => ({ credit: 1 }),
       onDelete: ({ state }) => void ended.push(state),
-      onError: (error) => void reported.push(error),
     })
+    const onError = (error: unknown) => void reported.push(error)
+    const sessions = onHost(defined, { codec: createCodec(now), runtime: now, onError })
     const visibleTo = sessions.when(({ state }) => state.credit > 50)
     const rich = tool('rich', { description: 'r', visibleTo, run: () => 'ran' })
     const spend = tool('spend', {
@@ -90,7 +89,7 @@ describe('A session whose first state is not the initial one', () => {
 })
 
 test('a session whose handlers keep nothing has no state, and needs none', async () => {
-  const sessions = createSessions({ codec: createCodec(platformRuntime) })
+  const sessions = createSessions()
   const server = createTestServer({ tools: [], extensions: [sessions] })
   const session = await createSession(server)
   expect(session.state).toBeUndefined()
@@ -104,9 +103,7 @@ test('a state has the type of an interface, and a type that JSON cannot write is
   }
   const item = z.object({ id: z.string(), count: z.number().optional() })
   const schema: z.ZodType<Cart> = z.object({ items: z.array(item) })
-  const codec = createCodec(platformRuntime)
   const carts = createSessions({
-    codec,
     state: { schema, initial: { items: [] } },
     onCreate: ({ id }) => ({ items: [{ id }] }),
     onDelete: ({ state }) => void expectTypeOf(state).toEqualTypeOf<Cart | undefined>(),
@@ -114,13 +111,13 @@ test('a state has the type of an interface, and a type that JSON cannot write is
   expectTypeOf(carts.of).returns.toHaveProperty('state').toEqualTypeOf<Cart>()
   const dated = { schema: z.object({ at: z.date() }), initial: { at: new Date(0) } }
   // @ts-expect-error: a Date
-  expect(createSessions({ codec, state: dated })).toBeDefined()
+  expect(createSessions({ state: dated })).toBeDefined()
 })
 
 describe('An initial state', () => {
   test('that the schema refuses makes no sessions', () => {
     const state = { schema: z.object({ count: z.number().max(1) }), initial: { count: 2 } }
-    expect(() => createSessions({ codec: createCodec({ now: () => 0 }), state })).toThrow('Not a session state: count:')
+    expect(() => createSessions({ state })).toThrow('Not a session state: count:')
   })
 })
 

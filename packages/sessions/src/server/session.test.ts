@@ -9,7 +9,6 @@ import {
   createCodec,
   createSession,
   errorOf,
-  createManualClock,
   createNotesSessions,
   resultOf,
   createTestServer,
@@ -113,10 +112,7 @@ test('what an earlier run of the handler set is left behind, so that nothing is 
 
 describe('The state of a session', () => {
   test('is what the schema made of it, and is refused where the schema refuses it', async () => {
-    const now = createManualClock()
     const sessions = createSessions({
-      codec: createCodec(now),
-      runtime: now,
       state: { schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } },
     })
     const count = tool('count', {
@@ -139,12 +135,11 @@ describe('The state of a session', () => {
   test('may only have a schema that answers at once', () => {
     const schema = z.object({ count: z.number() }).refine(async () => true)
     const state = { schema, initial: { count: 0 } }
-    expect(() => createSessions({ codec: createCodec({ now: () => 0 }), state })).toThrow('must be synchronous')
+    expect(() => createSessions({ state })).toThrow('must be synchronous')
   })
 
   test('needs none: a session without state has its id', async () => {
-    const now = createManualClock()
-    const sessions = createSessions({ codec: createCodec(now), runtime: now })
+    const sessions = createSessions()
     const show = tool('show', { description: 's', run: (_args, ctx) => sessions.of(ctx).id })
     const server = createTestServer({ tools: [show], extensions: [sessions] })
     const session = await createSession(server)

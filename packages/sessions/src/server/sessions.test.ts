@@ -1,6 +1,7 @@
-import { memoryStore, randomKey, sealedState } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 import {
   callIn,
@@ -11,33 +12,36 @@ import {
   createNoteTool,
   createNotesSessions,
   createTestServer,
+  sessionsOf,
 } from '../testing/asking.ts'
 import { sessions as createSessions } from './sessions.ts'
 
 const hour = 3_600_000
 
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a ttlMs of %d is refused', (ttlMs) => {
-  expect(() => createSessions({ codec: createCodec({ now: () => 0 }), ttlMs })).toThrow(
-    /ttlMs is .*: give milliseconds/,
-  )
+  expect(() => createSessions({ ttlMs })).toThrow(/ttlMs is .*: give milliseconds/)
 })
 
 test('sessions that should live longer than their tokens open are refused, with what to change', () => {
   const codec = sealedState({ keys: [randomKey()], maxAgeMs: hour })
   const long = sealedState({ keys: [randomKey()], maxAgeMs: 9 * hour })
-  expect(() => createSessions({ codec, ttlMs: 2 * hour })).toThrow(`give the codec a maxAgeMs of ${2 * hour}`)
-  expect(() => createSessions({ codec: long, stateCodec: codec, ttlMs: 2 * hour })).toThrow('stateCodec')
-  expect(createSessions({ codec: long, ttlMs: 9 * hour }).name).toBe('sessions')
+  const serve = (ttlMs: number, state: StateCodec) =>
+    createTestServer({ state, extensions: [createSessions({ ttlMs })] })
+  expect(() => serve(2 * hour, codec)).toThrow(`give the codec a maxAgeMs of ${2 * hour}`)
+  const state = { schema: z.object({}), initial: {}, codec }
+  expect(() => createSessions({ state, ttlMs: 2 * hour })).toThrow('state.codec')
+  expect(sessionsOf(serve(9 * hour, long))).toBeDefined()
 })
 
 test('revoking needs a store, because nobody else would hear of it', async () => {
-  await expect(createNotesSessions().sessions.revoke('x')).rejects.toThrow('needs a store or a bus')
-  await createNotesSessions({ store: memoryStore() }).sessions.revoke('unknown')
+  const serve = (store?: StateStore) => createTestServer({ extensions: [createNotesSessions({ store }).sessions] })
+  await expect(sessionsOf(serve()).revoke('x')).rejects.toThrow('needs a store or a bus')
+  await sessionsOf(serve(memoryStore())).revoke('unknown')
 })
 
 test('each definition finds its own sessions alone', async () => {
   const { sessions } = createNotesSessions()
-  const others = createSessions({ codec: createCodec(createManualClock()) })
+  const others = createSessions()
   const look = tool('look', {
     description: 'l',
     run: (_args, ctx) => `${others.find(ctx)} ${sessions.find(ctx)?.revision}`,

@@ -1,33 +1,31 @@
 import { checkOptions } from '@x/core'
 import { errorCodes, McpError, type MustBeJson, type Principal, type ServerExtension } from '@x/schema'
-import { type SessionNames, createSessionNames } from '../session-metadata.ts'
-import {
-  type CallView,
-  findOpenedSession,
-  createOpenedSessionKey,
-  type OpenedSession,
-  getOrCreateRun,
-} from './opened-session.ts'
+import { sessionMethods, sessionsIdentifier } from '../session-metadata.ts'
+import { type CallView, findOpenedSession, getOrCreateRun, type OpenedSession, recordStart } from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'
 import { getRunSession, type Session, type SessionView, getSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
-import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './resolved-session-options.ts'
+import {
+  createSessionDefinition,
+  type ResolvedSessionOptions,
+  resolveSessionOptions,
+  type SessionDefinition,
+  type SessionHooks,
+} from './resolved-session-options.ts'
 import { SessionUsageError } from './session-errors.ts'
 import { statelessParser, createStateParser, type StateParser } from './state-parser.ts'
 
 /** The member that sessions add to their server. */
 export interface SessionsApi {
   /**
-   * Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store` or a
-   * `bus`.
+   * Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store` where
+   * the server has no bus.
    */
   revoke(id: string): Promise<void>
 }
 
-/** Sessions of one kind: an extension for `createServer`, and the accessors for its handlers. */
-export interface Sessions<State, Name extends string = 'sessions'>
-  extends ServerExtension<Name, SessionsApi>,
-    SessionsApi {
+/** The sessions of a server: an extension for `createServer`, and the accessors for its handlers. */
+export interface Sessions<State> extends ServerExtension<'sessions', SessionsApi> {
   /**
    * Returns the session of a handler's call. Throws an `McpError` that says how to create one when the call has none.
    */
@@ -43,37 +41,30 @@ export interface Sessions<State, Name extends string = 'sessions'>
 }
 
 /** The options of sessions without state. */
-export type StatelessSessionsOptions<Name extends string = 'sessions'> = SessionOptions<Name> &
-  SessionEvents<null> & { readonly state?: undefined }
+export type StatelessSessionsOptions = SessionOptions & SessionEvents<null> & { readonly state?: undefined }
 
 /** The options of sessions whose handlers keep a state. */
-export type StatefulSessionsOptions<State, Name extends string = 'sessions'> = SessionOptions<Name> &
+export type StatefulSessionsOptions<State> = SessionOptions &
   SessionEvents<State> & { readonly state: SessionState<State> & MustBeJson<State> }
 
 /**
- * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed,
- * bound to the principal and to each other, and travel with the client. With a `store` they can be revoked. A client
- * can neither read nor alter nor omit a state. It can send an older state of the same session again, which only
- * `claim()` of {@link Session} rejects.
+ * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed by
+ * the server's `state`, bound to the principal and to each other, and travel with the client. With a `store`, or a bus
+ * of the server, they can be revoked. A client can neither read nor alter nor omit a state. It can send an older state
+ * of the same session again, which only `claim()` of {@link Session} rejects.
  *
- * @throws SessionUsageError for options that contradict each other. TypeError for an invalid `name`.
+ * @throws SessionUsageError for an invalid `ttlMs`. `createServer` throws it for one beyond the tokens of its `state`.
  *
  * @example
- * const trips = sessions({
- *   codec: sealedState({ keys }),
- *   state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } },
- * })
- * const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions: [trips] })
+ * const trips = sessions({ state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } } })
+ * const state = sealedState({ keys })
+ * const server = createServer({ name: 'demo', version: '1.0.0', state, tools: [book], extensions: [trips] })
  */
-export function sessions<const Name extends string = 'sessions'>(
-  options: StatelessSessionsOptions<Name>,
-): Sessions<null, NoInfer<Name>>
-export function sessions<State, const Name extends string = 'sessions'>(
-  options: StatefulSessionsOptions<State, Name>,
-): Sessions<State, NoInfer<Name>>
-export function sessions<State, Name extends string>(
-  options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,
-): Sessions<State, Name> | Sessions<null, Name> {
+export function sessions(options?: StatelessSessionsOptions): Sessions<null>
+export function sessions<State>(options: StatefulSessionsOptions<State>): Sessions<State>
+export function sessions<State>(
+  options: StatelessSessionsOptions | StatefulSessionsOptions<State> = {},
+): Sessions<State> | Sessions<null> {
   checkOptions(options, sessionOptionNames, 'sessions')
   return hasState(options)
     ? defineSessions(options, createStateParser(options.state))
@@ -81,76 +72,63 @@ export function sessions<State, Name extends string>(
 }
 
 const sessionOptionNames = {
-  name: true,
-  codec: true,
-  stateCodec: true,
   store: true,
-  bus: true,
   ttlMs: true,
-  onError: true,
-  runtime: true,
   onCreate: true,
   onDelete: true,
   state: true,
 } satisfies Record<keyof StatefulSessionsOptions<unknown>, true>
 
-function hasState<State, Name extends string>(
-  options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,
-): options is StatefulSessionsOptions<State, Name> {
+function hasState<State>(
+  options: StatelessSessionsOptions | StatefulSessionsOptions<State>,
+): options is StatefulSessionsOptions<State> {
   return options.state !== undefined
 }
 
-function defineSessions<State, Name extends string>(
-  options: SessionOptions<Name> & SessionEvents<State>,
+function defineSessions<State>(
+  options: SessionOptions & SessionEvents<State> & { readonly state?: SessionState<State> | undefined },
   parser: StateParser<State>,
-): Sessions<State, Name> {
-  const names = createSessionNames(options.name ?? 'sessions')
-  const sessionOptions = resolveSessionOptions(options, createHooks(options, parser))
-  const revoke = (id: string): Promise<void> => revokeSession(sessionOptions, id)
+): Sessions<State> {
+  const definition = createSessionDefinition(options, options.state?.codec, createHooks(options, parser))
+  const accessors = createAccessors(definition, parser)
   return {
-    ...createExtension<Name>(names, sessionOptions, revoke),
-    ...createAccessors(names, sessionOptions, parser),
-    revoke,
+    side: 'server',
+    name: 'sessions',
+    identifier: sessionsIdentifier,
+    // seed data-layer-sessions, capabilities: the draft has a member of its own.
+    serverCapabilities: { sessions: {} },
+    start: (host) => {
+      const sessionOptions = resolveSessionOptions(definition, host)
+      recordStart(definition, sessionOptions)
+      return {
+        api: { revoke: (id) => revokeSession(sessionOptions, id) },
+        ...(host.state === undefined && { localOnly: localOnlyMessage }),
+        ...serveSessions(sessionOptions),
+        ready: () => pingStores(definition),
+        close: () => sessionOptions.registry.close(),
+      }
+    },
+    ...accessors,
   }
 }
 
-function createExtension<Name extends string>(
-  names: SessionNames,
-  sessionOptions: ResolvedSessionOptions,
-  revoke: SessionsApi['revoke'],
-): ServerExtension<Name, SessionsApi> {
-  return {
-    side: 'server',
-    // The option's own value, or the default of both the option and its type.
-    name: names.name as Name,
-    identifier: names.identifier,
-    // seed data-layer-sessions, capabilities: the draft has a member of its own. Further kinds are ordinary extensions.
-    ...(names.isStandard ? { serverCapabilities: { sessions: {} } } : { capabilities: {} }),
-    start: (host) => ({
-      api: { revoke },
-      ...serveSessions({ names, sessionOptions, host }),
-      ready: () => pingStores(sessionOptions),
-      close: () => sessionOptions.registry.close(),
-    }),
-  }
-}
+const localOnlyMessage =
+  'sessions() seals sessions with a random key of this process: give the server a `state`, with the same keys at every instance'
 
 /** A key that no session has. */
 const pingKey = 'ping'
 
-async function pingStores({ store, codec, stateCodec }: ResolvedSessionOptions): Promise<boolean> {
-  await Promise.all([store?.get(pingKey), codec.ping?.(), stateCodec.ping?.()])
+// The server pings its own codec.
+async function pingStores({ store, stateCodec }: SessionDefinition): Promise<boolean> {
+  await Promise.all([store?.get(pingKey), stateCodec?.ping?.()])
   return true
 }
 
 function createAccessors<State>(
-  { name, methods }: SessionNames,
-  sessionOptions: ResolvedSessionOptions,
+  definition: SessionDefinition,
   parser: StateParser<State>,
 ): Pick<Sessions<State>, 'of' | 'find' | 'isInSession' | 'when'> {
-  const key = createOpenedSessionKey(name)
-  const findCallSession = (call: CallView): OpenedSession | undefined =>
-    findOpenedSession(call, key, { name, sessionOptions })
+  const findCallSession = (call: CallView): OpenedSession | undefined => findOpenedSession(call, definition)
 
   function findSession(ctx: CallView): Session<State> | undefined {
     const openedSession = findCallSession(ctx)
@@ -158,7 +136,7 @@ function createAccessors<State>(
   }
 
   return {
-    of: (ctx) => findSession(ctx) ?? rejectMissingSession(methods.create),
+    of: (ctx) => findSession(ctx) ?? rejectMissingSession(),
     find: findSession,
     isInSession: (_principal, call) => findCallSession(call) !== undefined,
     when: (test) => (_principal, call) => {
@@ -170,7 +148,9 @@ function createAccessors<State>(
 
 async function revokeSession({ canRevoke, registry, ttlMs }: ResolvedSessionOptions, id: string): Promise<void> {
   if (!canRevoke) {
-    throw new SessionUsageError('revoke() needs a store or a bus that all instances share: give sessions() one')
+    throw new SessionUsageError(
+      'revoke() needs a store or a bus that all instances share: give sessions() a `store`, or createServer a bus',
+    )
   }
   await registry.end(id, ttlMs)
 }
@@ -188,7 +168,7 @@ function createHooks<State>({ onCreate, onDelete }: SessionEvents<State>, parser
   }
 }
 
-function rejectMissingSession(createMethod: string): never {
-  const message = `This needs a session: create one with ${createMethod}, and name it in _meta`
+function rejectMissingSession(): never {
+  const message = `This needs a session: create one with ${sessionMethods.create}, and name it in _meta`
   throw new McpError(errorCodes.invalidParams, message, { data: { reason: 'session' } })
 }

@@ -1,4 +1,4 @@
-import type { Runtime } from '@x/core'
+import { type ChangeBus, type Runtime, runtimeOf } from '@x/core'
 import {
   type Call,
   createCall,
@@ -14,7 +14,7 @@ import { type Context, createServer, type McpServer, type ServerDefinition, type
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { z } from 'zod'
 import { parseSessionMetadata, sessionKey, type SessionMetadata } from '../session-metadata.ts'
-import { sessions as createSessions, type Sessions } from '../server/sessions.ts'
+import { sessions as createSessions, type Sessions, type SessionsApi } from '../server/sessions.ts'
 import type { SessionEvents, SessionOptions } from '../server/session-options.ts'
 
 /** The state of the sessions of these tests. */
@@ -44,8 +44,45 @@ export function createCodec(clock: Pick<Runtime, 'now'>, options: { readonly max
   return sealedState({ keys: [randomKey()], runtime: clock, ...options })
 }
 
+/** The parts of a server that a test replaces for the sessions of one definition. */
+export interface TestHost {
+  readonly codec?: StateCodec | undefined
+  readonly stateCodec?: StateCodec | undefined
+  readonly bus?: ChangeBus | undefined
+  readonly runtime?: Partial<Runtime> | undefined
+  /** Receives the errors that sessions log. */
+  readonly onError?: ((error: unknown, method: string | undefined) => void) | undefined
+}
+
+/** Sessions at a server with another host. */
+export function onHost<State>(defined: Sessions<State>, { codec, bus, runtime, onError }: TestHost): Sessions<State> {
+  const { start } = defined
+  if (start === undefined) throw new Error('sessions begin with their server')
+  return {
+    ...defined,
+    start: (host) =>
+      start({
+        ...host,
+        ...(codec !== undefined && { state: codec }),
+        ...(bus !== undefined && { bus }),
+        runtime: runtimeOf({ ...runtime }),
+        log: onError === undefined ? host.log : ({ err, method }) => onError(err, method),
+      }),
+  }
+}
+
+/** Options of sessions with notes. */
+export type NotesOptions = SessionOptions & SessionEvents<Notes> & TestHost
+
 /** Sessions with notes, and the errors that they reported. */
-export function createNotesSessions(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): {
+export function createNotesSessions({
+  codec,
+  stateCodec,
+  bus,
+  runtime,
+  onError: listener,
+  ...options
+}: NotesOptions = {}): {
   readonly sessions: Sessions<Notes>
   readonly now: ManualClock
   readonly reported: unknown[]
@@ -53,7 +90,9 @@ export function createNotesSessions(options: Partial<SessionOptions> & SessionEv
   const now = createManualClock()
   const reported: unknown[] = []
   const onError = (error: unknown): void => void reported.push(error)
-  const sessions = createSessions({ codec: createCodec(now), state: notesState, runtime: now, onError, ...options })
+  const defined = createSessions({ ...options, state: { ...notesState, codec: stateCodec } })
+  const testHost = { codec: codec ?? createCodec(now), bus, runtime: runtime ?? now, onError: listener ?? onError }
+  const sessions = onHost(defined, testHost)
   return { sessions, now, reported }
 }
 
@@ -75,6 +114,12 @@ export function createTestServer(definition: Partial<ServerDefinition>): McpServ
   return createServer({ name: 'demo', version: '1.0.0', state: false, ...definition })
 }
 
+/** Returns the member that sessions add to a server. */
+export function sessionsOf(server: McpServer): SessionsApi {
+  if ('sessions' in server) return server.sessions as SessionsApi
+  throw new Error('The server has no sessions')
+}
+
 /** A tool that does without a session. */
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 
@@ -85,7 +130,7 @@ export interface NotesServer extends ReturnType<typeof createNotesSessions> {
 }
 
 /** Serves the two tools within sessions. */
-export function createNotesServer(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): NotesServer {
+export function createNotesServer(options: NotesOptions = {}): NotesServer {
   const defined = createNotesSessions(options)
   const tools = [createNoteTool(defined.sessions), greet]
   return {

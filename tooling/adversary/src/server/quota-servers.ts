@@ -1,6 +1,6 @@
 import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
-import { sessions } from '@x/sessions/server'
-import { memoryStore, randomKey, storedState } from '@x/state-codec'
+import { type Sessions, sessions } from '@x/sessions/server'
+import { memoryStore, randomKey, type StateCodec, storedState } from '@x/state-codec'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
@@ -60,7 +60,7 @@ export function createQuotaServers(
       state: storedState({ store: storeOf(), runtime: clock }),
       limits: { calls: quota, streams: quota, tasks: quota },
       extensions: [
-        sessions({ codec: sealedState({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
+        sealSessions(sessions({ store: storeOf() }), sealedState({ keys, runtime: clock })),
         // Nobody works on the tasks: they stay open until they expire.
         tasks({ store: engine, runWorker: false }),
       ],
@@ -80,4 +80,9 @@ export function createQuotaServers(
       shedding: { hardLimit: { running: quota } },
     }),
   }
+}
+
+/** Seals sessions apart from the server's store of states, so that each store has the quota of one kind. */
+function sealSessions(extension: Sessions<null>, state: StateCodec): Sessions<null> {
+  return { ...extension, start: (host) => extension.start?.({ ...host, state }) ?? {} }
 }

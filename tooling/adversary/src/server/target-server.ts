@@ -93,9 +93,7 @@ const once = serverOf('once', {
 
 const account = z.object({ plan: z.string(), credit: z.number(), locked: z.boolean() })
 const trial = { plan: 'trial', credit: 1, locked: true }
-const sessionOptions = { codec: sealedState({ keys, runtime: clock }), runtime: { now: clock.now }, onError: () => {} }
 const accounts = sessionsExtension({
-  ...sessionOptions,
   state: { schema: account, initial: { plan: 'full', credit: 100, locked: false } },
   onCreate: () => trial,
 })
@@ -114,14 +112,16 @@ const openEditor = tool('open', {
 })
 const inSessions = serverOf('sessions', {
   tools: [echo, showAccount, openEditor],
-  state: sealedState({ keys }),
+  state: sealedState({ keys, runtime: clock }),
   extensions: [accounts],
 })
 
 const counts = sessionsExtension({
-  ...sessionOptions,
-  stateCodec: storedState({ store: memoryStore({ maxEntries: storeSize * 10, runtime: clock }), runtime: clock }),
-  state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
+  state: {
+    schema: z.object({ count: z.number() }),
+    initial: { count: 0 },
+    codec: storedState({ store: memoryStore({ maxEntries: storeSize * 10, runtime: clock }), runtime: clock }),
+  },
 })
 const count = tool('count', {
   description: 'Counts its calls in the session',
@@ -131,7 +131,11 @@ const count = tool('count', {
     return String(session.state.count)
   },
 })
-const inStore = serverOf('stored', { tools: [echo, count], state: sealedState({ keys }), extensions: [counts] })
+const inStore = serverOf('stored', {
+  tools: [echo, count],
+  state: sealedState({ keys, runtime: clock }),
+  extensions: [counts],
+})
 
 const { server: guarded, auth, sign } = await createGuardedServer(silent)
 const { server: older, counts: olderCounts } = createOlderServer(silent)

@@ -54,11 +54,8 @@ async function start(): Promise<void> {
   const { store, bus, close } = await openParts()
   const state: StateCodec = KEEPS_STATES === undefined ? sealed : storedState({ store })
   const counting = sessions({
-    codec: sealed,
-    stateCodec: state,
     state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
     ...(KEEPS_STATES !== undefined && { store }),
-    onError: false,
   })
   const count = tool('count', {
     description: 'Adds one to the count of the session',
