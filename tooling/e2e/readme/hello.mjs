@@ -1,4 +1,5 @@
 import { createClient } from '@x/client'
+import { legacy } from '@x/legacy'
 import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
@@ -16,7 +17,9 @@ const greet = tool('greet', {
 // A random key is enough for one instance. Give all instances of a fleet the same key, for example from the
 // environment.
 const state = sealedState({ keys: [randomKey()] })
-const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet] })
+// Most hosts begin with `initialize`, of a revision before 2026-07-28. This extension serves them too.
+const extensions = [legacy()]
+const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet], extensions })
 const http = await serveHttp(server, { port: 3000 })
 
 const connection = connectHttp(http.url)

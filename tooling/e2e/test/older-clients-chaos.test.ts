@@ -39,6 +39,21 @@ function createBarrier(size: number, onAll: () => Promise<void>): (caller: numbe
   }
 }
 
+/** A store that a wave of calls restarts. */
+interface Store {
+  kill(): Promise<void>
+  restart(): Promise<void>
+}
+
+/** Milliseconds in which answers arrive while the store does not run. */
+const storeOutageMs = 300
+
+/** Ends the store. It starts again in the background, when answers have been sent to instances that cannot reach it. */
+async function restartStore({ kill, restart }: Store, background: Promise<void>[]): Promise<void> {
+  await kill()
+  background.push(new Promise((resolve) => setTimeout(resolve, storeOutageMs)).then(restart))
+}
+
 /** Kills or freezes one instance. A frozen one goes on in the background, when its answers have been sent. */
 async function makeTrouble(fleet: LinkedFleet, throwDie: () => number, background: Promise<void>[]): Promise<void> {
   const place = Math.floor(throwDie() * 3)
@@ -50,12 +65,14 @@ async function makeTrouble(fleet: LinkedFleet, throwDie: () => number, backgroun
 async function runWave(
   fleet: LinkedFleet,
   clients: readonly LinkedClient[],
-  { first, throwDie }: Wave,
+  { first, store, throwDie }: Wave,
 ): Promise<JsonObject[]> {
   const background: Promise<void>[] = []
   const size = Math.min(callsAtOnce, count - first)
   const trouble = () => makeTrouble(fleet, throwDie, background)
-  const barriers = [createBarrier(size, trouble), createBarrier(size, trouble)]
+  // In the first wave the store is what fails, between the first and the second answer of each call.
+  const secondTrouble = first === 0 ? () => restartStore(store, background) : trouble
+  const barriers = [createBarrier(size, trouble), createBarrier(size, secondTrouble)]
   const asking = Array.from({ length: size }, async (_, index) => {
     const response = await clientAt(clients, index).call('pair', `call-${first + index}`, async (message) => {
       await barriers[message.endsWith('.1') ? 0 : 1]?.(index)
@@ -78,10 +95,11 @@ function clientAt(clients: readonly LinkedClient[], index: number): LinkedClient
 
 interface Wave {
   readonly first: number
+  readonly store: Store
   readonly throwDie: () => number
 }
 
-async function runChaos(environment: NodeJS.ProcessEnv): Promise<void> {
+async function runChaos(environment: NodeJS.ProcessEnv, store: Store): Promise<void> {
   process.stdout.write(`LINK_CHAOS_SEED=${seed} LINK_CHAOS_COUNT=${count}\n`)
   const effects = join(dirname(program.path), `effects-${Object.keys(environment).join()}`)
   await using fleet = await startLinkedFleet(program.path, { ...environment, EFFECTS: effects })
@@ -89,7 +107,7 @@ async function runChaos(environment: NodeJS.ProcessEnv): Promise<void> {
   const throwDie = randomFrom(seed)
   const worked: JsonObject[] = []
   for (let first = 0; first < count; first += callsAtOnce) {
-    const responses = await runWave(fleet, clients, { first, throwDie })
+    const responses = await runWave(fleet, clients, { first, store, throwDie })
     worked.push(...responses.slice(-1))
     responses.slice(0, -1).forEach((response, index) => {
       const id = `call-${first + index}`
@@ -122,7 +140,7 @@ describeNeeding('redis', 'calls of older clients over instances that are linked 
     async () => {
       const server = await startRedis(redis)
       try {
-        await runChaos({ REDIS_PATH: server.path })
+        await runChaos({ REDIS_PATH: server.path }, server)
       } finally {
         await server.close()
       }
@@ -138,7 +156,7 @@ test(
     const pool = server.pool()
     try {
       await createStateTable(pool)
-      await runChaos({ DATABASE_URL: server.url })
+      await runChaos({ DATABASE_URL: server.url }, server)
     } finally {
       await pool.end()
       await server.close()

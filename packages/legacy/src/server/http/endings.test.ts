@@ -23,15 +23,15 @@ test('a question without an answer in time is cancelled at the client, and the c
   expect(textIn(await events.readMessage())).toBe('{"action":"cancel"}')
 })
 
-test('a cancelled call is not answered, its question is cancelled, and its handler stops [LEG-052]', async () => {
-  let aborted: (() => void) | undefined
-  const stopped = new Promise<void>((resolve) => (aborted = resolve))
+test('a cancelled call is not answered, its question is cancelled, and its handler stops with the reason of the client [LEG-052]', async () => {
+  let aborted: ((reason: unknown) => void) | undefined
+  const stopped = new Promise<unknown>((resolve) => (aborted = resolve))
   const works = tool('works', {
     description: 'Works until it is stopped',
     run: (_, ctx) =>
       new Promise<string>((resolve) =>
         ctx.signal.addEventListener('abort', () => {
-          aborted?.()
+          aborted?.(ctx.signal.reason)
           resolve('stopped')
         }),
       ),
@@ -46,8 +46,9 @@ test('a cancelled call is not answered, its question is cancelled, and its handl
   const working = createToolCall('works')
   const response = client.post(working)
   await client.request('ping')
-  await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: working.id } })
-  await stopped
+  const params = { requestId: working.id, reason: 'The user left' }
+  await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+  expect(await stopped).toMatchObject({ message: 'The user left' })
   expect((await response).json).toBeUndefined()
 })
 
