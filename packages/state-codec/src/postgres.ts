@@ -41,11 +41,11 @@ export interface PostgresStore extends StateStore {
  * Creates a store in a PostgreSQL table, over the application's own pool. {@link stateTableSql} has the table.
  *
  * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
- * who has as much as one may have. Additions that run at the same moment do not see one another: an owner may exceed
+ * whose quota is full. Additions that run at the same moment do not see one another: an owner may exceed
  * the quota by the number of connections. Add an `error` listener to the pool: without one, `pg` ends the process when
  * an idle connection breaks.
  *
- * @throws StateUsageError for an invalid table name, and for a quota that makes no sense.
+ * @throws StateUsageError for an invalid table name, and for an invalid quota.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { timeoutMs = defaultTimeoutMs } = options

@@ -40,9 +40,9 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
  * owner are counted by scripts (`EVAL`), each in time proportional to what has expired.
  *
  * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner
- * who has as much as one may have.
+ * whose quota is full.
  *
- * @throws StateUsageError for a quota that makes no sense.
+ * @throws StateUsageError for an invalid quota.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
@@ -63,7 +63,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 type SendCommand = (args: string[]) => Promise<unknown>
 
-/** The operations that are the same for every owner: the value says whose it is. */
+/** The operations that are the same for every owner: each value contains its owner. */
 function createRedisOperations(send: SendCommand, prefix: string): SharedOperations {
   const readOwnedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
     const entryHead = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
@@ -168,7 +168,7 @@ if redis.call('PTTL', KEYS[2]) < ttl then
 end
 return {${addedReply}}`
 
-// The owner was read before: a value that is another's by now is another value.
+// The owner was read before. A value of another owner was added since, and stays.
 const ownerGuardLua = `if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return {0} end`
 
 const deleteScript = `
@@ -197,7 +197,7 @@ const ownerMark = '\u0000'
 /** Two marks, a digest of 43 characters, a colon and a size. */
 const maxOwnerPrefixLength = 64
 
-/** Writes the owner before a value. A value without one stays as it is, unless it would read as one with an owner. */
+/** Writes the owner before a value. A value without an owner changes only if its text looks like one with an owner. */
 function prependOwner(owner: string, value: string): string {
   return owner === '' && !value.startsWith(ownerMark) ? value : `${ownerMark}${owner}${ownerMark}${value}`
 }

@@ -26,7 +26,7 @@ export type StateErrorCode =
   | 'missing'
   /** The store is full or cannot be reached. */
   | 'unavailable'
-  /** The owner has as much in the store as one owner may have. `quota` names the kind. */
+  /** The owner's quota in the store is full. `quota` names its kind. */
   | 'quota'
 
 /** The quota that an owner has reached. */
@@ -55,8 +55,7 @@ export class StateError extends Error {
   /** A description of the failure without the token, the value or a key. */
   readonly detail: string
   /**
-   * Time until another attempt makes sense, in milliseconds, where that is known: of a store or an owner's share that
-   * is full.
+   * Milliseconds until another attempt may succeed, where that is known: for a full store, or a full quota of an owner.
    */
   readonly retryAfterMs: number | undefined
   /** The quota that was reached, with the code `quota`. */

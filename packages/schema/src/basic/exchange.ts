@@ -7,8 +7,8 @@ import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
  * A server has an exchange, a client uses one, a transport carries one over bytes. A {@link Middleware} wraps one.
  *
  * Protocol errors are answered, never thrown. The promise rejects for local reasons alone: with `call.signal.reason`
- * when the call was cancelled, or with the transport's own error when no answer could be had. Who cancels a call stops
- * waiting for it: an exchange may still be at work, and what it then answers is dropped.
+ * when the call was cancelled, or with the transport's own error when no answer arrived. A caller that cancels a call
+ * stops waiting: the exchange may still run, and its late answer is dropped.
  */
 export type Exchange = (request: RpcRequest, call: Call) => Promise<RpcResponse>
 
@@ -17,13 +17,13 @@ export type Middleware = (next: Exchange) => Exchange
 
 /** The data that accompanies a request and is not in its body. */
 export interface Call {
-  /** Aborts when the caller no longer wants the answer. The only way to cancel. */
+  /** Aborts when the caller no longer wants the answer. A call is cancelled in no other way. */
   readonly signal: AbortSignal
   /** The caller, as the transport authenticated it. */
   readonly principal?: Principal | undefined
   /** Values of transports, middleware and extensions, by typed keys. */
   readonly context: CallContext
-  /** Takes a message about this request while it runs. After the response it does nothing. */
+  /** Sends a notification about this request to the caller. Does nothing after the response. */
   notify(message: RpcNotification): void
 }
 
@@ -57,7 +57,7 @@ export function contextKey<T>(name: string): ContextKey<T> {
   return { id: Symbol.for(`x.context ${name}`) }
 }
 
-/** The context without a value. */
+/** The context that has no values. */
 export const emptyContext: CallContext = { get: () => undefined }
 
 /**
@@ -65,27 +65,27 @@ export const emptyContext: CallContext = { get: () => undefined }
  * store is never handed off by itself, and each key of its questions is used once in its life.
  */
 export interface JournalStore {
-  /** The journal as it was when this run of the call began: a beginning and every entry after it, in one object. */
+  /** The journal when this run of the call began, with every entry of earlier runs. */
   readonly journal: JsonObject
   /** The answers so far, by the keys of `inputRequests`. */
   readonly responses: JsonObject
-  /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
+  /** Adds an entry. It becomes durable with the next `commit`, or together with the result of the call. */
   append(entry: JournalEntry): void
   /**
-   * Keeps what was noted, or undefined when nothing was. Work that was done is safe when it resolves, and nothing may
-   * be done for the call any more when it rejects: another process has taken it over, or it is to stop.
+   * Makes the added entries durable. Returns undefined when there are none. After a rejection the handler must not
+   * continue the call: another process has taken it over, or it has to stop.
    */
   commit(): Promise<void> | undefined
 }
 
 /**
- * One change of a journal: a member of it or, with a key, a member of a member. A later one takes an earlier one's
- * place.
+ * One change of a journal: the new value of a member or, with a key, of a key within that member. A later entry
+ * replaces an earlier one of the same place.
  */
 export interface JournalEntry {
   readonly member: string
   readonly key?: string | undefined
-  /** Undefined takes the member away. */
+  /** The new value. Undefined removes the member. */
   readonly value: JsonValue | undefined
 }
 
@@ -94,12 +94,12 @@ export interface BackgroundRunner {
   /** True when the caller accepts an answer other than the result of the call. */
   readonly accepted: boolean
   /**
-   * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer
-   * now. Rejects with the McpError that the caller is to see, as when it is not `accepted`.
+   * Continues the call in the background, with its journal so far. Resolves with the answer to the caller once the
+   * journal is durable. Rejects with the `McpError` for the caller, as when `accepted` is false.
    *
-   * `id` names the call, its caller and its answers, where its client gave it an idempotency key: what is taken over
-   * once is not taken over again, and the answer is the same. `context` is that of the handler's call, with the parts
-   * that have to be recorded.
+   * `id` names the call, its caller and its answers, where the client gave an idempotency key: a second call with this
+   * id gets the answer of the first, and runs nothing. `context` is the context of the handler's call, with the parts
+   * to record.
    */
   begin(journal: JsonObject, id?: string, context?: CallContext): Promise<JsonObject>
 }
@@ -112,14 +112,14 @@ export interface HeaderParams {
 
 /**
  * The `Mcp-*` headers of a request by their whole names, case-insensitively where they came over HTTP, and a way to
- * have some beside its answer. A `Map` is one without that.
+ * add headers to the response. A `Map` is such an object without that way.
  */
 export interface CallHeaders {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
   /**
-   * Repeats something of the answer in a header of it, for those on the way who do not read the body. Without effect
-   * once the head of the answer has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for
+   * Adds a header to the response, for proxies that do not read the body. Has no effect once the head of the response
+   * has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for
    * a value that is not visible ASCII.
    */
   setResponseHeader?(name: string, value: string): void
@@ -135,7 +135,7 @@ export interface Principal {
   readonly client?: string | undefined
   /** The scopes granted to the caller. */
   readonly scopes?: readonly string[] | undefined
-  /** When what proves the caller ends, in milliseconds since 1970. Responses that last are ended then. */
+  /** The expiry of the caller's credential, in milliseconds since 1970. Open streams end at that time. */
   readonly expiresAt?: number | undefined
   /** Other facts that the transport knows of the caller. Never sent anywhere. */
   readonly claims?: JsonObject | undefined

@@ -40,7 +40,7 @@ const modernErrorCodes: ReadonlySet<number> = new Set([
   errorCodes.missingRequiredClientCapability,
 ])
 
-/** A `server/discover` of a client that declares nothing of itself. */
+/** A `server/discover` request without client info and capabilities. */
 export const discoverProbe: RpcRequest = {
   jsonrpc: '2.0',
   id: 0,
@@ -55,7 +55,7 @@ export const discoverProbe: RpcRequest = {
 export function supportsDiscover(response: RpcResponse): boolean {
   if ('result' in response) return Array.isArray(response.result['supportedVersions'])
   const { code, data } = response.error
-  // An overloaded or stopping server says so before it looks at the request.
+  // An overloaded or stopping server rejects a request before it reads the method.
   return modernErrorCodes.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
 }
 

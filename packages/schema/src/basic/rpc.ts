@@ -73,7 +73,7 @@ export type RpcResponse = RpcResult | RpcError
 
 /** The `state` of a server's request and of its response (SEP-1685). Revisions before 2026-07-28 alone. */
 export interface EchoedState {
-  /** Meaningful to the server alone: a client returns it as it came, and none where none came. */
+  /** Opaque to the client, which returns it unchanged. Absent in a response to a request without state. */
   readonly state?: string | JsonObject
 }
 

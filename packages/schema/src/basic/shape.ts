@@ -8,7 +8,7 @@ import { type Check, prefixFailurePath, typeFailure } from './failure.ts'
  */
 export type CheckDepth = 'deep' | 'shallow'
 
-/** The kinds of values without parts. */
+/** The kinds of values that have no members or items. */
 export type LeafKind =
   | 'string'
   | 'boolean'
@@ -50,7 +50,7 @@ export type Shape<T> = Description & { readonly typeBrand?: (value: T) => T }
 /** A description of a part of `T`, for types whose members overlap with others. */
 export type DescriptionOf<T> = Description & { readonly typeBrand?: (value: never) => T }
 
-/** The keys that an open type names. */
+/** The declared keys of a type that also has an index signature. */
 export type NamedKeys<T> = keyof { readonly [K in keyof T as string extends K ? never : K]: T[K] }
 
 /** Derives the check of a wire type from its shape. */
@@ -112,14 +112,14 @@ const arrayCheck: Check = (value) => (Array.isArray(value) ? undefined : typeFai
  */
 export const jsonValue: Shape<JsonValue> = describeLeaf('jsonValue', jsonCheck, () => undefined)
 
-/** An object of JSON values, which a shallow check does not check. */
+/** An object of JSON values. A shallow check does not look at the values. */
 export const jsonObject: Shape<JsonObject> = describeLeaf(
   'jsonObject',
   (value) => objectCheck(value) ?? jsonCheck(value),
   objectCheck,
 )
 
-/** An array of JSON values, which a shallow check does not check. */
+/** An array of JSON values. A shallow check does not look at the values. */
 export const jsonArray: Shape<JsonArray> = describeLeaf(
   'jsonArray',
   (value) => arrayCheck(value) ?? jsonCheck(value),
@@ -199,7 +199,7 @@ export function looseShape<T extends object>(
   return describeObject(members, true)
 }
 
-/** Describes an object whose members no type is compared with. Others are JSON values when it is open. */
+/** Describes an object without a type to compare its members with. Other members are JSON values when it is open. */
 export function describeObject(members: Descriptions, isOpen = false): Description {
   return {
     kind: 'object',
@@ -266,8 +266,8 @@ export function unionByMember<T, K extends keyof T & string>(
 export type SelectedVariant<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
 
 /**
- * A union of any types. `guessMemberIndex` returns the index of the member that a value resembles: it affects the speed and the
- * failure, never the verdict.
+ * A union of any types. `guessMemberIndex` returns the index of the member that a value resembles: it affects the speed
+ * and the failure, never the verdict.
  */
 export function union<const T extends readonly unknown[]>(
   of: { readonly [I in keyof T]: Shape<T[I]> },
@@ -283,7 +283,7 @@ export function union<const T extends readonly unknown[]>(
         const failure = checks[guessMemberIndex(value)]?.(value)
         if (failure === undefined || checks.some((check) => check(value) === undefined)) return undefined
         if (failure.path !== '') return failure
-        // A failure inside a value is of the member that the value resembles.
+        // The failure is reported for the member that the value resembles.
         return checks.map((check) => check(value)).find((other) => other?.path !== '') ?? failure
       }
     },

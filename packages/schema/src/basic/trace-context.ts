@@ -3,7 +3,7 @@ import type { JsonObject } from '@x/core'
 /** The W3C Trace Context and W3C Baggage of a `_meta` (basic/index, OpenTelemetry trace context). */
 export interface TraceContext {
   readonly traceparent?: string | undefined
-  /** Has no meaning without a `traceparent`, and is left out without one. */
+  /** The `tracestate`. Absent without a `traceparent`. */
   readonly tracestate?: string | undefined
   readonly baggage?: string | undefined
 }

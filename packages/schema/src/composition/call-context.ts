@@ -13,8 +13,8 @@ import {
 import type { Root } from '../client/roots.ts'
 
 /**
- * Returns the same call with one more value in its context. The call itself does not change, so that a middleware
- * further out does not see the value.
+ * Returns the same call with one more value in its context. The call itself does not change, so that an outer
+ * middleware does not see the value.
  *
  * @example
  * const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey, tenantOf(call.principal)))
@@ -25,7 +25,7 @@ export function withContext<T>(call: Call, key: ContextKey<T>, value: T): Call {
   return withSignalOf({ principal, context, notify }, call)
 }
 
-/** Returns the same call with another function that takes its notifications. */
+/** Returns the same call with another receiver of its notifications. */
 export function withNotify(call: Call, notify: Call['notify']): Call {
   const { principal, context } = call
   return withSignalOf({ principal, context, notify }, call)
@@ -73,23 +73,23 @@ export const journalKey = contextKey<JournalStore>('x/journal')
 /** Continues the call in the background, without a caller that waits. Set where calls may become tasks. */
 export const backgroundKey = contextKey<BackgroundRunner>('x/background')
 
-/** A part of a call that its task needs: recorded when the task is created, and there again in each of its runs. */
+/** A part of a call that its task needs. It is recorded with the task, and restored in each run of the task. */
 export interface RecordedPart {
   readonly value: JsonObject
   /** Members that are recorded only where they can be sealed. */
   readonly secret: JsonObject
 }
 
-/** The parts of a call by name, each as a function, because they may change until the task is created. */
+/** The parts of a call to record, by name. Each is a function, because a part may change until the task is created. */
 export const recordedPartsKey = contextKey<Readonly<Record<string, () => RecordedPart>>>('x/recorded-parts')
 
 /**
- * Returns true when an extension adds to the result of the call, such as the new state of a session: the stored result
- * alone would be no answer to the same call.
+ * Returns true when an extension adds to the result of the call, such as the new state of a session: a stored result
+ * alone must then not answer a repeated call.
  */
 export const extendsResultKey = contextKey<() => boolean>('x/extends-result')
 
-/** The recorded parts in a run of a task, with what was sealed. */
+/** The restored parts of a call in a run of its task, by name, with their sealed members. */
 export const restoredPartsKey = contextKey<Readonly<Record<string, JsonObject>>>('x/restored-parts')
 
 /**
@@ -107,8 +107,8 @@ export const callHeadersKey = contextKey<CallHeaders>('x/call-headers')
 export const canHandOffKey = contextKey<boolean>('x/can-hand-off')
 
 /**
- * Reports back-pressure: undefined while the peer takes what it is sent, otherwise a promise that resolves when it has
- * caught up or has gone. Set on calls that last.
+ * Returns undefined while the peer reads fast enough. Otherwise returns a promise that resolves when the peer has read
+ * the queued messages or has disconnected. Set on long-lived calls.
  */
 export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/back-pressure')
 
@@ -123,8 +123,8 @@ export interface CallingClient {
   /** Lists the roots that the client's program gave, undefined where it gave none. */
   readonly listRoots?: (() => Promise<readonly Root[]>) | undefined
   /**
-   * Calls back when the client gives a call up whose questions came with this `requestState`. The returned function
-   * ends that.
+   * Calls back when the client abandons the call whose questions had this `requestState`. The returned function
+   * removes the callback.
    */
   onRoundAbandoned(requestState: string, run: (reason: unknown) => void): () => void
 }
@@ -136,8 +136,8 @@ export const callingClientKey = contextKey<CallingClient>('x/calling-client')
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
 
 /**
- * Returns the same call with one more `Mcp-*` header beside its request, for a middleware of a client that repeats
- * something there. Transports without headers have no use for it.
+ * Returns the same call with one more `Mcp-*` header beside its request, for a middleware of a client.
+ * Transports without headers ignore it.
  */
 export function withHeader(call: Call, name: string, value: string): Call {
   const headers = new Map<string, string>()

@@ -12,7 +12,7 @@ const principalKeys = new WeakMap<Principal, string>()
 /**
  * Returns the key by which quotas count a caller: its principal (issuer, subject and client), else the address under
  * `clientAddressKey`. Callers without a principal who share an address share a key, and so do all addresses of one IPv6
- * network of 64 bits, which one customer of a provider has whole (RFC 6177).
+ * network of 64 bits, because a provider gives such a network to one customer (RFC 6177).
  */
 export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
   if (principal !== undefined) return principalKeys.get(principal) ?? principalKeyOf(principal)
@@ -20,7 +20,7 @@ export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'co
   return address === undefined ? localCallerKey : normalizeAddress(address)
 }
 
-// A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.
+// The key of a principal begins with a bracket, and that of an address never does: no address can use its quota.
 function principalKeyOf(principal: Principal): string {
   const key = JSON.stringify(principalIdentityOf(principal))
   principalKeys.set(principal, key)
@@ -58,9 +58,9 @@ export interface ReachedQuota {
   /** The kind of the ledger that is bounded, such as `streams`. */
   readonly limit: string
   readonly max: number
-  /** Time until another attempt makes sense, in milliseconds, undefined when nothing changes by waiting. */
+  /** Milliseconds until another attempt may succeed. Undefined where waiting changes nothing. */
   readonly retryAfterMs: number | undefined
-  /** Another remedy than to wait, such as `end a subscription`. */
+  /** The remedy where waiting does not help, such as `end a subscription`. */
   readonly advice?: string | undefined
 }
 
@@ -68,7 +68,7 @@ export interface ReachedQuota {
 export const quotaReason = 'quota'
 
 /**
- * Makes the error of a caller who has as much as one caller may have. Its message and its `data` name the limit and the
+ * Creates the error for a caller whose quota is full. Its message and its `data` name the limit and the
  * time after which the caller may try again.
  */
 export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): McpError {

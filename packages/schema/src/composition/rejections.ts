@@ -5,7 +5,7 @@ import { quotaError } from './quota.ts'
 /** The `data.reason` of the error when a limit that all callers share is reached. HTTP answers it with 503. */
 const overloadedReason = 'overloaded'
 
-/** Returns the error that the peer sees for a bound of the ledger: that of its own share, or that of all callers. */
+/** Returns the error for a reached bound of the ledger: the caller's own share, or the total of all callers. */
 export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: LimitError): McpError {
   if (scope === 'caller') return quotaError({ limit: kind, max, retryAfterMs, advice })
   const message = `The server has reached its limit of ${kind} for all callers: try again in ${retryAfterMs} ms`
@@ -16,22 +16,22 @@ export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: Limi
 /** The `data.reason` of an error about a part of the server that cannot be reached. HTTP answers it with 503. */
 const unavailableReason = 'unavailable'
 
-/** Milliseconds after which a request makes sense again: most stores and issuers are back within a second or two. */
+/** Milliseconds until the next attempt: most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 
 /** The parts of an `unavailable` error. */
 export interface Unavailability {
-  /** True when the handler of the call had begun. A client may send again what had not. */
+  /** True when the handler of the call had begun. A client may send a call again whose handler had not. */
   readonly begun: boolean
-  /** Milliseconds after which another attempt makes sense. Default: 1,000. */
+  /** Milliseconds until the next attempt. Default: 1,000. */
   readonly retryAfterMs?: number | undefined
   /** The failure, for the operator alone. */
   readonly cause?: unknown
 }
 
 /**
- * Returns the error of a request that a store, bus, issuer or engine keeps from being served now. Its text names none
- * of them. Its `data` says whether the handler had begun, and when to try again.
+ * Returns the error of a request that cannot be served now, because a store, bus, issuer or engine is unreachable. Its
+ * text does not name that part. Its `data` says whether the handler had begun, and when to try again.
  */
 export function unavailableError({ begun, retryAfterMs = unavailableRetryMs, cause }: Unavailability): McpError {
   const state = begun ? 'had begun this request' : 'has not begun this request'

@@ -9,7 +9,7 @@ declare const apiType: unique symbol
 
 /**
  * Adds methods, capabilities, middleware or protocol adapters to a server. A plain value, given to `createServer` in
- * its list of `extensions`. `start` makes what one server needs of it.
+ * its list of `extensions`. `start` creates the parts of one server.
  *
  * @example
  * const pings: ServerExtension<'pings', { count(): number }> = {
@@ -25,7 +25,7 @@ declare const apiType: unique symbol
  * }
  */
 export interface ServerExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
-  /** Keeps a client's extension out of a server's list. */
+  /** Distinguishes the extension of a server from that of a client, so that the compiler rejects the wrong one. */
   readonly side: 'server'
   /** The member that it adds to the server (`tasks`: `server.tasks`). A name that is in use is a `DefinitionError`. */
   readonly name: Name
@@ -39,7 +39,7 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   readonly notifications?: readonly string[] | undefined
   /** Wraps every call. That of an extension with `needsPrincipal` is outside those of all others. */
   readonly middleware?: Middleware | undefined
-  /** The reason why a server with this extension may be reached from this machine only. */
+  /** The reason why only this machine may reach a server with this extension. Undefined where others may. */
   readonly localOnly?: string | undefined
   /**
    * True when the extension decides by the principal: transports then listen beyond loopback only with `auth`.
@@ -57,11 +57,11 @@ export interface ExtensionHost {
    * was authorized before.
    */
   readonly innerExchange: Exchange
-  /** The server as its callers have it. */
+  /** The exchange that callers of the server reach, with all middleware and authorization. */
   readonly exchange: Exchange
   readonly info: Implementation
   readonly runtime: Runtime
-  /** Counts what the extension keeps for a caller. The server's other parts count on it too. */
+  /** The ledger of the server, for everything that the extension keeps for a caller. */
   readonly ledger: Ledger
   /**
    * The codec that the author gave to the server, undefined where the server has a random key or none, so that no other
@@ -91,7 +91,7 @@ export interface HostStateCodec {
 export interface ExtensionInstance<Api extends object | undefined = object | undefined> {
   /** The member of the server that has the extension's name. Default: none. */
   readonly api?: Api
-  /** The reason why this server may be reached from this machine only, where that depends on the server. */
+  /** The reason why only this machine may reach this server, for an extension whose reason depends on the server. */
   readonly localOnly?: string | undefined
   /** Methods that the extension serves. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
@@ -109,7 +109,7 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
    * Returns true when the dependencies of the extension can be reached. A rejection counts as false and is reported.
    */
   ready?(): boolean | Promise<boolean>
-  /** Announces a stop. Returns the function that takes it back. */
+  /** Announces a stop. Returns the function that withdraws the announcement. */
   drain?(): Undrain
   /** Ends what the extension opened. */
   close?(options: { readonly graceMs: number }): Promise<void>
@@ -130,7 +130,7 @@ export type ServerApis<Extensions extends readonly ServerExtension[]> = {
     : never]: E extends ServerExtension<string, infer Api> ? Api : never
 }
 
-/** The name of an extension, if its type says which. A list of unknown extensions adds no members. */
+/** The name of an extension, where its type is a literal. A name of the type `string` adds no member. */
 export type LiteralName<Name extends string> = string extends Name ? never : Name
 
 /** The types of one tool: the arguments that a caller writes, and the structured content that a caller reads. */

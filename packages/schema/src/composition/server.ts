@@ -11,7 +11,7 @@ export type ListKind = 'tools' | 'prompts' | 'resources'
 export interface ServerLoad {
   /** True when balancers should send calls here: neither draining nor overloaded. */
   readonly ready: boolean
-  /** True when the server was told to stop. */
+  /** True after a stop was announced. */
   readonly draining: boolean
   /** Handlers that run now. */
   readonly running: number
@@ -19,7 +19,7 @@ export interface ServerLoad {
   readonly unavailable: readonly string[]
 }
 
-/** Takes a `drain()` back, for a server that continues elsewhere, as on another port. Calling it again does nothing. */
+/** Withdraws a `drain()`, for a server that continues on another port. A second call does nothing. */
 export type Undrain = () => void
 
 /** Options of announcing a stop. */
@@ -63,7 +63,7 @@ export interface Server extends AsyncResource {
   readonly localOnly: string | undefined
   /** True when calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
   readonly needsPrincipal: boolean
-  /** Resolves with whether the server and what it depends on can serve calls now. Asked by `/readyz`. Never rejects. */
+  /** Resolves with true when the server and its dependencies can serve calls now. `/readyz` calls it. Never rejects. */
   ready(): Promise<boolean>
   /** Notifies subscribers, at every instance, that a list has changed. Rejects when the change bus fails. */
   notifyListChanged(kind: ListKind): Promise<void>
@@ -74,12 +74,12 @@ export interface Server extends AsyncResource {
   /**
    * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or
    * checkpoint. A call that was handed off several times leaves later, and one near ten hand-offs stays, because
-   * clients accept few results that are not final. Returns the function that takes the announcement back.
+   * clients accept few results that are not final. Returns the function that withdraws the announcement.
    */
   drain(options?: DrainOptions): Undrain
   /**
    * Ends what the server opened: running tasks are released for other instances, subscriptions end, engines, buses and
-   * pools close. Calling it again returns the same promise. Transports do it when they stop.
+   * pools close. A second call returns the same promise. Transports call it when they stop.
    */
   close(options?: CloseOptions): Promise<void>
   /**
@@ -169,13 +169,13 @@ export interface Connection extends AsyncResource {
    * over it caches only in a partition that its user names. Absent: one principal.
    */
   readonly canMixPrincipals?: boolean | undefined
-  /** Aborts with {@link close}, for code that would otherwise try again. */
+  /** Aborts on {@link close}, so that code stops its retries. */
   readonly closed: AbortSignal
-  /** Rejects what is under way, and frees what the connection holds. */
+  /** Rejects the pending requests, and releases the sockets or the process. */
   close(): Promise<void>
 }
 
-/** The part of a connection that a client needs. What is absent never ends and holds nothing. */
+/** The part of a connection that a client needs. Without `closed` and `close` it stays open and holds no resources. */
 export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals'> &
   Partial<Pick<Connection, 'closed' | 'close'>>
 

@@ -7,9 +7,9 @@ import type { ParseBounds } from '../messages/scan-text.ts'
  * Protocol revisions that a server accepts beside this one. A transport asks its adapter before it rejects a request.
  */
 export interface ProtocolAdapters {
-  /** Asked by transports over HTTP. */
+  /** The adapter for transports over HTTP. */
   readonly http?: HttpProtocolAdapter | undefined
-  /** Asked by transports over a pair of streams, such as stdio. */
+  /** The adapter for transports over a pair of streams, such as stdio. */
   readonly stream?: StreamProtocolAdapter | undefined
 }
 
@@ -29,7 +29,7 @@ export interface HttpProtocolAdapter {
   readonly methods: readonly string[]
   /** Response headers that pages may read, for CORS. */
   readonly exposedHeaders: readonly string[]
-  /** Returns whether the adapter may handle the request. Called for every request, so it reads at most one header. */
+  /** Returns true if the adapter may handle the request. Runs for every request, so it reads at most one header. */
   matches(head: RequestHead): boolean
   /** Handles the request, or returns false: the transport then handles (and rejects) it as one of this revision. */
   handle(request: HttpRequestView): boolean | Promise<boolean>
@@ -58,25 +58,25 @@ export interface HttpErrorHead {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The limits of a transport that an adapter keeps to. */
+/** The limits of a transport, which its adapter observes too. */
 export interface HttpLimits {
   /** Bounds of a message. */
   readonly bounds: ParseBounds
-  /** Milliseconds that a handler may run. Infinity is no limit. */
+  /** The time limit of a handler in milliseconds. `Infinity` means none. */
   readonly timeoutMs: number
-  /** Milliseconds without a byte after which a call becomes a stream. Infinity is never. */
+  /** Milliseconds without a byte after which a response becomes a stream. `Infinity` means never. */
   readonly keepAliveMs: number
   /** Bytes that may wait for a slow reader. */
   readonly maxQueuedBytes: number
-  /** Runs a function once after so many milliseconds. The returned function cancels that. */
+  /** Runs a function once after a delay in milliseconds. The returned function cancels the timer. */
   schedule(run: () => void, ms: number): () => void
   /** Reports a failure whose cause the peer must not see. */
   onError(error: unknown): void
 }
 
 /**
- * The response to one HTTP request: `send` once, or `open`, any number of `write`, and `end`. After its end nothing has
- * an effect.
+ * The response to one HTTP request: `send` once, or `open`, any number of `write`, and `end`. Calls after its end have
+ * no effect.
  */
 export interface HttpReply {
   /** Sends a whole response. `headers` is flat: name, value, name, value. `body` is JSON. */
@@ -118,11 +118,11 @@ export interface StreamPeer {
 
 /** An adapter's part in one pair of streams. */
 export interface StreamConnection {
-  /** Returns what serves the request, or undefined for one of this revision. */
+  /** Returns the handler of the request, or undefined for a request of this revision. */
   handlerFor(request: RpcRequest): StreamHandler | undefined
-  /** Receives every response and notification of the peer, and ignores those that are not for it. */
+  /** Receives every response and notification of the peer, and ignores those of this revision. */
   receive(message: RpcResponse | RpcNotification): void
-  /** Ends what the connection holds. */
+  /** Releases the resources of the connection. */
   close(): void
 }
 

@@ -34,9 +34,9 @@ export async function runStoreOperation<T>(
 export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
   /** Reads a key that no value has. Rejects when the store cannot be reached. */
   ping(): Promise<void>
-  /** True when `expire` does something. */
+  /** True when the store has an `expire`. */
   readonly canExpire: boolean
-  /** Returns the store for one owner, or the whole of it where there is no owner or the store knows none. */
+  /** Returns the store of one owner, or the whole store where there is no owner or the store has no `forOwner`. */
   forOwner(owner: string | undefined): GuardedStore
 }
 

@@ -36,14 +36,14 @@ interface OwnerUsage {
   earliestExpiry: number
 }
 
-/** The share of the store that one owner may hold when no option says otherwise. */
+/** The default share of the store that one owner may hold. */
 const ownerLimitFraction = 1 / 10
 
 const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 
 /**
  * Creates a store in this process, for one instance and for tests. A full store throws `unavailable` and evicts
- * nothing: an evicted single use could be used again. An owner who has as much as one may have gets `quota`. The
+ * nothing: an evicted single use could be used again. An owner whose quota is full gets `quota`. The
  * error's `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
@@ -163,8 +163,8 @@ class MemoryStorage {
   }
 
   /**
-   * Returns when the first value of an owner expires. An owner who is refused again and again costs no search each
-   * time.
+   * Returns the time of the first expiry of an owner's values. The time is cached, so that repeated refusals of one
+   * owner cost no search.
    */
   #findEarliestExpiry(owner: string, now: number): number {
     const ownerUsage = this.#usageByOwner.get(owner)
@@ -182,6 +182,6 @@ const emptyUsage: StorageUsage = { entryCount: 0, characterCount: 0 }
 
 interface StoreLimit {
   readonly reachedLimit: ReachedLimit
-  /** Undefined where the whole store is full. */
+  /** The owner. Undefined where the whole store is full. */
   readonly owner: string | undefined
 }

@@ -152,7 +152,7 @@ async function trySealState(
   }
 }
 
-/** The handle in a token that is replaced: a state that travels needs no deletion. */
+/** Returns the handle in a replaced token. A token without a handle has no value in the store to delete. */
 function parseHandle(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }

@@ -6,7 +6,7 @@ import type { StateErrorCode } from '../state-error.ts'
  */
 export type MigrationPhase = 'store' | 'dual' | 'state-first' | 'state'
 
-/** An event that an operator may want to see before the next phase. It never contains a token or a value. */
+/** An event that an operator considers before the next phase. It never contains a token or a value. */
 export interface MigrationEvent {
   /**
    * `mismatch`: state and store gave different results. `fallback`: the state did not open, and the store did.
@@ -16,7 +16,7 @@ export interface MigrationEvent {
   readonly type: 'mismatch' | 'fallback' | 'unsealable' | 'store_failed' | 'handle_only'
   readonly phase: MigrationPhase
   readonly purpose: string
-  /** The reason why the state did not open, if so. */
+  /** The reason why the state did not open. */
   readonly code?: StateErrorCode | undefined
   readonly cause?: unknown
 }

@@ -11,19 +11,19 @@ export interface OwnerQuotaOptions {
   readonly maxCharactersPerOwner?: number | undefined
 }
 
-/** Amount that an owner holds, or may hold. */
+/** The amount that an owner holds or may hold. */
 export interface StorageUsage {
   readonly entryCount: number
   readonly characterCount: number
 }
 
-/** Limit that a value does not fit into. */
+/** The limit that a value exceeds. */
 export interface ReachedLimit {
   /** The option that sets the limit. */
   readonly name: 'maxEntries' | 'maxCharacters'
   readonly max: number
   readonly usageText: string
-  /** True of a value that is larger than the whole limit, and never fits. */
+  /** True for a value that is larger than the whole limit, and never fits. */
   readonly isTooLarge: boolean
 }
 
@@ -32,7 +32,7 @@ const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const s
 
 const defaultQuota = { maxEntriesPerOwner: ledgerBounds.states.perCaller, maxCharactersPerOwner: 8 * 1024 * 1024 }
 
-/** Fills in defaults. Throws {@link StateUsageError} for a number that makes no sense. */
+/** Fills in defaults. Throws {@link StateUsageError} for an invalid number. */
 export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
   const requireLimit = (name: keyof typeof defaultQuota): number => {
     const value = options[name] ?? defaultQuota[name]
@@ -78,7 +78,7 @@ export function createOwnerStore(
   }
 }
 
-/** Returns the limit that a value of some size does not fit into. */
+/** Returns the limit that a value exceeds, or undefined. */
 export function findReachedLimit(
   usage: StorageUsage,
   maxUsage: StorageUsage,
@@ -93,7 +93,7 @@ export function findReachedLimit(
   return { name: 'maxCharacters', max: maxUsage.characterCount, usageText, isTooLarge }
 }
 
-/** Makes the error of an owner who holds as much of a store as one owner may hold. */
+/** Creates the error for an owner whose quota is full. */
 export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
   const { name, max } = reachedLimit
   const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: `${name}PerOwner` }, soonestExpiryMs)
