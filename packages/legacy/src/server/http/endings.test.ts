@@ -1,3 +1,4 @@
+import { createGate } from '@tooling/vitest/gate'
 import type { JsonObject } from '@x/schema'
 import { tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
@@ -24,17 +25,18 @@ test('a question without an answer in time is cancelled at the client, and the c
 })
 
 test('a cancelled call is not answered, its question is cancelled, and its handler stops with the reason of the client [LEG-052]', async () => {
-  let aborted: ((reason: unknown) => void) | undefined
-  const stopped = new Promise<unknown>((resolve) => (aborted = resolve))
+  const started = createGate()
+  let stopped: unknown
   const works = tool('works', {
     description: 'Works until it is stopped',
     run: (_, ctx) =>
-      new Promise<string>((resolve) =>
+      new Promise<string>((resolve) => {
         ctx.signal.addEventListener('abort', () => {
-          aborted?.(ctx.signal.reason)
+          stopped = ctx.signal.reason
           resolve('stopped')
-        }),
-      ),
+        })
+        started.open()
+      }),
   })
   const client = await connectScriptedClient({ tools: [greetTool, works] })
   const asking = createToolCall('greet')
@@ -45,11 +47,11 @@ test('a cancelled call is not answered, its question is cancelled, and its handl
   expect(await events.readMessage()).toBeUndefined()
   const working = createToolCall('works')
   const response = client.post(working)
-  await client.request('ping')
+  await started.opened
   const params = { requestId: working.id, reason: 'The user left' }
   await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
-  expect(await stopped).toMatchObject({ message: 'The user left' })
   expect((await response).json).toBeUndefined()
+  expect(stopped).toMatchObject({ message: 'The user left' })
 })
 
 test('a cancellation that comes too late changes nothing [LEG-053]', async () => {
