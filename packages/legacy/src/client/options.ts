@@ -34,7 +34,7 @@ export interface AnyConnection extends AsyncResource {
   readonly canMixPrincipals: boolean
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
-  /** The server that was found, undefined before the first call, and until a call has succeeded in finding it. */
+  /** The detected server, undefined until a request has detected it. */
   readonly peer: ServerPeer | undefined
   /** The process of a server that is a command, from the first call on. */
   readonly process: ProcessView | undefined
@@ -95,13 +95,14 @@ export interface ProcessEnd {
 /** The options of {@link connectAny}. */
 export interface ConnectAnyOptions {
   /**
-   * The revisions that the server speaks. `'probe'`, the default, detects them with `server/discover` (basic/versioning).
+   * The era of the server: `'modern'` for 2026-07-28, `'legacy'` for older revisions. `'probe'`, the default, detects
+   * the era with `server/discover` (basic/versioning).
    */
   readonly era?: 'probe' | 'modern' | 'legacy' | undefined
   /** Stores the detected revisions. Default: for as long as the connection lives. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**
-   * Time that this side has to answer a question of the server, in milliseconds. Then the question is refused. Default
+   * Time that the client has to answer a question of the server, in milliseconds. Then the call is cancelled. Default
    * 10 minutes.
    */
   readonly answerTimeoutMs?: number | undefined
@@ -113,10 +114,10 @@ export interface ConnectAnyOptions {
    */
   readonly probeTimeoutMs?: number | undefined
   /**
-   * Receives problems of the server. By default each is a line of the standard error. The codes of warnings are
-   * `task_required` for a tool that was left out, because it runs as a task of 2025-11-25 alone, `refused_request` for a
-   * request of the server that belonged to no call, `no_subscription` for a server that does not notify of changes, and
-   * `log_level` for a server that did not take the log level.
+   * Receives problems of the server. By default each is a line of the standard error. Warnings have these codes.
+   * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request
+   * of the server belonged to no call. `no_subscription`: the server does not notify of changes. `log_level`: the
+   * server did not accept the log level.
    */
   readonly log?: Log | undefined
   /** The options of the transport for a server at a URL. */

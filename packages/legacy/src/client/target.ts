@@ -22,8 +22,8 @@ export interface CommandEntry {
 }
 
 /**
- * A server: its URL, or its entry in the configuration of a host. An entry may have other members, which are of the host
- * alone and are ignored.
+ * A server: its URL, or its entry in the configuration of a host. Other members of an entry are for the host, and are
+ * ignored here.
  */
 export type ServerTarget = string | URL | AddressEntry | CommandEntry
 

@@ -23,9 +23,9 @@ import { type LegacySession, type LegacyRunningCall, severityOf } from './sessio
 import { toLegacyRequest, toModernResponse } from './translate.ts'
 import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 
-/** One call of an older server, over as many requests of 2026-07-28 as its questions take. */
+/** One call of an older server. Each round of its questions takes one more request of 2026-07-28. */
 export interface CallRun {
-  /** Sends answers to what was asked, and gives the next `input_required` result, or the response. */
+  /** Sends the answers in a request to the server. Resolves with the next `input_required` result, or the response. */
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse>
 }
 
@@ -34,24 +34,24 @@ export interface CallRunOptions {
   readonly session: LegacySession
   readonly settings: LegacySettings
   readonly clock: Clock
-  /** The `requestState` of its questions. */
+  /** The `requestState` of the questions of this call. */
   readonly requestState: string
-  /** Called when nothing can be asked or answered any more. */
+  /** Called when the call has ended, and its client has the outcome. */
   readonly onFinished: () => void
 }
 
 type QuestionAnswer = { readonly result: JsonObject } | { readonly error: WireError }
 type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unknown }
 
-/** A question that waits for an answer. */
+/** A question of the server that waits for an answer of the client. */
 interface OpenQuestion {
   readonly input: InputRequest
-  /** Gives the answer to the server. `undefined` for a question that it does not wait for any more. */
+  /** Sends the answer to the server. `undefined` sends none, because the call of the question has its response. */
   readonly answer: (answer: QuestionAnswer | undefined) => void
   isSent: boolean
 }
 
-/** The request of 2026-07-28 that waits for what comes next. */
+/** The request of 2026-07-28 that waits for the next questions of the server, or for the response. */
 interface WaitingRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -62,7 +62,7 @@ interface WaitingRequest {
 
 const maxQuestions = 100
 
-/** Starts a call. `next` sends it. */
+/** Creates a call. Its first request sends it to the server. */
 export function createCallRun(options: CallRunOptions): CallRun {
   return new LegacyCallRun(options)
 }
@@ -91,7 +91,10 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
       if (this.#waitingRequest !== undefined) {
         return resolve(
           createStatefulResponse(request, {
-            error: { code: errorCodes.invalidParams, message: 'The call is under way' },
+            error: {
+              code: errorCodes.invalidParams,
+              message: 'The call waits for no answers: its previous request has no response yet',
+            },
           }),
         )
       }
@@ -110,7 +113,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     })
   }
 
-  /** A request of the server for this call. */
+  /** Asks the client of this call for what the server requests. */
   ask(request: RpcRequest): Promise<RpcResponse | undefined> {
     const parsedQuestion = this.#parseQuestion(request)
     if ('error' in parsedQuestion) return Promise.resolve(createStatefulResponse(request, parsedQuestion))
@@ -141,7 +144,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     return `question-${this.#lastKeyNumber}`
   }
 
-  // Requests that arrive within one turn are one round.
+  // Requests of the server that arrive within one turn of the event loop are questions of one round.
   #scheduleRound(): void {
     if (this.#isRoundDue) return
     this.#isRoundDue = true
@@ -173,8 +176,8 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
   }
 
   /**
-   * client/elicitation, URL elicitation required: URLs are asked for as in any round, and then the request is sent
-   * again.
+   * Asks the client to open the URLs that an error response requires, in a round of their own, and sends the request
+   * again (client/elicitation, URL elicitation required). Returns false for any other response.
    */
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
     const requiredUrls = parseRequiredUrls(response, this.#getDeclaredCapabilities())
@@ -290,7 +293,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     this.#waitingRequest = undefined
   }
 
-  /** Ends a call whose client does not answer its questions. The server is notified at once. */
+  /** Cancels a call whose client does not answer its questions. The server is notified at once. */
   #giveUp(reason: unknown): void {
     const { clock, onFinished } = this.#options
     clock.clearTimeout(this.#answerTimer)

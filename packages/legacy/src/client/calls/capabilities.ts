@@ -14,19 +14,19 @@ import {
 import { metaIn } from '../../translate/request.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
-/** The capabilities that a request of 2026-07-28 declares. */
+/** Returns the client capabilities that a request of 2026-07-28 declares. */
 export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabilities {
   const declaredCapabilities = metaIn(params)[metaKeys.clientCapabilities]
   return isJsonObject(declaredCapabilities) ? declaredCapabilities : {}
 }
 
-/** The answer to `server/discover` in the place of a server that was asked to `initialize`. */
+/** Creates the result of `server/discover` from the result of `initialize`. */
 export function createDiscoverResult({ info, capabilities, instructions }: LegacyServerPeer): JsonObject {
   return {
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
-    // Requests of 2026-07-28 are what the connection takes. Its `peer` names the revision behind it.
+    // The connection takes requests of 2026-07-28. The `peer` of the connection names the revision of the server.
     supportedVersions: [protocolVersion],
     capabilities,
     ...(instructions !== undefined && { instructions }),
@@ -34,13 +34,13 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
   }
 }
 
-/** The error of a method that an older server does not have, undefined for one that may be called. */
+/** Returns the error for a method that an older server does not have, undefined for a method that may be called. */
 export function findUnsupportedMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,
 ): RpcError | undefined {
   const row = findMethodRow(method)
-  // A method of an extension: the server knows whether it has it.
+  // The method may be of an extension. A server without that extension refuses the method itself.
   if (row === undefined && capabilities.extensions !== undefined) return undefined
   const message =
     row?.capability === undefined

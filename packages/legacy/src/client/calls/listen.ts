@@ -13,7 +13,7 @@ import {
 import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
-/** Time that the calls of a session wait for its stream, in milliseconds. */
+/** Time that a call waits for the stream of its session to open, in milliseconds. */
 const prepareTimeoutMs = 1000
 
 interface AcceptedFilter {
@@ -21,7 +21,7 @@ interface AcceptedFilter {
   readonly uris: readonly string[]
 }
 
-/** A stream that opens or is open. */
+/** The stream of a session from the request for it on. */
 interface SharedStream {
   readonly controller: AbortController
   readonly opening: ReturnType<LegacySession['port']['listen']>
@@ -35,9 +35,9 @@ export class StandaloneStream {
   readonly #session: LegacySession
   readonly #settings: LegacySettings
   readonly #clock: Clock
-  /** Set while the stream is kept open for questions, and where the server has no stream. */
+  /** Set while the stream is kept open for questions, and after the answer that the server has no such stream. */
   #preparation: Promise<void> | undefined
-  /** Number of subscriptions that want each URI. */
+  /** The number of subscriptions to each resource, by the URI of the resource. */
   readonly #subscriptionCounts = new Map<string, number>()
   #stream: SharedStream | undefined
   #referenceCount = 0
@@ -49,8 +49,8 @@ export class StandaloneStream {
   }
 
   /**
-   * Opens the stream for calls that may be asked something: many servers send the questions of a call on it. Waits
-   * until it is open, and no longer than a second. A server without a stream is not asked again.
+   * Opens the stream before a call that the server may ask something: many servers send the questions of a call on
+   * it. Waits a second at most. A server without a stream is not asked for one again.
    */
   async prepareForQuestions(): Promise<void> {
     const { elicitation, sampling, roots } = this.#session.declaredCapabilities
@@ -65,15 +65,15 @@ export class StandaloneStream {
       this.#release()
     }
     const opened = this.#acquire().then(
-      // It stays open for the calls to come. Where it has ended, the next of them opens another.
+      // The stream stays open for later calls. After its end the next call opens another one.
       (stream) => void stream?.endPromise.then(release, release),
-      // The call itself finds out that the session has ended.
+      // The request of the call fails in the same way, and reports it.
       () => (this.#preparation = undefined),
     )
     await settlesWithin(opened, prepareTimeoutMs, this.#clock)
   }
 
-  /** Serves `subscriptions/listen`, any number at once. */
+  /** Serves a `subscriptions/listen` request. Any number of them may run at once. */
   async listen(request: RpcRequest, call: Call): Promise<RpcResponse> {
     if (isCancelled(call)) throw abortReasonOf(call)
     const { listeners, endSignal } = this.#session
@@ -104,7 +104,7 @@ export class StandaloneStream {
       this.#stream = { controller, opening: port.listen(signal, standaloneHandlers) }
     }
     const stream = this.#stream
-    // A stream that has ended is not used by a later call.
+    // No later call uses a stream that has ended.
     const forget = (): void => {
       if (this.#stream === stream) this.#stream = undefined
     }
@@ -126,7 +126,7 @@ export class StandaloneStream {
     this.#stream = undefined
   }
 
-  /** Subscribes to what was asked for and the server has declared. */
+  /** Subscribes to the requested changes of which the server has declared to notify. */
   async #acceptFilter(filter: JsonObject): Promise<AcceptedFilter> {
     const { capabilities } = this.#session.peer
     const servedListFields = listFilterFields.filter(
@@ -203,7 +203,7 @@ function relayNotification(
     subscriber.call.notify({ ...message, params: { ...params, _meta: createSubscriptionMeta(subscriber.id) } })
 }
 
-// server/resources: an update may be about a part of what was subscribed to.
+// server/resources: an update may name a part of the resource that was subscribed to.
 function isSubscribed(uri: string, uris: readonly string[]): boolean {
   return uris.some(
     (subscribedUri) =>

@@ -1,18 +1,19 @@
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import type { LegacyRevision } from '../../translate/revisions.ts'
 
-/** Takes what a server sends while a request runs, or outside of all. */
+/** Receives the messages of a server: those of one request, or those outside of every request. */
 export interface ServerMessageHandlers {
   onNotification(message: RpcNotification): void
-  /** Gives the response, undefined when none must be sent. */
+  /** Resolves with the response to a request of the server, undefined when none is sent. */
   onRequest(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
-/** Carries the messages of one session with a server, or those that begin one. */
+/** Carries the messages of one session with a server, from the probe and the handshake on. */
 export interface Port {
   /**
-   * Sends a request. When the signal aborts after {@link begin}, the server is notified and the reason rejects. Rejects
-   * with {@link SessionEndedError} when the server does not know the session any more, and has done nothing.
+   * Sends a request. Rejects with the reason of the signal when that aborts. After {@link begin} the server is then
+   * notified of the cancellation. Rejects with {@link SessionEndedError} when the server does not know the session any
+   * more, and has done nothing.
    */
   send(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
@@ -27,13 +28,13 @@ export interface Port {
   /** Ends the session at the server. */
   end(signal: AbortSignal): Promise<void>
   /**
-   * Begins the session, after the response to `initialize` and before any other message. The handlers take messages
-   * outside of calls that come without {@link listen}.
+   * Begins the session, after the response to `initialize` and before any other message. The handlers receive messages
+   * outside of calls where the transport needs no {@link listen} for them.
    */
   begin(revision: LegacyRevision, handlers: ServerMessageHandlers): void
 }
 
-/** The server does not know the session any more. */
+/** The server has forgotten the session, and has not run the request. */
 export class SessionEndedError extends Error {
   override readonly name = 'SessionEndedError'
 }

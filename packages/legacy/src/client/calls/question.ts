@@ -11,12 +11,12 @@ import {
   type WireError,
 } from '@x/schema'
 
-/** A request of an older server as an input request of 2026-07-28, or the error that answers it. */
+/** A request of an older server as an input request of 2026-07-28, or the error to answer the server with. */
 export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
 
 /**
- * Reads a request of a server, which must ask for nothing that was not declared (client/elicitation, client/sampling,
- * client/roots).
+ * Converts a request of a server into a question. A server must request nothing that the client has not declared
+ * (client/elicitation, client/sampling, client/roots).
  */
 export function parseQuestion(
   { method, params = {} }: RpcRequest,
@@ -34,7 +34,7 @@ export function parseQuestion(
   const problem = checkInputRequest(request)
   if (problem !== undefined)
     return createQuestionError(errorCodes.invalidParams, `The params of ${method} are not valid`)
-  // The check has accepted every member that the type names.
+  // `checkInputRequest` has accepted every member that the type names.
   return { question: request as unknown as InputRequest }
 }
 
@@ -51,7 +51,7 @@ function createQuestionError(code: number, message: string): { readonly error: W
 }
 
 /**
- * A response to a request of a server. The `state` of the request returns beside it exactly as it came, and unread
+ * Creates a response to a request of a server. The `state` of the request is copied into the response unread
  * (SEP-1685).
  */
 export function createStatefulResponse(

@@ -15,7 +15,7 @@ export interface ForwardedRequest {
   readonly call: Call
 }
 
-/** The calls of a connection over its sessions with older servers. */
+/** The calls of one connection, each over a session with an older server. */
 export interface SessionCalls {
   /** Sends answers to a call that waits for them. Returns undefined for a request that no such call belongs to. */
   resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined
@@ -79,6 +79,6 @@ function getStandaloneStream(
 
 function logLevelOf({ params }: RpcRequest): LoggingLevel | undefined {
   const level = metaIn(params)[metaKeys.logLevel]
-  // The check accepts the members of the type alone.
+  // `severityOf` finds the members of the type alone.
   return severityOf(level) === -1 ? undefined : (level as LoggingLevel)
 }

@@ -19,16 +19,16 @@ const loggingLevels: readonly LoggingLevel[] = [
   ...(['error', 'critical', 'alert', 'emergency'] as const),
 ]
 
-/** The place of a level in the order of severity. -1 for anything that is none. */
+/** Returns the position of a level in the order of severity, -1 for a value that is not a level. */
 export function severityOf(level: unknown): number {
   return loggingLevels.findIndex((knownLevel) => knownLevel === level)
 }
 
-/** A call that runs. */
+/** A call that runs at the server. */
 export interface LegacyRunningCall {
-  /** The client that made it, undefined for a call of a bare exchange. */
+  /** The client that made the call, undefined for a call of an exchange without a client. */
   readonly client: CallingClient | undefined
-  /** True when the server may ask something for its method. */
+  /** True when the server may ask the client something during a call of this method. */
   readonly canBeAsked: boolean
   readonly wantsLogs: boolean
   receive(message: RpcNotification): void
@@ -39,19 +39,19 @@ export interface LegacyRunningCall {
 export interface LegacySession {
   readonly peer: LegacyServerPeer
   readonly port: Port
-  /** The capabilities that its handshake declared. */
+  /** The client capabilities that the handshake declared. */
   readonly declaredCapabilities: ClientCapabilities
-  /** The calls that run, the latest last. */
+  /** The calls that run, the latest call last. */
   readonly activeCalls: Set<LegacyRunningCall>
-  /** Takes notifications that belong to no call. */
+  /** Receive the notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>
-  /** Takes messages outside of calls. */
+  /** Receive the messages of the server outside of calls. */
   readonly standaloneHandlers: ServerMessageHandlers
-  /** Aborts when nothing more comes over this session. */
+  /** Aborts when the session ends. */
   readonly endSignal: AbortSignal
   end(): void
   nextId(): number
-  /** Has the server send log messages of this level and above. */
+  /** Requests log messages of this level and above from the server. */
   setLevel(level: LoggingLevel): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function createLegacySession({
   settings,
   client,
 }: LegacySessionOptions): LegacySession {
-  // The handshake itself has used the first.
+  // The handshake has used the id 1.
   let lastRequestId = 1
   let currentSeverity = -1
   const endController = new AbortController()
@@ -86,20 +86,20 @@ export function createLegacySession({
   }
   const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
-    // The response of a call that came just before it is still on its way to the call.
+    // A response that arrived just before this request ends its call in a later microtask.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findAskedCall(runningCalls)
     const askedClient = askedCall?.client ?? client
-    // A call may end before its round does. A server that lists roots once, after the handshake, waits for them still.
+    // Not a question of the call, which may end first: a server may list roots for itself, once after the handshake.
     if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
       return answerRootsRequest(request, askedClient.listRoots)
     if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)
-    // That the request is of this call is a guess, so its server may wait beyond the end of the call.
+    // The request may be of another call, whose server still waits. So it gets a response in any case.
     return (await askedCall.ask(request)) ?? createStatefulResponse(request, { error: callEndedError })
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
     const severity = severityOf(wantedLevel)
-    // Calls of several levels share the session: the server sends what the most curious of them wants.
+    // Calls share the session. The server sends the messages of the lowest level that one of them has named.
     if (
       peer.capabilities.logging === undefined ||
       severity === -1 ||
@@ -132,15 +132,15 @@ export function createLegacySession({
 
 const callEndedError = { code: errorCodes.internal, message: 'The call ended before the question was answered' }
 
-// Undefined when several calls run, because they may belong to different clients.
+// Returns undefined when several calls want logs: they may belong to different clients.
 function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }
 
 /**
- * Returns the call that a request without one belongs to: the latest that may be asked, if the calls that may be asked
- * are of one client. Those of several clients may have different users, and no user may see a question of another.
+ * Returns the call that a request outside of calls is taken for: the latest call that may be asked something, if all
+ * such calls are of one client. Several clients may have different users, and no user may see a question to another.
  */
 function findAskedCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const [firstCall, ...otherCalls] = [...runningCalls].filter(({ canBeAsked }) => canBeAsked)

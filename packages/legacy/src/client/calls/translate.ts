@@ -14,19 +14,19 @@ import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
 /**
- * A request of 2026-07-28 as one of an older revision, under an id of the session's own, which is its progress token as
- * well.
+ * Converts a request of 2026-07-28 into a request of an older revision. `id` is unique in the session, and is the
+ * progress token as well.
  */
 export function toLegacyRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
-  // An older server does not know the key, and would pass it on to the readers of its logs.
+  // An older server does not know the idempotency key, and may write it into its logs.
   const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
   return { jsonrpc: '2.0', id, method, params: callParams }
 }
 
-/** The response of an older server as one to a request of 2026-07-28. */
+/** Converts the response of an older server into a response to a request of 2026-07-28. */
 export function toModernResponse(
   response: RpcResponse,
   { id, method }: RpcRequest,
@@ -39,13 +39,13 @@ export function toModernResponse(
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, and ignore other types of result (basic/index, result responses).
-  // An extension defines its own.
+  // An extension defines result types of its own.
   const isCoreMethod = findMethodRow(method) !== undefined
   const resultType = isCoreMethod || typeof result['resultType'] !== 'string' ? 'complete' : result['resultType']
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType } }
 }
 
-/** basic/utilities/tasks: a tool that must run as a task cannot be called without them. */
+/** Leaves out the tools that must run as a task, which this client cannot call (basic/utilities/tasks). */
 function omitTaskTools(result: JsonObject, { warn }: LegacySettings): JsonObject {
   const { tools } = result
   if (!Array.isArray(tools) || !tools.some(needsTask)) return result
@@ -62,7 +62,7 @@ function needsTask(tool: JsonValue): boolean {
   return isJsonObject(execution) && execution['taskSupport'] === 'required'
 }
 
-/** The response to a request whose `requestState` belongs to no call that still waits. */
+/** Creates the error for a `requestState` of no call that waits for answers. */
 export function createUnknownStateResponse(id: RpcRequest['id']): RpcResponse {
   const message = 'requestState belongs to no call that waits for answers: the connection or the call has ended'
   return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message, data: { reason: 'requestState' } } }

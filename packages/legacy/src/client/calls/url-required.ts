@@ -11,7 +11,7 @@ import {
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 
-/** The error that names the URLs which must be visited before a request can succeed. 2025-11-25 alone has it. */
+/** The code of the error that names the URLs to visit before a request can succeed. 2025-11-25 alone has this code. */
 const urlElicitationRequiredCode = -32042
 const maxUrls = 20
 const completionTimeoutMs = 2000
@@ -22,7 +22,10 @@ export interface RequiredUrl {
   readonly input: InputRequest
 }
 
-/** The URLs that an error asks for. Empty for every other response, and for a client that has not declared URLs. */
+/**
+ * Returns the URLs that an error response requires. Returns none for every other response, and for a client that has
+ * not declared URL elicitation.
+ */
 export function parseRequiredUrls(
   response: RpcResponse,
   declaredCapabilities: ClientCapabilities,
@@ -51,8 +54,8 @@ export function parseRequiredUrls(
 }
 
 /**
- * Watches for `notifications/elicitation/complete` from here on. The function that it gives waits until all have come,
- * and no longer than two seconds: the notification is optional, and the request may simply be sent again.
+ * Listens to `notifications/elicitation/complete`. The returned function resolves when that notification has arrived
+ * for every URL, or after two seconds: the notification is optional.
  */
 export function watchUrlCompletion(
   session: LegacySession,

@@ -27,13 +27,13 @@ interface ConversationEntry {
   conversation: Conversation | undefined
 }
 
-/** The conversations that one connection keeps, each of a principal. Beyond them the oldest ends. */
+/** The number of conversations that one connection keeps, one for each principal. One more ends the oldest. */
 const maxConversations = 1000
 /** Time that a server has to answer the end of a session, in milliseconds. */
 const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here'
 
-/** Creates a connection to a server of any revision. It detects the era, begins sessions, and begins them anew. */
+/** Creates a connection to a server of any revision. The first request loads the transport and detects the era. */
 export function createConnection(options: ConnectionOptions): AnyConnection {
   return new StatefulConnection(options)
 }
@@ -97,7 +97,7 @@ class StatefulConnection implements AnyConnection {
   /** Returns the conversation of the principal that a request is of (LDG-009: two principals never share one). */
   async #converse({ request, call }: Dispatched): Promise<Conversation> {
     const transport = await this.#load()
-    // No process, so nothing can have replaced the server unnoticed.
+    // A process may be another program after a restart, so each new one is probed. An address is probed once.
     if (this.#negotiation.era === 'modern' && transport.process === undefined) return { era: 'modern' }
     const key = await transport.sessionKeyOf(request)
     const known = this.#conversations.get(key)
@@ -139,7 +139,7 @@ class StatefulConnection implements AnyConnection {
     }
   }
 
-  /** Sends a request of 2026-07-28. A server that refuses it as an older one would is looked at anew. */
+  /** Sends a request of 2026-07-28. The era is detected again when the server refuses it as an older server would. */
   async #sendModern({ request, call }: Dispatched): Promise<RpcResponse> {
     const transport = await this.#load()
     const outcome = await transport.exchange(request, call).then(

@@ -15,8 +15,9 @@ import { metaIn } from '../../translate/request.ts'
 export type ProtocolEra = 'modern' | 'legacy'
 
 /**
- * The era that an answer to `server/discover` shows (basic/versioning, backward compatibility). Servers of older
- * revisions answer it with errors of many codes, so only an error that this revision defines speaks for a modern one.
+ * Returns the era of a server from its response to `server/discover` (basic/versioning, backward compatibility).
+ * Servers of older revisions respond with errors of many codes, so only an error that 2026-07-28 defines is of a modern
+ * server.
  */
 export function eraOf(response: RpcResponse): ProtocolEra {
   if ('result' in response) {
@@ -37,9 +38,9 @@ function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
     : 'modern'
 }
 
-/** A `server/discover` with what a request says of its client. */
+/** Creates a `server/discover` request that describes the client as the given request does. */
 export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
-  // No other request of a connection has this id, so that its answer may come after others were sent.
+  // No other request of a connection has this id. So the response may arrive after later requests were sent.
   return {
     ...discoverProbe,
     id: 'server/discover',
@@ -47,7 +48,7 @@ export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
   }
 }
 
-/** The era that a remembered revision belongs to. */
+/** Returns the era of a revision, undefined for an unknown revision. */
 export function eraOfRevision(revision: string | undefined): ProtocolEra | undefined {
   if (revision === undefined) return undefined
   if (revision === protocolVersion) return 'modern'

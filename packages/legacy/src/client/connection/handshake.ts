@@ -16,12 +16,12 @@ import { metaIn } from '../../translate/request.ts'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
-/** The notification behind a successful handshake (basic/lifecycle). */
+/** The notification that ends a successful handshake (basic/lifecycle). */
 export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 /**
- * The `initialize` of a client whose request this is. It asks for the newest of the older revisions, and says that
- * state returns beside answers (SEP-1685).
+ * Creates the `initialize` request of the client that sent the given request. It names the newest of the older
+ * revisions, and declares that the client returns the `state` of questions (SEP-1685).
  */
 export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
@@ -34,7 +34,7 @@ export function createInitializeRequest(request: RpcRequest, id: number): RpcReq
     ...(extensions !== undefined && { extensions }),
   }
   const [newestRevision] = legacyRevisions
-  // A client may keep its name from servers of 2026-07-28. Older ones require one.
+  // A client may send no name to servers of 2026-07-28. Older servers require a name.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return {
     jsonrpc: '2.0',
@@ -44,16 +44,16 @@ export function createInitializeRequest(request: RpcRequest, id: number): RpcReq
   }
 }
 
-/** Answers a request of a server before the handshake is done: then it may send pings alone (basic/lifecycle). */
+/** Responds to a request of a server during the handshake, when a server may send pings alone (basic/lifecycle). */
 export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
   if (method === 'ping') return { jsonrpc: '2.0', id, result: {} }
   return errorResponse(id, new McpError(errorCodes.invalidRequest, 'The session has not begun'))
 }
 
-/** Result of the handshake, or the error for the calls that waited for it. */
+/** The server that a handshake found, or the error for the calls that waited for the handshake. */
 export type InitializeOutcome = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
 
-/** Reads the answer to `initialize` (basic/lifecycle, version negotiation). */
+/** Parses the response to `initialize` (basic/lifecycle, version negotiation). */
 export function parseInitializeResponse(response: RpcResponse): InitializeOutcome {
   if ('error' in response) return { error: response }
   const { protocolVersion: answeredVersion, capabilities, serverInfo, instructions } = response.result
@@ -82,7 +82,8 @@ function readServerInfo(info: unknown): LegacyServerPeer['info'] {
 }
 
 /**
- * Capabilities as this revision words them: what is no object is not declared, and what it no longer has is left out.
+ * Parses the capabilities of an older server. A capability that is not an object counts as not declared. `tasks` of
+ * 2025-11-25 is left out, because this client does not use them.
  */
 function readCapabilities(givenCapabilities: unknown): ServerCapabilities {
   if (!isJsonObject(givenCapabilities)) return {}

@@ -45,7 +45,7 @@ interface NegotiationSteps {
   initializeFirst(): Promise<Conversation>
 }
 
-/** The request that a port is opened for, and the client that sent it: the server sees that client. */
+/** The request that a port is opened for, and the client that sent it. The handshake introduces that client. */
 export interface Opening {
   readonly request: RpcRequest
   readonly client: CallingClient | undefined
@@ -91,7 +91,10 @@ export class Negotiation {
     return true
   }
 
-  /** Returns true when another process must be tried, which is sent `initialize` first. Returns true once at most. */
+  /**
+   * Returns true when a failure shows that the probe may have ended or confused the process. Then the negotiation is
+   * repeated with a new process, which is sent `initialize` first. Returns true once at most.
+   */
   avoidsProbe(error: unknown, transport: Transport): boolean {
     const isEvidence = error === this.#silence || transport.process?.isExit(error) === true
     if (!isEvidence || this.#era !== undefined || this.#isProbeHarmful) return false
@@ -99,7 +102,7 @@ export class Negotiation {
     return true
   }
 
-  /** Negotiates over a new port. */
+  /** Detects the era over a new port, and initializes a session with an older server. */
   async negotiate(port: Port, transport: Transport, opening: Opening): Promise<Conversation> {
     const steps = createSteps(this.#options, transport, { port, opening })
     const conversation = await this.#converse(steps, transport, opening)
@@ -128,8 +131,8 @@ export class Negotiation {
   }
 
   /**
-   * Sends `initialize` to a process that has not answered the probe: it may only be slow to start, and its answer to
-   * either request decides. One that answers neither in twice the time of the probe is replaced.
+   * Sends `initialize` to a process that has not answered the probe, which may only be slow to start. The first answer
+   * to either request decides. Rejects when neither is answered within twice the time of the probe.
    */
   async #initializeSilent(
     steps: NegotiationSteps,
@@ -154,7 +157,7 @@ export class Negotiation {
   }
 }
 
-/** Creates the requests of one negotiation. */
+/** Creates the functions that send the requests of one negotiation. */
 function createSteps(
   { settings, closed, clock, era }: NegotiationOptions,
   transport: Transport,
@@ -186,7 +189,7 @@ function createSteps(
       const { peer } = outcome
       const clientCapabilities = declaredCapabilitiesOf(request)
       const session = createLegacySession({ peer, port, settings, client, clientCapabilities })
-      // Before the notification, which a server may answer with a request at once.
+      // The session must take requests before the notification, after which a server may send one at once.
       port.begin(peer.revision, session.standaloneHandlers)
       await port.notify(initializedNotification)
       return { era: 'legacy', session, port }

@@ -3,7 +3,7 @@ import type { Port } from '../calls/port.ts'
 import type { LegacySession } from '../calls/session.ts'
 import type { ProcessView } from '../options.ts'
 
-/** The result of a negotiation: a server of 2026-07-28, a session with an older one, or the error that refused both. */
+/** The result of a negotiation: a server of 2026-07-28, a session with an older server, or an error of the server. */
 export type Conversation =
   | { readonly era: 'modern' }
   | { readonly era: 'legacy'; readonly session: LegacySession; readonly port: Port }
@@ -12,7 +12,7 @@ export type Conversation =
 /** Finds the revision of the server behind a new port, and begins a session where the revision has sessions. */
 export type Negotiate = (port: Port) => Promise<Conversation>
 
-/** One transport, as the state machine of a connection uses it. */
+/** A transport to one server. The state machine of a connection uses it. */
 export interface Transport {
   /** Sends requests to a server of 2026-07-28. */
   readonly exchange: Exchange
@@ -39,7 +39,7 @@ export interface ServerProcess {
   replace(): Promise<void>
 }
 
-/** The answer to a probe that says nothing of the server's era, and is the answer of the call. */
+/** A response to the probe that does not show the era of the server. It becomes the response to the call. */
 export class UndecidedError extends Error {
   override readonly name = 'UndecidedError'
   readonly response: RpcError

@@ -61,7 +61,7 @@ async function sendInSession(session: HttpSession, { request, signal, handlers }
     const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
     const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), session.http.closed])
     const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
-    // No caller waits for it, and the server may not know the call any more.
+    // A failure is of no interest: the server may not know the call any more.
     postToServer(session, cancelMessage, { signal: cancelSignal }).catch(() => {})
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
@@ -139,7 +139,7 @@ async function endSession(session: HttpSession, signal: AbortSignal): Promise<vo
   response.stop()
 }
 
-// An error is for this side. A text, and what the platform says of a signal, are harmless.
+// The message of an arbitrary error may hold details of this program. Texts and `DOMException`s of signals do not.
 function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
   if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
   return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}

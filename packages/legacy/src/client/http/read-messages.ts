@@ -12,7 +12,7 @@ import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport
 import type { ServerMessageHandlers } from '../calls/port.ts'
 
 const maxBatchLength = 1000
-/** The pauses before a new connection that a server may name, in milliseconds. */
+/** The bounds of the pause before a new connection that a server may name, in milliseconds. */
 const minRetryMs = 100
 const maxRetryMs = 60_000
 
@@ -30,8 +30,8 @@ export interface MessageReaderContext {
 }
 
 /**
- * Takes the messages in one text: one, or a batch of revision 2025-03-26. Throws an `HttpError` for a text that is
- * none.
+ * Parses a text and passes its messages to their receivers: one message, or a batch of revision 2025-03-26. Throws an
+ * `HttpError` for any other text.
  */
 export function readMessages(text: string, reader: MessageReaderContext): void {
   for (const message of parseMessages(text, reader)) receiveMessage(message, reader)
@@ -65,12 +65,12 @@ export interface StreamPosition {
   lastEventId: string | undefined
   /** The pause before a new connection that the server named, in milliseconds. */
   retryMs: number | undefined
-  /** Number of events that came, and the characters of their data. */
+  /** The number of events that arrived, and the number of characters in their data. */
   eventCount: number
   byteCount: number
 }
 
-/** Reads a stream of events to its end, and notes where it is. */
+/** Reads a stream of events to its end, and records the position of each event. */
 export function readEvents(
   response: HttpClientResponse,
   reader: MessageReaderContext,

@@ -7,7 +7,7 @@ import { readResumableStream } from './resumable-stream.ts'
 
 /** Time after a response in which its stream may end by itself, in milliseconds. */
 const closeDelayMs = 1000
-/** The connections of one call: an hour of polls at the usual pause of a second. */
+/** The most connections for the stream of one call: an hour of polls at the usual pause of a second. */
 const maxConnectionsOfCall = 3600
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
@@ -22,10 +22,10 @@ export function readRpcResponse(
       origin: originOf(session),
       bounds: session.http.bounds,
       messageHandlers: handlers,
-      // Also for a call that was cancelled: the server may wait for the answer.
+      // Answers are sent for a cancelled call too, because the server may wait for them.
       sendResponse: (answer) => postToServer(session, answer, { signal: session.http.closed, rpcRequest: request }),
       onResponse: (answer) => {
-        // An error may lack the id, when the server could not read the request's.
+        // An error has no id when the server could not read the id of the request.
         if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
       },
       onFailure: reject,
@@ -63,7 +63,7 @@ async function readResponse(
     const onResponse = (answer: RpcResponse): void => {
       isAnswered = true
       reader.onResponse(answer)
-      // Left open for its end, the connection serves the next request. One that lingers is closed.
+      // A stream that ends by itself leaves its connection to the next request. A stream that does not is closed.
       session.clock.setTimeout(() => response.stop(), closeDelayMs)
     }
     const { maxStreamBytes: maxBytes } = session
@@ -101,7 +101,7 @@ async function readErrorResponse(response: HttpClientResponse, reader: MessageRe
 }
 
 /**
- * The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not.
+ * Reads a response of an error status: its text where that may be a JSON-RPC error, and the error for any other text.
  */
 export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
   const { status, type } = response

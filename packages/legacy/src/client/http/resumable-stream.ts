@@ -8,7 +8,7 @@ export const retryDelays = { firstMs: 1000, maxMs: 30_000 }
 /** The attempts in a row without an event, after which a stream is not resumed. */
 const maxAttempts = 5
 
-/** The way in which a stream is read. */
+/** Options for reading a stream over several connections. */
 export interface StreamReadOptions {
   readonly reader: MessageReaderContext
   readonly signal: AbortSignal
@@ -20,9 +20,9 @@ export interface StreamReadOptions {
 }
 
 /**
- * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the
- * server named, no more than five times in a row without an event, and over a bounded number of connections
- * (basic/transports, resumability).
+ * Reads a stream, and resumes it by GET with `Last-Event-ID` after it broke off (basic/transports, resumability). The
+ * server may name the pause before that. Five attempts in a row without an event end the stream, and so does the bound
+ * of connections.
  */
 export async function readResumableStream(
   session: HttpSession,
@@ -51,7 +51,7 @@ export async function readResumableStream(
   }
 }
 
-/** Reads one connection of a stream to its end. Gives what it failed of. */
+/** Reads one connection of a stream to its end. Resolves with the error of a connection that failed. */
 async function readStreamPart(
   session: HttpSession,
   existingResponse: HttpClientResponse | undefined,
@@ -66,7 +66,7 @@ async function readStreamPart(
   }
 }
 
-// A broken connection, or a server that is unreachable for a while. Anything else would end the same way.
+// A broken connection or an unreachable server may recover. Any other failure would be repeated.
 function isResumable(failure: unknown): boolean {
   if (failure === undefined) return true
   if (!(failure instanceof HttpError)) return false

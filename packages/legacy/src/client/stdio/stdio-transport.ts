@@ -26,7 +26,7 @@ export interface StdioTransportOptions {
   readonly onEnd: () => void
 }
 
-/** Both requests of a negotiation were refused, so the process is of no use. */
+/** The server refused the negotiation, so its process ends. */
 class RefusedError extends Error {
   readonly response: RpcError
 
@@ -46,7 +46,7 @@ class StdioTransport implements Transport {
   #connection: StdioConnection
   #port: StdioPort | undefined
   #conversation: Conversation | undefined
-  /** The negotiation for the latest client, which a process that starts by itself has as well. */
+  /** The negotiation of the latest `open`. A process that a request has restarted is negotiated with in this way. */
   #negotiate: Negotiate | undefined
 
   readonly process: NonNullable<Transport['process']>
@@ -145,7 +145,7 @@ class StdioPort implements Port {
   send(request: RpcRequest, signal: AbortSignal, { onNotification }: ServerMessageHandlers): Promise<RpcResponse> {
     // basic/utilities/cancellation: the requests of a handshake are never cancelled at the server.
     if (this.handlers === undefined) return this.#process.exchange(request, createCall())
-    // Requests of the server name no call. They reach the session, which finds the call.
+    // Requests of the server name no call over stdio. `onRequest` of the connection passes them to the session.
     return this.#process.exchange(request, createCall({ signal, notify: onNotification }))
   }
 
