@@ -1,8 +1,9 @@
-/** The part of `fetch` that is used. */
+/** A `fetch` function, as far as this package uses it. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
 
 /**
- * Fetches with the platform's `fetch`: through the global, because a browser's refuses to be a method of anything else.
+ * Calls the global `fetch` of the platform. The `fetch` of a browser throws when it is called as a method of another
+ * object.
  */
 export const platformFetch: FetchFunction = (url, request) => globalThis.fetch(url, request)
 
@@ -47,7 +48,7 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
   return body && new Response(hasNoBody ? null : body, { status, statusText, headers })
 }
 
-/** True for a response that leads elsewhere. */
+/** Returns true for a redirect. */
 export function isRedirectResponse({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }

@@ -10,6 +10,6 @@ async function webSha256(value: string | Uint8Array): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 
-// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that is done for a token
-// that is known.
+// Web Crypto passes a few bytes to another thread and back, which takes longer than the rest of the check of a known
+// token.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

@@ -33,12 +33,12 @@ export function parseScopes(label: string, scopes: unknown): Scopes {
 export function expandScopes(scopes: Scopes, impliedScopes: ReadonlyMap<string, Scopes>): Scopes {
   if (impliedScopes.size === 0) return scopes
   const allScopes = new Set(scopes)
-  // A set is walked to what is added meanwhile, and each scope once, so a circle ends.
+  // The iteration of a set reaches what is added meanwhile, and each scope once, so that a circle of scopes ends.
   for (const scope of allScopes) for (const impliedScope of impliedScopes.get(scope) ?? []) allScopes.add(impliedScope)
   return [...allScopes]
 }
 
-/** Makes a table of what users give. Throws a TypeError for scopes that are malformed. */
+/** Compiles the option `impliedScopes`. Throws a TypeError for malformed scopes. */
 export function compileImpliedScopes(impliedScopes: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
   return new Map(
     Object.entries(impliedScopes).map(([scope, impliedScopeNames]) => [

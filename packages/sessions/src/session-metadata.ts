@@ -12,7 +12,7 @@ import {
 /** The `_meta` key under which requests and results name their session. */
 export const sessionKey = 'io.modelcontextprotocol/session'
 
-/** The error code of a session that the server does not know, or knows no longer (seed data-layer-sessions, errors). */
+/** The error code of a session that the server does not know or no longer knows (seed data-layer-sessions, errors). */
 export const sessionNotFoundCode = -32043
 
 /** The HTTP header that repeats the session's id. */
@@ -28,9 +28,9 @@ export const sessionsIdentifier = 'io.modelcontextprotocol/sessions'
 export type SessionMetadata = {
   /** The session's id: visible ASCII. */
   readonly sessionId: string
-  /** The end of the session, in ISO 8601. A hint for people. */
+  /** The end of the session in ISO 8601, for display. */
   readonly expiresAt?: string | undefined
-  /** The server's state of the session, sealed. The client sends it as it came. */
+  /** The server's state of the session, sealed. The client sends it back unchanged. */
   readonly state?: string | undefined
 }
 

@@ -10,7 +10,7 @@ export interface SkippedLine {
   readonly tail: string
 }
 
-/** Receives lines. */
+/** The listeners of {@link createLineSplitter}. */
 export interface LineSink {
   /** Called with a line without its ending, never with an empty one. */
   readonly onLine: (text: string) => void

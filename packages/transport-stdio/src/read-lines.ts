@@ -37,7 +37,7 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
     events.onEnd(error)
   }
   const onInputEnd = (): void => finish()
-  // The listeners for the end stay: a late error without one would end the process.
+  // The listeners for the end stay, because a late error without a listener would end the process.
   input.on('data', takeChunk).on('end', onInputEnd).on('close', onInputEnd).on('error', finish)
   return {
     pause: () => void input.pause(),

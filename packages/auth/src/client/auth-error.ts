@@ -4,7 +4,7 @@ export type AuthErrorCode =
   | 'authorization_needed'
   /** The person or the authorization server denied the login. */
   | 'authorization_denied'
-  /** The authorization response is not the answer to a request of ours: state, issuer or form. */
+  /** The authorization response belongs to no login of this client, by its state, its issuer or its form. */
   | 'response_invalid'
   /** No metadata of the resource or the authorization server could be used. */
   | 'metadata_invalid'
@@ -14,7 +14,7 @@ export type AuthErrorCode =
   | 'resource_mismatch'
   /** The authorization server does not say that it supports PKCE with S256. */
   | 'pkce_unsupported'
-  /** An address in metadata that must not be used. */
+  /** Metadata names an address that must not be used. */
   | 'unsafe_url'
   /** There is no way to get a client id at this authorization server. */
   | 'client_needed'
@@ -63,7 +63,7 @@ export class AuthError extends Error {
   }
 }
 
-/** True for an {@link AuthError}, from this copy of the package or another. */
+/** Returns true for an {@link AuthError}, from this copy of the package or another. */
 export function isAuthError(error: unknown): error is AuthError {
   return error instanceof Error && error.name === 'AuthError' && 'code' in error && typeof error.code === 'string'
 }
@@ -84,7 +84,7 @@ export function authErrorOf(error: unknown): AuthError | undefined {
 
 const maxQuotedLength = 200
 
-/** Text of a peer, fit for a message: one line, bounded, in quotes. */
+/** Returns text of a peer for a message: one line in quotes, of bounded length. */
 export function quoteText(text: string): string {
   const printableText = text.slice(0, maxQuotedLength).replaceAll(/[^\x20-\x7e]+/g, ' ')
   return `"${text.length > maxQuotedLength ? `${printableText}…` : printableText}"`

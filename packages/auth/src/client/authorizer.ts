@@ -20,8 +20,7 @@ export interface AuthorizerOptions {
   /** Binds tokens to a key: `dpop()` of `@x/auth/dpop`. By default tokens are bearer tokens. */
   readonly dpop?: DpopBinding | undefined
   /**
-   * Store of logins and tokens: one for one client, and for one person where there is one. Default: {@link
-   * memoryStore}.
+   * The store of logins and tokens of one client and one person. Default: {@link memoryStore}.
    */
   readonly store?: AuthStore | undefined
   /** Sends metadata and token requests. Default: the platform's. */
@@ -51,7 +50,7 @@ const maxStepUpsPerOperation = 2
 const maxLoginsPerEndpoint = 8
 const maxAttemptKeys = 1000
 
-// basic/authorization, step-up flow: a server that always asks for more must not cause an endless row of logins.
+// basic/authorization, step-up flow: a server that always asks for more scopes must not cause endless logins.
 function createAttemptLimiter(now: () => number, maxAttempts: number): AttemptLimiter {
   const attemptWindows = new Map<string, { readonly startedAt: number; readonly count: number }>()
   return {
@@ -97,7 +96,7 @@ interface AuthorizerState extends AuthorizerDeps {
 
 const maxAuthorizations = 3
 
-/** Makes an authorizer from a way to obtain tokens. */
+/** Creates an authorizer from a function that obtains tokens. */
 export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const callStates = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
@@ -148,7 +147,7 @@ async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): P
   }
 }
 
-/** Renews a token that ends soon. One that has not expired is used while the authorization server is unreachable. */
+/** Renews a token that ends soon. While the authorization server is unreachable, a token is used until it expires. */
 async function renewToken(
   state: AuthorizerState,
   credential: StoredCredential,
@@ -191,7 +190,7 @@ async function handleUnauthorized(
     const decision = handleProofError(state, head, target)
     if (decision !== undefined) return decision
   }
-  // Another call has got a newer token meanwhile.
+  // Another call has obtained a newer token meanwhile.
   if (credential !== undefined && credential.token.access !== callState.lastSentToken) return 'retry'
   if (callState.obtainedBy === 'authorization') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`

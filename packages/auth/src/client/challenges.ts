@@ -81,7 +81,7 @@ function createHeaderReader(text: string): HeaderReader {
   }
 }
 
-/** Demands of a 401 or 403 response. */
+/** The parts of a challenge that a login needs. */
 export interface TokenChallenge {
   readonly metadataUrl: string | undefined
   readonly scopes: readonly string[] | undefined

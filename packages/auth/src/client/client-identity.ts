@@ -31,7 +31,7 @@ export interface RedirectTarget {
   readonly applicationType: 'native' | 'web'
 }
 
-/** Checks an identity. Throws a `TypeError` for a metadata URL that no server would take. */
+/** Throws a `TypeError` for an identity with a metadata URL that no authorization server accepts. */
 export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
   if (metadataUrl === undefined) return
   const url = URL.canParse(metadataUrl) ? new URL(metadataUrl) : undefined

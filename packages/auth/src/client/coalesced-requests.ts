@@ -23,7 +23,7 @@ export interface SharedRequests<T> {
   join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-// Long enough for a person to read, to type a password and to find a phone.
+// Milliseconds of one login: enough for a person to read, to type a password and to confirm it on a phone.
 const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {

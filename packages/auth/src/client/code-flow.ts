@@ -7,7 +7,7 @@ import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, toStoredToken } from './token-requests.ts'
 import type { TokenRequirements, ObtainToken } from './token-source.ts'
 
-/** A way to send a person to the authorization server and to receive the response. */
+/** Sends a person to the authorization server, and receives the response. */
 export interface Redirect {
   /** `web` for pages of a host that is not this machine (basic/authorization/client-registration). */
   readonly applicationType: 'native' | 'web'

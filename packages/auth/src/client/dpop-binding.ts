@@ -1,9 +1,9 @@
 import type { AuthRecords, StoredToken } from './stored.ts'
 
-/** The kind of server that a nonce is of: one origin may have a nonce of each kind. */
+/** The kind of server that issued a nonce. One origin may have a nonce of each kind. */
 export type NonceSource = 'authorization' | 'resource'
 
-/** One request to prove the possession of the key for. */
+/** A request that carries a proof. */
 export interface ProofRequest {
   readonly nonceSource: NonceSource
   readonly url: URL
@@ -38,7 +38,7 @@ export interface DpopBinding {
   createDpop(context: DpopContext): Dpop
 }
 
-/** True for a bearer token where those are allowed, and for one that is bound to this key. */
+/** Returns true for a token that is bound to this key, and for a bearer token where those are allowed. */
 export async function matchesBinding(dpop: Dpop | undefined, { thumbprint }: StoredToken): Promise<boolean> {
   if (thumbprint === undefined) return dpop?.isRequired !== true
   return dpop !== undefined && (await dpop.getThumbprint()) === thumbprint

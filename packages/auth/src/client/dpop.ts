@@ -103,7 +103,7 @@ async function toProofKey({ privateKey, publicKey }: NonNullable<DpopOptions['ke
   return { privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
 }
 
-/** Takes the key out of the store, or makes one: once over all processes that share the store with a lock. */
+/** Returns the key of the store. Creates it once, over all processes that share the store with a lock. */
 async function loadOrCreateKey({ store, keys }: AuthRecords, isStored: boolean): Promise<ProofKey> {
   if (!isStored) return toProofKey(await generateKeyPair(algorithm))
   const storageKey = keys.toKey('dpop')

@@ -13,7 +13,7 @@ export interface ClientKey {
   readonly keyId?: string | undefined
 }
 
-/** A client that one authorization server knows, with what it authenticates by. */
+/** A client that one authorization server knows, with its credentials. */
 export interface MachineClient {
   readonly id: string
   readonly key?: ClientKey | undefined
@@ -26,13 +26,13 @@ export interface MachineClient {
 /** Returns a client with its authentication at one server. */
 export type ClientAuthenticator = (server: AuthorizationServer) => Promise<AuthenticatedClient>
 
-/** Returns how a client authenticates at a server. Throws a `TypeError` for a client without a key or a secret. */
+/** Creates the authentication of a client. Throws a `TypeError` for a client without a key or a secret. */
 export function requireClientAuthenticator(client: MachineClient): ClientAuthenticator {
   if (client.key !== undefined || client.secret) return createClientAuthenticator(client)
   throw new TypeError('`client` must have a `key` or a `secret`')
 }
 
-/** Returns how a client authenticates at a server, if it does. */
+/** Creates the authentication of a client. A client without credentials is a public one. */
 export function createClientAuthenticator({ id, key, secret, method }: MachineClient): ClientAuthenticator {
   if (key === undefined)
     return async (server) => toAuthenticatedClient({ id, secret, method, redirectUris: [] }, server)

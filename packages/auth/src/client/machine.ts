@@ -22,7 +22,6 @@ export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
   readonly issuer: string
 }
 
-/** The names of the options that these authorizers share. */
 export const machineOptionNames = {
   issuer: true,
   resource: true,
@@ -147,7 +146,7 @@ function createGrantFields({ serverContext, resource, scopes }: TokenRequirement
   }
 }
 
-/** Makes an authorizer from a grant that needs no person. */
+/** Creates an authorizer from a grant that needs no person. */
 export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
   const { issuer, alias, resource } = options
   const deps = resolveAuthorizerDeps(options)

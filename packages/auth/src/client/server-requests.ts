@@ -80,7 +80,7 @@ function rejectUnavailableServer({ status }: Response, issuer: string): void {
   throw new AuthError('server_unavailable', message, { issuer })
 }
 
-/** The {@link AuthError} for what a request of the library failed with. */
+/** Returns the {@link AuthError} for an error of a request of the library. */
 export async function toRejectionError(error: unknown, issuer: string): Promise<unknown> {
   if (isAuthError(error)) return error
   const { code, description } = await readOAuthError(error)

@@ -17,14 +17,14 @@ export function memoryStore(): AuthStore {
   }
 }
 
-/** The part of the Web Storage API that is used. */
+/** The Web Storage API, as far as a store uses it. */
 export interface WebStorage {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
   removeItem(key: string): void
 }
 
-/** The part of the Web Locks API that is used. */
+/** The Web Locks API, as far as a store uses it. */
 export interface WebLocks {
   request<T>(name: string, run: () => Promise<T>): Promise<T>
 }
@@ -45,7 +45,7 @@ export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStor
 
 const lockQueues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 
-/** Runs alone for a key: over processes where the store can, and in this process in any case. */
+/** Runs one function at a time for a key: over all processes where the store has locks, else in this process. */
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
   const queueByKey = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
   lockQueues.set(store, queueByKey)

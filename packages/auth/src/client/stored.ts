@@ -152,10 +152,10 @@ export interface AuthRecords {
   readonly keys: RecordStore<StoredKey>
 }
 
-/** Opens a store. A record that cannot be read counts as none: the worst that follows is a login. */
+/** Opens a store. A record that cannot be read counts as absent, and its user has to log in again. */
 export function openRecords(store: AuthStore): AuthRecords {
   const createRecordStore = <T>({ name, parse }: RecordKind<T>): RecordStore<T> => ({
-    // Encoded, so that no part can hold what separates the parts.
+    // The parts are encoded, so that no part contains the separator.
     toKey: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
       const fields = parseJsonObject((await store.get(key)) ?? '')

@@ -26,7 +26,7 @@ export interface TokenSource {
   readonly obtain: ObtainToken
   /** Returns the client that a token was issued to, when it can still authenticate. */
   findClient(server: AuthorizationServer, id: string): Promise<AuthenticatedClient | undefined>
-  /** True for a stored token that is this client's to use. */
+  /** Returns true for a stored token that this client may use. */
   isUsable(token: StoredToken): Promise<boolean>
 }
 
@@ -34,7 +34,7 @@ export interface TokenSource {
 export interface TokenRequest extends TokenRequirements {
   /** The access token that the server refused. */
   readonly rejectedToken?: string | undefined
-  /** The scopes that have to have been asked for. */
+  /** The scopes that the login of the token must have requested. */
   readonly requiredScopes: readonly string[]
   /**
    * True when a refresh can help. A refresh adds no scopes, and a token that was just refreshed is not refused for its

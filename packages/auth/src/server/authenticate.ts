@@ -25,7 +25,7 @@ export interface AuthenticationState extends BindingOptions {
   /** The answers, by the scheme with which a request came. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly issuers: Issuers
-  /** The context of requests whose host passes none. */
+  /** The context of a request whose host passes no context. */
   readonly localContext: AuthenticationContext
   readonly verifiedTokens: TokenCache<VerifiedToken>
   /** The running verifications by digest, so that each token is verified once. */
@@ -34,7 +34,7 @@ export interface AuthenticationState extends BindingOptions {
   readonly impliedScopes: ReadonlyMap<string, Scopes>
   readonly toPrincipal: ToPrincipal
   readonly now: () => number
-  /** Rejections of tokens, so that an issuer is not asked about one token again at once. */
+  /** Rejected tokens, so that repeated requests with one of them cause no requests to its issuer. */
   readonly rejectedTokens: TokenCache<TokenError>
   readonly onError: (error: unknown, context?: AuthenticationContext) => void
 }
@@ -103,7 +103,7 @@ function connectionOf({ source }: HttpRequestHead): object | undefined {
   return typeof socket === 'object' && socket !== null ? socket : undefined
 }
 
-/** The answers to requests that named no scheme. */
+/** Returns the answers to a request that names no scheme. */
 export function defaultChallengesOf({ challenges, isProofRequired }: AuthenticationState): Challenges {
   return isProofRequired ? challenges.dpop : challenges.bearer
 }
@@ -130,7 +130,7 @@ async function identifyCaller(
     const nonce = await verifyBinding(credentials, { request, binding, ledger: context.ledger }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
-    // An error that is no fault of the token or of its issuer is one of the program: the transport handles it.
+    // Any other error is one of the program, which the transport handles.
     if (isLimitError(error)) return toLimitResponse(error)
     if (!isTokenError(error)) throw error
     state.onError(error, context)
@@ -184,14 +184,14 @@ async function verifyToken(
   return { authenticationResult, binding }
 }
 
-/** The expiry of the token decides, also where `toPrincipal` leaves it out or extends it. */
+/** Bounds the expiry of a principal by that of its token, also where `toPrincipal` leaves it out or extends it. */
 function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
   return typeof exp === 'number'
     ? { ...principal, expiresAt: Math.min(principal.expiresAt ?? Number.POSITIVE_INFINITY, exp * 1000) }
     : principal
 }
 
-/** Short, because an issuer with several instances may not know a new token everywhere at once. */
+/** Five seconds: an issuer with several instances may know a new token at some of them alone for a moment. */
 const rejectionCacheMs = 5000
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {
@@ -203,7 +203,7 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
 }
 
 /**
- * Verified tokens by digest: a token is verified once, and a dump of the memory holds none that could be used.
+ * Verified tokens by digest. A token is verified once, and a dump of the memory has no token.
  */
 export interface TokenCache<T> {
   /** Returns the cached value, unless it has expired. */

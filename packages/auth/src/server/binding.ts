@@ -41,7 +41,7 @@ function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
 
-/** Returns true if a request with this token needs no further check. Most need none. */
+/** Returns true for a bearer token that needs no check of a binding, as most tokens are. */
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],

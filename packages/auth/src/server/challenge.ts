@@ -22,7 +22,7 @@ export interface Challenges {
   readonly malformedRequest: HttpErrorResponse
   /** The proof of a token is invalid (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
-  /** The token cannot be checked now. A 401 would send every user to the login page. */
+  /** The response while the token cannot be checked. A 401 would send every user to the login page. */
   createUnavailableResponse(retryAfterMs: number | undefined): HttpErrorResponse
   /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
   createNonceChallenge(nonce: string): HttpErrorResponse
@@ -95,7 +95,7 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
   }
 }
 
-/** Returns the response of a caller, or of all callers, at a bound of the ledger. */
+/** Returns the response to a request beyond a bound of the ledger: 429 for one caller's, 503 for that of all. */
 export function toLimitResponse(error: LimitError): HttpErrorResponse {
   const { code, message, data } = limitErrorToMcp(error)
   return {

@@ -3,7 +3,7 @@ import type { Ledger } from '@x/core'
 /** The part of an HTTP request that authentication reads. Every request view of `@x/transport-http` is one. */
 export interface HttpRequestHead {
   readonly method: string
-  /** The target as it came: an absolute URL, or path and query. */
+  /** The unparsed request target: an absolute URL, or path and query. */
   readonly url: string
   /** The platform's own request. */
   readonly source: unknown
@@ -21,7 +21,7 @@ export interface AuthenticationContext {
   report(error: unknown): void
 }
 
-/** A token as it came, unverified. */
+/** An unverified token, with the scheme of its request. */
 export interface AccessToken {
   readonly scheme: 'bearer' | 'dpop'
   readonly token: string

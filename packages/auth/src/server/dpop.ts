@@ -11,8 +11,9 @@ export interface DpopOptions {
   /** Accepts no tokens without a proof. False by default. */
   readonly required?: boolean | undefined
   /**
-   * Seals the time into nonces that clients put into their proofs, so that no proof can be made ahead. A codec of
-   * `@x/state-codec`, with the same keys on every instance. Without one there are no nonces.
+   * Seals the time into nonces that clients put into their proofs, so that no proof can be made in advance. A codec of
+   * `@x/state-codec` with the same keys on every instance, such as the `state` of the server. Without it, proofs need
+   * no nonce.
    */
   readonly state?: NonceCodec | undefined
   /** Remembers used proofs over all instances: a store of `@x/state-codec`. By default this process remembers them. */
@@ -59,7 +60,7 @@ const proofWindowMs = 60_000
 const nonceTtlMs = 300_000
 const maxProofLength = 8192
 
-/** Makes the check of proofs (RFC 9449, section 4.3). */
+/** Creates the check of proofs (RFC 9449, section 4.3). */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
   const proofMemory = createProofMemory(settings.now)
   return {
@@ -97,7 +98,7 @@ function readProof(request: HttpRequestHead): string {
 async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
   try {
     const { jwk } = decodeProtectedHeader(proof)
-    // The times are checked apart: a proof has no exp.
+    // `jwtVerify` checks no times, because a proof has no `exp`.
     const options = { typ: 'dpop+jwt', algorithms: [...proofAlgorithms] }
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload

@@ -18,8 +18,8 @@ export interface IssuerKeys {
 const maxCandidateKeys = 8
 
 /**
- * Finds the keys of one issuer in a cache. A token with a key that is not among them has them fetched again. It is
- * rejected only when a fetch that began after its arrival did not return the key.
+ * Finds the keys of one issuer in a cache. A token with an unknown key causes another fetch of the keys. The token is
+ * rejected only when a fetch that began after its arrival did not return its key.
  */
 export function createIssuerKeys(source: KeySource): IssuerKeys {
   const cache = createKeyCache(source)
@@ -106,7 +106,7 @@ async function hasMatchingKey(keys: CachedKeys, header: JWTHeaderParameters): Pr
   return ((await findMatchingKeys(keys, header)) ?? []).length > 0
 }
 
-// Undefined when a key matches and cannot be used, which is its issuer's fault.
+// Returns undefined when a matching key cannot be used, which is a fault of the issuer.
 async function findMatchingKeys(
   { keySet }: CachedKeys,
   header: JWTHeaderParameters,

@@ -10,7 +10,7 @@ export function createIssuerFetch(fetch: FetchFunction): FetchFunction {
   return (url, request) => boundedFetch(fetch, url, { ...request, ...fetchBounds })
 }
 
-/** Fetches a JSON object, or undefined when the response is none. Rejects when there is no response. */
+/** Fetches a JSON object. Returns undefined for any other content, and rejects when there is no response. */
 export async function fetchJson(url: string, fetch: FetchFunction): Promise<JsonObject | undefined> {
   const response = await fetch(url, { method: 'GET', headers: { Accept: 'application/json' } })
   return response.status === 200 ? parseJsonObject(await response.text()) : undefined

@@ -11,7 +11,7 @@ import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
 /** An authorization server whose tokens are accepted. */
 export interface IssuerOptions {
-  /** Its identifier, character for character as `iss` of its tokens and `issuer` of its metadata have it. */
+  /** Its identifier, exactly as in `iss` of its tokens and in `issuer` of its metadata. */
   readonly issuer: string
   /** Address of its keys. Read from its metadata when absent. */
   readonly jwksUri?: string | undefined
@@ -60,7 +60,7 @@ const introspectionCacheMs = 30_000
 /**
  * Creates the issuers from their options.
  *
- * Throws a TypeError for invalid issuers.
+ * @throws TypeError for invalid issuers.
  */
 export function createIssuers(
   issuerEntries: readonly (string | IssuerOptions)[],
@@ -79,7 +79,7 @@ export function createIssuers(
   return {
     resolve: (token) => findIssuer(token, issuers, opaqueTokenIssuer),
     ready: async () => {
-      // Keys outlive an outage by a day, so a later one is no reason to leave a balancer.
+      // Cached keys are used for a day, so that a later outage of the issuer does not make the server unready.
       if (isReady) return
       const readiness = await Promise.allSettled([...issuers.values()].map((issuer) => issuer.ready()))
       isReady = readiness.some(({ status }) => status === 'fulfilled')

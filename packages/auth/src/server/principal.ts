@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, type Principal } from '@x/schema'
 import { TokenError } from './token-error.ts'
 
-/** Makes a principal of the claims of a verified token. */
+/** Creates the principal from the claims of a verified token. */
 export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
 
 /**
  * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or
- * `scp`. The token is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
+ * `scp`. The principal does not have the token, so that no handler can pass it on
+ * (basic/authorization/security-considerations).
  */
 export function toStandardPrincipal(claims: JsonObject, issuer: string): Principal {
   const clientId = findFirstText(claims['client_id'], claims['azp'])
@@ -33,7 +34,7 @@ function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
   return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []
 }
 
-/** Returns a frozen copy: many calls share one principal. */
+/** Returns a frozen copy, because many calls share one principal. */
 export function freezePrincipal(principal: Principal): Principal {
   const { scopes, claims } = principal
   return Object.freeze({

@@ -53,7 +53,6 @@ export interface ProtectInternals {
   readonly cacheMs?: number | undefined
 }
 
-/** The options of {@link protect}. */
 export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = {
   resource: true,
   issuers: true,

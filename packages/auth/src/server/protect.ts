@@ -35,8 +35,8 @@ export interface Protection {
 
 /**
  * Protects a server by OAuth access tokens (basic/authorization). Each token is verified whole. A request without a
- * valid one is rejected with a challenge, which names the metadata of the resource. No token is in a principal, an error
- * or a log.
+ * valid token is rejected with a challenge, which names the metadata of the resource. No principal, error or log has a
+ * token.
  *
  * @example
  * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })

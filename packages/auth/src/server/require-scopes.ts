@@ -13,7 +13,7 @@ import {
 } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
-/** Decides by the request itself. `params` are as the client sent them: nothing has checked them. */
+/** Returns the scopes that a request needs. `params` are unchecked, as the client sent them. */
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
 
 /**
@@ -65,8 +65,8 @@ export function requireScopes(
 }
 
 /**
- * Requires scopes inside a handler, where they depend on what it finds out. Call it before the handler does anything:
- * once an answer has become a stream, the client gets the error without HTTP's challenge.
+ * Requires scopes inside a handler, for scopes that depend on data. A handler calls it before any effect and any
+ * notification: once the answer is a stream, the client gets the error without a challenge.
  *
  * @throws McpError with all the scopes, when the caller lacks one of them or has no principal.
  */
@@ -124,7 +124,7 @@ function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
   }
 }
 
-// A misspelt rule protects nothing. Methods of extensions are in families of their own.
+// A misspelt method protects nothing, so that unknown methods of the protocol's families are rejected.
 function checkMethodName(method: string): void {
   const methodPrefix = method.slice(0, method.indexOf('/') + 1)
   const knownMethods = Object.keys(methods)

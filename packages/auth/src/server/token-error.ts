@@ -54,8 +54,8 @@ export class TokenError extends Error {
 const outageReportIntervalMs = 60_000
 
 /**
- * Returns a listener that passes on errors about an unreachable issuer once in a minute and issuer: each request during
- * an outage has one. Other errors are passed on as they are.
+ * Returns a listener that passes on one error a minute about each unreachable issuer, because each request during an
+ * outage has such an error. All other errors are passed on.
  */
 export function limitOutageReports<Context>(
   onError: (error: unknown, context: Context | undefined) => void,
@@ -73,7 +73,7 @@ export function limitOutageReports<Context>(
   }
 }
 
-/** Returns whether a value is a {@link TokenError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link TokenError}, from this copy of the package or another. */
 export function isTokenError(error: unknown): error is TokenError {
   return error instanceof Error && error.name === 'TokenError' && 'code' in error && typeof error.code === 'string'
 }

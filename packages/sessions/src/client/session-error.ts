@@ -30,14 +30,14 @@ export class SessionError extends Error {
   }
 }
 
-/** Returns whether a value is a {@link SessionError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link SessionError}, from this copy of the package or another. */
 export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && error.name === 'SessionError' && 'code' in error
 }
 
 /**
- * Returns whether a call failed because the server does not know its session, as it answered to this call or an earlier
- * one: create another session, and begin the conversation's state anew.
+ * Returns true if a call failed because the server does not know its session. The client then creates another session,
+ * whose state begins anew.
  */
 export function isSessionNotFound(error: unknown): boolean {
   if (isSessionError(error)) return error.code === 'not_found'

@@ -4,9 +4,9 @@ import { SessionError } from './session-error.ts'
 /** The client's record of a session. */
 export interface SessionRecord {
   readonly id: string
-  /** The state of the server's last answer, opaque here. */
+  /** The sealed state of the server's last answer. */
   state: string | undefined
-  /** ISO 8601. */
+  /** The end of the session in ISO 8601. */
   expiresAt: string | undefined
   /** The reason why it has ended, and nothing more is sent for it. */
   endReason: 'deleted' | 'not_found' | undefined
@@ -22,7 +22,7 @@ export function toSessionMetadata({ id, state }: SessionRecord): SessionMetadata
   return { sessionId: id, ...(state !== undefined && { state }) }
 }
 
-/** Updates the record by an answer: the last one wins. Returns whether the state has changed. */
+/** Updates the record by an answer, the last of which wins. Returns true when the state has changed. */
 export function updateRecord(record: SessionRecord, { sessionId, state, expiresAt }: SessionMetadata): boolean {
   if (sessionId !== record.id) {
     throw new SessionError('invalid_answer', 'The server answered with another session than the one that was asked for')

@@ -49,7 +49,7 @@ export interface ClientSessions {
  */
 export interface ClientSession extends Client {
   readonly id: string
-  /** The end of the session as the server states it, in ISO 8601: a hint, for people. */
+  /** The end of the session as the server states it, in ISO 8601, for display. */
   readonly expiresAt: string | undefined
   /** True when the session has ended: it was deleted here, or the server no longer knows it. */
   readonly ended: boolean
@@ -60,7 +60,7 @@ export interface ClientSession extends Client {
   serialize(): SerializedSession
   /** Deletes the session, so that the server can free its resources. Does nothing for one that has ended. */
   delete(options?: CallOptions): Promise<void>
-  /** Ends what extensions opened for the session, which lives on at the server. */
+  /** Closes the parts that extensions opened for the session. The session itself continues at the server. */
   close(): Promise<void>
 }
 
@@ -140,7 +140,7 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
         owner,
       ),
     delete: removeSession,
-    // A session that could not be deleted expires. An error here would hide the one that ended the scope.
+    // A session that could not be deleted expires. An error of the deletion would hide the error that ended the scope.
     [Symbol.asyncDispose]: () =>
       removeSession()
         .catch(() => {})

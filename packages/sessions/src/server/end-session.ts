@@ -4,8 +4,8 @@ import { toIsoDateTime } from './create-session.ts'
 import { findLastDraft, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
- * Ends a request's use of its session, and returns the response with it. Every result names the session. A complete
- * result that is no failure carries the state that the handler has set. An error changes nothing and names nothing.
+ * Ends a request's use of its session, and returns the response with the session in its `_meta`. A complete result that
+ * is no failure also has the state that the handler has set. An error names no session and changes no state.
  */
 export async function finishSessionRequest(session: OpenedSession, response: RpcResponse): Promise<RpcResponse> {
   session.isOpen = false
@@ -45,7 +45,7 @@ async function sealNewState(session: OpenedSession, { resultType, isError }: Jso
   return draft && sealSessionState(session, draft.value, session.revision + 1)
 }
 
-/** Adds the session to a result, which no cache may then share. */
+/** Adds the session to a result, which no cache may share from then on. */
 function addSessionMeta(result: JsonObject, sessionMeta: JsonObject, method: string): JsonObject {
   const meta = isJsonObject(result._meta) ? result._meta : {}
   const isShared = findMethodRow(method)?.isCacheable === true && result.cacheScope === 'public'

@@ -15,7 +15,7 @@ import type { SessionMetadata } from '../session-metadata.ts'
 import { isTransient, MissingSessionError } from './session-errors.ts'
 import { type ResolvedSessionOptions, type SessionDefinition, sessionPurposes } from './resolved-session-options.ts'
 
-/** A request that is about sessions or within one. */
+/** A request that creates or deletes a session, or that names one. */
 export interface SessionRequest {
   readonly method: string
   /** Reports an error that the client does not see. */
@@ -26,7 +26,7 @@ export interface SessionRequest {
   readonly sessionOptions: ResolvedSessionOptions
 }
 
-/** A session as one request brought it. */
+/** A session as one request named it. */
 export interface OpenedSession extends SessionRequest {
   readonly id: string
   /** Milliseconds since 1970. */
@@ -35,7 +35,7 @@ export interface OpenedSession extends SessionRequest {
   readonly expiresAt: number
   /** The state, undefined where handlers keep none, and where a deletion names the session by its id alone. */
   readonly state: JsonValue | undefined
-  /** The token that the state came in. */
+  /** The token that the state was opened from. */
   readonly stateToken: string | undefined
   /** The number of times that the state was replaced. */
   readonly revision: number
@@ -47,7 +47,7 @@ export interface OpenedSession extends SessionRequest {
   claimKey: string | undefined
   /** The session as `visibleTo` sees it. */
   sessionView: object | undefined
-  /** True in a run of a task: the session is what it was when the task was created. */
+  /** True in a run of a task. The session is then that of the task's creation. */
   readonly isRecorded?: boolean
 }
 
@@ -97,7 +97,7 @@ export function findOpenedSession({ context }: CallView, definition: SessionDefi
   return recordedPart && sessionOptions && restoreSession(recordedPart, sessionOptions)
 }
 
-/** Returns what a task needs of a session. The id is as good as a credential. */
+/** Returns the part of a session that a task needs. The id is secret, because it works like a credential. */
 export function recordSession(session: OpenedSession): RecordedPart {
   const { id, createdAt, expiresAt, revision } = session
   const value = findLastDraft(session)?.value ?? session.state
@@ -106,7 +106,7 @@ export function recordSession(session: OpenedSession): RecordedPart {
 
 const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
-// The record is one that `recordSession` wrote, in this version of the package or another.
+// `recordSession` of this or another version of the package wrote the record.
 function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessionOptions): OpenedSession | undefined {
   const knownSession = restoredSessions.get(recordedPart)
   if (knownSession !== undefined) return knownSession
@@ -137,7 +137,7 @@ function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessio
 
 /** Returns the run of a handler within a session. The first use begins it. */
 export function getOrCreateRun(session: OpenedSession, ctx: CallView): SessionRun {
-  // Signals are created when they are read, which costs as much as a tenth of a call, so that they are compared last.
+  // A signal is created when it is first read, which costs as much as a tenth of a call, so signals are compared last.
   const knownRun = session.runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
   if (knownRun !== undefined) return knownRun
   const run: SessionRun = { session, ctx, draft: undefined, handlerSession: undefined }
@@ -154,7 +154,7 @@ export function findLastDraft({ runs }: OpenedSession): SessionRun['draft'] {
   return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
 }
 
-/** Makes an id. Its times are sealed in it, and it is bound to the principal. */
+/** Creates a session. Its id has its times sealed in it, and is bound to the principal. */
 export async function createOpenedSession(request: SessionRequest): Promise<OpenedSession> {
   const { sessionOptions, principal, callerKey } = request
   const createdAt = sessionOptions.now()
@@ -191,7 +191,7 @@ export async function openSession(
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await sessionOptions.registry.isLive(sessionId))) throw new Error('The session was deleted or revoked')
     const content = state === undefined ? initialState : await openSessionState(sessionId, state, request)
-    // Without this check, leaving the state out would turn the session back to its beginning.
+    // Without this check, a request without the state would return the session to its first state.
     if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
     return createSessionOfRequest(request, { id: sessionId, createdAt, expiresAt, ...content })
@@ -225,12 +225,12 @@ function createSessionOfRequest(request: SessionRequest, content: SessionContent
   }
 }
 
-/** Returns true for a failure that passes, and for a quota of the caller: neither ends a session. */
+/** Returns true for a temporary failure, and for a quota of the caller. Neither ends a session. */
 function isRetryable(cause: unknown): boolean {
   return isTransient(cause) || (isStateError(cause) && cause.code === 'quota')
 }
 
-/** Seals a state for the way through the client, for as long as its session lives. */
+/** Seals a state that the client carries, until the end of its session. */
 export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
   const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = session
   return sessionOptions.stateCodec.seal([revision, value], {

@@ -19,17 +19,17 @@ export class SessionUsageError extends Error {
   override readonly name = 'SessionUsageError'
 }
 
-/** The reporting of errors, and the progress of a request when it failed. */
+/** A request that has failed. */
 export interface FailedRequest {
   readonly report: (error: unknown) => void
   /** True when the handler of the call had begun. Default: false. */
   readonly hasBegun?: boolean | undefined
 }
 
-/** Milliseconds after which a token from the future is sent again: another instance may have the right clock. */
+/** Milliseconds after which a client sends a token from the future again, for an instance with the right clock. */
 const clockRetryAfterMs = 100
 
-/** Returns the error that the peer sees, and reports to the author the cause that it does not show. */
+/** Returns the error that the peer sees, and reports the cause that it does not show. */
 export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
   if (isMcpError(error)) return error
   if (error instanceof MissingSessionError) {
@@ -48,14 +48,14 @@ export function toPeerError(error: unknown, { report, hasBegun = false }: Failed
 }
 
 /**
- * Returns true for a store that cannot be reached, and for a token from the future: clocks differ, and the session is
- * good at another instance or a moment later. Neither ends a session.
+ * Returns true for a store that cannot be reached, and for a token from the future. Where clocks differ, another
+ * instance accepts the token, and this instance does a moment later. Neither error ends a session.
  */
 export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
 }
 
-/** Returns the error of a caller who has as much in the store as one may have, undefined for every other failure. */
+/** Returns the error of a caller that has reached its quota of the store, undefined for every other failure. */
 export function toQuotaError(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })

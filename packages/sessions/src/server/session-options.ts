@@ -8,15 +8,16 @@ export type Awaitable<T> = T | PromiseLike<T>
 /** The state that handlers keep in a session. */
 export interface SessionState<State> {
   /**
-   * The schema of a state, of any library that implements Standard Schema. Synchronous, and one that accepts its own
-   * output. The state is JSON: the type of one that is not makes an error that names the member (`Date`, `Map`, a
-   * function). A state of an earlier version of the program that it rejects is replaced by the initial one.
+   * The schema of a state, of any library that implements Standard Schema. It is synchronous, and accepts its own
+   * output. The state is JSON: a type that JSON cannot write, such as `Date`, is a type error that names the member. A
+   * state of an earlier version of the program that the schema rejects is replaced by the initial one.
    */
   readonly schema: StandardSchemaV1<unknown, State>
   /** The first state of a session, where `onCreate` returns none. */
   readonly initial: State
   /**
-   * Seals the states in place of the server's `state`: `storedState({ store })` for states that are too large to travel.
+   * Seals the states in place of the server's `state`. For states that are too large to travel, it is
+   * `storedState({ store })`.
    */
   readonly codec?: StateCodec | undefined
 }
@@ -24,7 +25,7 @@ export interface SessionState<State> {
 /** A session that is being created. */
 export interface NewSession {
   readonly id: string
-  /** The end of the session, in milliseconds since 1970: what is opened for it may end then too. */
+  /** The end of the session, in milliseconds since 1970. Resources of the session may end at that time too. */
   readonly expiresAt: number
   readonly principal: Principal | undefined
   /** Aborts when the client no longer waits for the session. */
@@ -36,8 +37,8 @@ export interface DeletedSession<State> {
   readonly id: string
   readonly principal: Principal | undefined
   /**
-   * The state that the request brought, undefined where it named the session by its id alone, which is enough to delete
-   * it.
+   * The state that the request brought. Undefined where the request named the session by its id alone, which is enough
+   * for a deletion.
    */
   readonly state: State | undefined
 }
@@ -60,13 +61,13 @@ export interface SessionOptions {
 /** Callbacks at the beginning and the end of sessions. */
 export interface SessionEvents<State> {
   /**
-   * Returns the session's first state, or undefined for the initial one. An `McpError` that it throws is the client's
-   * answer.
+   * Returns the first state of the session, or undefined for the initial one. The client gets an `McpError` that the
+   * function throws.
    */
   readonly onCreate?: ((session: NewSession) => Awaitable<State | undefined | void>) | undefined
   /**
-   * Frees the resources of the session. Called once for each deletion, possibly twice for one session, and never for
-   * one that expires.
+   * Frees the resources of the session. Called for each deletion, which one session may have twice, and never when a
+   * session expires.
    */
   readonly onDelete?: ((session: DeletedSession<State>) => Awaitable<void>) | undefined
 }

@@ -1,7 +1,7 @@
 import { type Change, type ChangeBus, sha256Hex } from '@x/core'
 import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
 
-/** The sessions that live, as far as a store or this process knows. */
+/** The sessions that have not ended, as far as a store or this process knows. */
 export interface SessionRegistry {
   /** Adds a session of an owner. Rejects with a `StateError` `quota` when the owner has as many as one may have. */
   add(id: string, ttlMs: number, owner: string): Promise<void>
@@ -23,8 +23,8 @@ export interface SessionRegistryOptions {
 }
 
 /**
- * Makes a registry in a store, or one of this process. The latter knows the ends alone, and those at other instances
- * where there is a bus.
+ * Creates a registry in a store or, without one, in this process. The registry of a process has the ended sessions
+ * alone. It has those that other instances ended where there is a bus.
  */
 export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
@@ -53,7 +53,7 @@ function createStoreRegistry(store: StateStore): SessionRegistry {
   }
 }
 
-/** Calls a store. The errors of an author's own store are of any class, and mean that it cannot be reached. */
+/** Calls a store. An error of any other class than `StateError` means that the store cannot be reached. */
 async function reachStore<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
@@ -63,7 +63,7 @@ async function reachStore<T>(operation: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The number of ends that one process remembers. */
+/** The number of ended sessions that one process remembers. */
 const maxEndedSessions = 10_000
 
 function createMemoryRegistry(now: () => number): SessionRegistry {
@@ -99,7 +99,7 @@ function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus
       const { ended, ttlMs } = changeTopic === sessionEndsTopic && data !== undefined ? data : {}
       if (typeof ended === 'string' && typeof ttlMs === 'number') void localRegistry.end(ended, ttlMs)
     },
-    // A session that ended meanwhile is known where it was ended, and elsewhere when it expires.
+    // An end that was published meanwhile is known at its own instance alone. Elsewhere the session expires.
     onGap: (): void => {},
   }
   const listen = async (): Promise<void> => {

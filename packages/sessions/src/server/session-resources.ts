@@ -42,13 +42,14 @@ export interface SessionResourcesOptions<Resource> {
   readonly maxOpenResources?: number | undefined
   /** Receives the errors of `close`. Default: lines of the standard error. */
   readonly log?: Log | undefined
-  /** Time. Default: the platform's. */
+  /** The clock. Default: that of the platform. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
 /**
  * The resources that sessions hold open in one process, such as editors or connections. Any instance may serve a
- * session, and each opens its own: a resource speeds calls up, and must not be the only place where something is.
+ * session, and each opens a resource of its own. A resource makes calls faster, and must not hold the only copy of
+ * anything.
  */
 export interface SessionResources<Resource> extends AsyncResource {
   /** Resolves with the resource of a session, which is opened once for all calls that ask at the same time. */
@@ -94,7 +95,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     const closeOrReschedule = (): void =>
       expiresAt > runtime.now() ? closeOnExpiry(entry, id, expiresAt) : void closeResource(id)
     entry.timer = runtime.setTimeout(closeOrReschedule, Math.min(Math.max(remainingMs, 0), maxTimerMs))
-    // A session that lives on must not keep a process alive.
+    // The timer of a session must not keep the process alive.
     unref(entry.timer)
   }
 
@@ -138,7 +139,7 @@ function takeResource(ledger: Ledger, { callerKey = '' }: ResourceSession): () =
   }
 }
 
-/** Makes the count of resources: one caller may have a share of them. */
+/** Creates the ledger of resources. One caller may have a share of them. */
 function createResourceLedger(maxOpenResources: number): Ledger {
   const { advice } = ledgerBounds.session_resources
   const perCaller = Math.max(1, Math.ceil(maxOpenResources * callerShare))

@@ -3,7 +3,7 @@ import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { toQuotaError, SessionUsageError } from './session-errors.ts'
 import type { StateParser } from './state-parser.ts'
 
-/** A session as a call brought it. */
+/** A session as a call named it. */
 export interface SessionView<State> {
   readonly id: string
   /** The end of the session, in milliseconds since 1970. */
@@ -28,8 +28,9 @@ export interface Session<State> extends SessionView<State> {
   setState(next: State): void
   /**
    * Claims the right to replace the state. Resolves with true for one of all calls that brought the same revision, so
-   * that an older state which is sent again is detected. Without it, every earlier state of the session is accepted.
-   * Needs the `store`. A call that fails releases its claim. Otherwise it holds for `ttlMs` (10 minutes when absent).
+   * that an older state which is sent again is detected. Without a claim, every earlier state of the session is
+   * accepted. Needs the `store`. A call that fails releases its claim. Otherwise the claim holds for `ttlMs` (10
+   * minutes when absent).
    * In a handler that also asks, claim within a `ctx.step`.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>

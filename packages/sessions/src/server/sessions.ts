@@ -18,8 +18,7 @@ import { statelessParser, createStateParser, type StateParser } from './state-pa
 /** The member that sessions add to their server. */
 export interface SessionsApi {
   /**
-   * Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store` where
-   * the server has no bus.
+   * Ends a session at every instance. Does not call `onDelete`. Rejects without a `store` where the server has no bus.
    */
   revoke(id: string): Promise<void>
 }
@@ -36,7 +35,7 @@ export interface Sessions<State> extends ServerExtension<'sessions', SessionsApi
    * For `visibleTo`: shows a tool, a prompt or a resource within a session alone. For other calls it does not exist.
    */
   isInSession(principal: Principal | undefined, call: CallView): boolean
-  /** For `visibleTo`: the same, for sessions that pass a test. */
+  /** For `visibleTo`: shows a tool, a prompt or a resource within a session that passes a test. */
   when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean
 }
 
@@ -118,7 +117,7 @@ const localOnlyMessage =
 /** A key that no session has. */
 const pingKey = 'ping'
 
-// The server pings its own codec.
+// The server itself pings its codec.
 async function pingStores({ store, stateCodec }: SessionDefinition): Promise<boolean> {
   await Promise.all([store?.get(pingKey), stateCodec?.ping?.()])
   return true

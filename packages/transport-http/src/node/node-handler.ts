@@ -81,7 +81,7 @@ const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   },
 }
 
-// A call's connection keeps the process alive. Its timers need not.
+// The connection of a call keeps the process alive, so that the timers of the call need not.
 function scheduleUnref(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
@@ -114,7 +114,7 @@ function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMe
   }
 }
 
-// Names of another length are skipped first, because this runs for every authenticated request.
+// Names of another length are skipped first: this function runs for every authenticated request.
 function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -67,7 +67,7 @@ interface BodyChunk {
   readonly announcedBytes: number
 }
 
-// A list of chunks would cost far more than the body when it arrives in tiny ones.
+// A list of chunks would need far more memory than a body that arrives in tiny chunks.
 function appendChunk({ bytes, chunk, chunkStart, announcedBytes }: BodyChunk): Buffer {
   const neededBytes = chunkStart + chunk.length
   if (bytes !== undefined && bytes.length >= neededBytes) {

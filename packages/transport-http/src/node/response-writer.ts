@@ -109,7 +109,7 @@ function byteLengthOf(body: string | MessagePieces): number {
   return body.head.length + body.result.byteLength + body.tail.length
 }
 
-// In one piece, without a copy of what is large.
+// The parts leave as one chunk, without a copy of a large result.
 function endWithPieces(response: ServerResponse, { head, result, tail }: MessagePieces): void {
   response.cork()
   response.write(head)
@@ -147,10 +147,10 @@ interface OpenResponses {
   stop(): void
 }
 
-// Without it, a client would decide for how long an unread answer stays in memory.
+/** Milliseconds for which the reader of a finished answer may read nothing. A slow network pauses for seconds. */
 const defaultWriteTimeoutMs = 60_000
 
-/** Requests that one connection may have running at once (HTTP/1.1 pipelining). */
+/** Requests that one connection may have running at once (HTTP/1.1 pipelining). Common clients send one at a time. */
 export const maxPipelinedRequests = 16
 
 const maxSweepIntervalMs = 10_000

@@ -67,7 +67,7 @@ const serverOptions = {
 /**
  * Serves a server on a port of its own, and closes it when it stops, unless another host serves it still.
  *
- * A request's head has 15 seconds to arrive and its body 60. An idle connection stays open for 65.
+ * The head of a request has 15 seconds to arrive, and its body 60. An idle connection stays open for 65 seconds.
  *
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
@@ -155,7 +155,7 @@ function rejectPipelinedRequest(response: ServerResponse): void {
 
 function rejectWhileStopping(response: ServerResponse): void {
   const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
-  // Another instance may take the call at once, and this one never again.
+  // Another instance may take the call at once, and this instance takes none any more.
   const data = { reason: 'stopping', retryAfterMs: 0 }
   sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }

@@ -53,7 +53,7 @@ async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, notice
   stopState.phase = 'leaving'
   const undrainFunctions: Undrain[] = []
   if (noticeMs > 0) {
-    // A balancer that has not noticed yet would bring a call that is handed off back to this instance.
+    // A balancer that still counts this instance as ready would send a handed-off call back to it.
     undrainFunctions.push(mcpServer.drain({ keepCalls: true }))
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
   }
@@ -90,8 +90,8 @@ function reportWhatKeepsProcess(): void {
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Runs a function at the first of the signals that ask the process to end. A second one ends it at once, as it would
- * without this. What is returned takes the listeners away.
+ * Runs a function at the first signal that asks the process to end. A second signal ends the process at once, as it
+ * does by default. The returned function removes the listeners.
  */
 function onStopSignal(run: () => void): () => void {
   const removeSignalListeners = (): void => {

@@ -95,7 +95,7 @@ function createHttpReply<Source, Target>(
       httpAdapter.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
     open(headers = []) {
       httpAdapter.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
-      // Node sends the head with the first byte of the body, which may be late.
+      // Node sends the head with the first byte of the body, so that a comment sends it at once.
       httpAdapter.write(target, keepAliveComment)
       trackReply()
       scheduleHeartbeat()

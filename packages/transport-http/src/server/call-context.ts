@@ -21,13 +21,13 @@ import type { RequestView } from './http-adapter.ts'
 
 /** The parts of a request that its call's context is made of. */
 export interface CallContextDeps {
-  /** The request, undefined for a call that lasts. */
+  /** The request, undefined for a call that streams until one side ends it. */
   readonly view: RequestView | undefined
   readonly getView: () => RequestView
   readonly clientAddress: () => string | undefined
 }
 
-/** A call's context over HTTP. Its values are made when they are asked for, since hardly any call is asked for one. */
+/** Creates the context of a call over HTTP. Its values are created on demand, because few calls need one. */
 export function createHttpCallContext(
   reply: Reply & { readonly isStreaming: boolean },
   deps: CallContextDeps,
@@ -62,7 +62,7 @@ const readersByKey = new Map<symbol, ReadValue>([
   [transportKey.id, () => 'http'],
 ])
 
-/** The context of a request that is no call of this revision: the transport and the client's address. */
+/** Returns the context of a request without a call of this revision: its transport and the address of the client. */
 export function createClientContext(address: string | undefined): CallContext {
   const call = withContext(createCall(), transportKey, 'http')
   return address === undefined ? call.context : withContext(call, clientAddressKey, address).context
@@ -93,8 +93,8 @@ const headerNamePattern = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const visibleAsciiPattern = /^[\x21-\x7e]*$/
 
 /**
- * The `Mcp-*` headers of a request and, as long as its answer has not begun, of that. All others are no business of an
- * exchange.
+ * Returns the `Mcp-*` headers of a request, and sets those of its answer until the answer begins. An exchange has no
+ * access to other headers.
  */
 function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   return {
@@ -119,7 +119,7 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
 
 const paramHeaderPrefix = 'mcp-param-'
 
-/** The `Mcp-Param-*` headers of a request by the rest of their names, still encoded. Read when they are asked for. */
+/** Returns the `Mcp-Param-*` headers of a request by the rest of their names, still encoded. Each is read on demand. */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
     get: (name) => view.header(paramHeaderPrefix + name.toLowerCase()),

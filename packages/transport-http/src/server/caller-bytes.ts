@@ -27,7 +27,7 @@ export function createArrivingBody<Source>(
   return {
     grow(receivedBytes) {
       if (receivedBytes <= countedBytes) return undefined
-      // Doubled, so that a body in chunks of one byte has few entries.
+      // The count doubles, so that a body in chunks of one byte has few entries in the ledger.
       const nextBytes = Math.max(receivedBytes, Math.min(2 * countedBytes, maxBytes))
       try {
         releases.push(ledger.take('arriving_bytes', callerKeyOfRequest(caller), nextBytes - countedBytes))

@@ -25,8 +25,8 @@ type RequestCheckResult = { readonly answer: HttpAnswer } | { readonly headers: 
 const acceptedResult: RequestCheckResult = { headers: [] }
 
 /**
- * Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed
- * beside POST.
+ * Checks the head of a request before its body is read: host, origin, method and media types. `adapterMethods` are
+ * allowed beside POST.
  */
 export function checkRequest<Source>(
   view: RequestView<Source>,
@@ -82,7 +82,7 @@ function rejectForeignRequest<Source>(
   )
 }
 
-/** A header's value for a log: quoted, and never long. */
+/** Returns a header's value for a log, in quotes and shortened. */
 function quoteValue(value: string | undefined): string {
   return JSON.stringify((value ?? '').slice(0, 200))
 }
@@ -133,8 +133,8 @@ const jsonMediaType = 'application/json'
 const requiredMediaTypes = 'application/json, text/event-stream'
 
 /**
- * Returns true if a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which
- * keeps out the POSTs that a browser makes for a foreign page without asking.
+ * Returns true if a `Content-Type` is JSON in UTF-8. The types of forms, such as `text/plain`, are rejected: a browser
+ * sends them for a foreign page without a preflight request.
  */
 function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === jsonMediaType) return true
@@ -204,7 +204,8 @@ function checkVersionHeader(
   const headerVersion = view.header('mcp-protocol-version')
   const bodyVersion = readBodyVersion(message)
   if (headerVersion === bodyVersion) {
-    // basic/versioning: clients of earlier revisions send neither, and can show their users only this message.
+    // basic/versioning: a client of an earlier revision sends neither the header nor the member, and can show its user
+    // only this message.
     if (headerVersion === undefined && isRequest(message))
       throw findRevisionError(message, supportedVersions) ?? missingVersionError(supportedVersions)
     return headerVersion
@@ -233,7 +234,7 @@ function checkMethodHeader(header: string | undefined, method: string, isRequire
 
 function checkNameHeader(header: string | undefined, bodyName: unknown, isRequired: boolean): void {
   if (header === undefined) {
-    // Without a name in the body there is nothing to repeat. The server says what is wrong with such params.
+    // Params without a name have nothing that a header repeats. The server rejects such params with the reason.
     if (isRequired && typeof bodyName === 'string') throw missingHeaderError('Mcp-Name', bodyName)
     return
   }

@@ -25,7 +25,7 @@ const requestHeaders = new Set([
 const responseHeaders = ['WWW-Authenticate', 'Retry-After', 'DPoP-Nonce', 'Mcp-Session-Id']
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
-/** Seconds for which a browser may cache the answer: long enough for one visit, and a change of origins applies soon. */
+/** Seconds for which a browser may cache the answer: long enough for a visit, and a change of origins applies soon. */
 const maxAgeSeconds = 600
 
 /**

@@ -10,7 +10,7 @@ import type { RequestView } from './http-adapter.ts'
 const maxReportsPerMinute = 100
 const minuteMs = 60_000
 
-/** Reports the reason for which a request was rejected. */
+/** Reports the reason of a rejected request. */
 type ReportRejection<Source> = (reason: string, request: RequestView<Source>) => void
 
 /**
@@ -74,8 +74,8 @@ export interface HandlerOptions<Source> {
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * The protection of the endpoint: what `protect` of `@x/auth/server` returns, or a function that returns the principal
-   * of a request, undefined for an anonymous caller, or the HTTP answer that rejects the request.
+   * The protection of the endpoint: what `protect` of `@x/auth/server` returns, or a function from a request to its
+   * principal. The function returns undefined for an anonymous caller, and an HTTP answer to reject the request.
    */
   readonly auth?: AuthenticateFunction<Source> | HttpAuth<Source> | undefined
   /**
@@ -93,7 +93,6 @@ export interface HandlerInternals {
   readonly maxQueuedBytes?: number | undefined
 }
 
-/** The names of the options of a handler. */
 const knownHandlerOptions = {
   allowedHosts: true,
   allowedOrigins: true,
@@ -138,9 +137,9 @@ const defaults = {
 } satisfies Partial<HandlerOptions<never>>
 
 /**
- * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond them a call's notifications are
- * dropped, its response never. A streaming call (`subscriptions/listen`) is aborted instead, because its client could
- * not detect the loss.
+ * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond them the notifications of a
+ * call are dropped, and never its response. A streaming call (`subscriptions/listen`) is aborted instead, because its
+ * client could not detect the loss.
  */
 const maxQueuedBytes = 1_048_576
 
@@ -155,7 +154,7 @@ interface HandlerParts {
 /**
  * Compiles options once, before any request.
  *
- * @throws TypeError for a host, an origin or a document's path that is malformed, and for an `auth` that is none.
+ * @throws TypeError for a malformed host, origin or path of a document, and for an `auth` without `authenticate`.
  * @throws RangeError for a number that is negative or not a number.
  */
 export function compileSettings<Source>(
@@ -197,7 +196,7 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? ''
 }
 
-/** The platform's own timers. */
+/** Runs a function after a delay, by the timers of the platform. */
 export function setPlatformTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
@@ -213,8 +212,8 @@ function checkLimit(name: string, value: number | undefined, defaultValue: numbe
 }
 
 /**
- * Rejects options that would let other machines reach a server that is for this machine alone, or one whose calls need
- * a principal without `auth`.
+ * Rejects options that let other machines reach a server that is for this machine alone. A server whose calls need a
+ * principal is for this machine alone as long as there is no `auth`.
  *
  * @throws TypeError that names the option to give.
  */

@@ -22,14 +22,14 @@ export function parseHost(host: string): HostName | undefined {
   return canonicalName === undefined ? undefined : { name: canonicalName, port: match?.[2] }
 }
 
-// An IPv6 address has many spellings. The URL parser knows the one to compare.
+// An IPv6 address has many spellings. The URL parser returns the canonical one.
 function canonicalizeAddress(name: string): string | undefined {
   const url = `http://${name}`
   return URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
 /**
- * Makes a rule of what an operator wrote: names allow every port, `name:port` one.
+ * Compiles the option `allowedHosts`. A name allows every port, and `name:port` allows one.
  *
  * @throws TypeError for an entry that is no host, such as a URL.
  */

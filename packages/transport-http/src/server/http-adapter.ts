@@ -15,9 +15,9 @@ export interface RequestView<Source = unknown> {
   /** A header's value by its lower-case name. Values of a repeated header are joined by a comma. */
   header(name: string): string | undefined
   /**
-   * The values of a header by its lower-case name, in the order in which they came. On Node one for each time that it
-   * was sent, with those that `header` leaves out, such as a second `Authorization`. Elsewhere all of them joined in
-   * one.
+   * Returns the values of a header by its lower-case name, in their order of arrival. On Node each header line is one
+   * value, also a line that `header` leaves out, such as a second `Authorization`. On other platforms one value joins
+   * all lines.
    */
   headerValues(name: string): readonly string[]
   /** Visits every header by its lower-case name. */

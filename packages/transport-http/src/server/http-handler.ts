@@ -91,7 +91,7 @@ function createWebRequestView(request: Request): RequestView<Request> {
     method,
     url,
     source: request,
-    // Requests that were made in the same process have no Host header. Their URL says it.
+    // A request that was created in this process has no Host header. Its URL has the host.
     headerValues(name) {
       const value = headers.get(name)
       return value === null ? [] : [value]

@@ -7,7 +7,7 @@ export type OriginRule = ReadonlySet<string> | '*' | undefined
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,]+$/
 
 /**
- * Makes a rule of what an operator wrote.
+ * Compiles the option `allowedOrigins`.
  *
  * @throws TypeError for an entry that no browser would send, such as one with a path, and for `null`, which every
  * sandboxed page sends.
@@ -43,8 +43,8 @@ export function isOriginAllowed(origin: string, host: HostName, rules: OriginChe
   return isSameHost(origin, host)
 }
 
-// Browsers write origins canonically, so one that parses to anything else was not written by a browser. Schemes other
-// than the web's, such as those of extensions, have no canonical form to compare with.
+// A browser writes the canonical form of an origin, so that any other form is not a browser's. Origins of other schemes
+// than http and https, such as those of browser extensions, have no canonical form.
 function isWellFormed(origin: string): boolean {
   if (!originPattern.test(origin) || !URL.canParse(origin)) return false
   const url = new URL(origin)

@@ -24,8 +24,8 @@ export interface Reply<Target = unknown> {
 }
 
 /**
- * Sends a notification. The first one makes the answer a stream. False when the reader is so slow that the notification
- * had to be dropped. After the answer has ended it does nothing.
+ * Sends a notification. The first one makes the answer a stream. Returns false when the notification was dropped,
+ * because its reader is too slow. Does nothing after the answer has ended.
  */
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
   if (reply.phase === 'ended') return true
@@ -159,7 +159,7 @@ export function statusOf(response: RpcResponse): number {
   return readRetryAfter(response)?.status ?? statusByErrorCode.get(response.error.code) ?? 200
 }
 
-/** The headers, flat, of an event stream: not to be stored, nor held back by a proxy that buffers. */
+/** The headers, flat, of an event stream, which no cache may store and no proxy may buffer. */
 export const eventStreamHeaders: readonly string[] = [
   'Content-Type',
   'text/event-stream',
@@ -169,7 +169,7 @@ export const eventStreamHeaders: readonly string[] = [
   'no',
 ]
 
-/** A comment, which readers ignore and which shows every proxy that the stream is open. */
+/** A comment. Readers of event streams ignore it, and it keeps idle timers of proxies from closing the connection. */
 export const keepAliveComment = ':\n\n'
 
 /** The event that carries a message's JSON, which has no line break in it. */

@@ -44,7 +44,7 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
   dueTick: number
 }
 
-/** The parts of a call. */
+/** A request, and the facts of it that its call needs. */
 interface HttpCallRequest<Source, Target> {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
@@ -115,7 +115,7 @@ function respondToCall<Source, Target>(
   }
 }
 
-// The head of a stream is sent before its error, which then has to suffice.
+// A stream has no status or header for its error, because its head was sent before.
 function applyErrorHead<Source>(
   call: RunningCall,
   error: WireError,
@@ -166,7 +166,7 @@ function notify(call: RunningCall, message: RpcNotification): void {
   abortCall(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
-// The cancellation comes before the close of the connection, so that the handler gets this reason.
+// The call is cancelled before its connection closes, so that the handler gets this reason.
 function abortCall(call: RunningCall, reason: unknown): void {
   abandonReply(call)
   cancel(call, reason)
@@ -183,7 +183,7 @@ function endConnection(call: RunningCall): void {
 
 const wheelThresholdMs = 10_000
 
-// One wait serves both the comments and the time limit.
+// One timer serves the keep-alive comments and the time limit of the call.
 function scheduleCallHeartbeat<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,

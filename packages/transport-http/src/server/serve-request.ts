@@ -24,7 +24,7 @@ import type { AuthenticationResult } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /**
- * One HTTP request from its head to the start of its call, in the order of the specification
+ * Serves one HTTP request from its head to the start of its call, in the order of the specification
  * (basic/transports/streamable-http). Never rejects, because every failure is answered.
  */
 export async function serveRequest<Source, Target>(
@@ -41,7 +41,7 @@ export async function serveRequest<Source, Target>(
     const { headers } = requestCheckResult
     answerState.headers = headers
     const authentication = settings.authenticate?.(view, createAuthenticationContext(view, context))
-    // An identity that is there at once saves a turn of the microtask queue.
+    // A principal that is known without waiting saves a turn of the microtask queue.
     const principal = isPromise(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) return httpAdapter.send(target, createErrorAnswer(principal, headers))
     await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
@@ -148,12 +148,12 @@ function failRequest<Source, Target>(
   const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
   const errorHead = findErrorHead(response.error, view, context.settings)
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
-  // An error of the transport or of its options, before the exchange was called, is a failure of HTTP.
+  // An error before the call of the exchange is a failure of HTTP, and not one of JSON-RPC.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
   context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 
-// No caller catches an error of the user's function, which would end the program.
+// An error of the author's function must not end the program, and no caller of this function catches it.
 function findErrorHead<Source>(
   error: WireError,
   view: RequestView<Source>,

@@ -83,7 +83,7 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
   },
 }
 
-// Most responses other than streams are out within the tick, and adapters make a signal when it is first read.
+// Most whole responses are sent within the tick, before the signal is read. Adapters of Node create it when it is read.
 function watchAbort(target: WebTarget): void {
   const { request, isClosed } = target
   if (isClosed || target.onAbort !== undefined) return
@@ -112,10 +112,10 @@ function releaseWaitingWriters({ drainListeners }: WebTarget): void {
   for (const resolve of drainListeners.splice(0)) resolve()
 }
 
-// nginx's number for it. There is no official one.
+// nginx's status for a client that has closed its connection. No RFC defines one.
 const clientClosedRequestStatus = 499
 
-/** A whole answer as a web response. */
+/** Returns a whole answer as a web response. */
 export function createWebResponse(answer: HttpAnswer): Response {
   return new Response(bodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
 }

@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
   /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
   readonly graceMs?: number | undefined
-  /** Default: the platform's. */
+  /** The clock. Default: that of the platform. */
   readonly runtime?: Clock | undefined
 }
 

@@ -120,7 +120,7 @@ function findNewCallError({ callsById, runningCalls }: RegistryState, id: Reques
   return quotaError({ limit: 'calls', max: maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
 }
 
-/** A second, because the end of a call is not known in advance and an early retry costs little. */
+/** A second: the end of a running call is not known in advance, and an early retry costs little. */
 const retryAfterMs = 1000
 
 /** Creates the context of a connection's calls. Its one peer has one address under every client name. */
@@ -238,7 +238,7 @@ function writeResponse(registryState: RegistryState, call: RunningCall, response
 const progressGapMs = 5
 
 function writeResponseText({ writer, settings }: RegistryState, { lastProgressAt }: RunningCall, text: string): void {
-  // A call without progress, which is nearly every call, asks for no time.
+  // Nearly every call has no progress, and then no clock is read.
   if (lastProgressAt === Number.NEGATIVE_INFINITY) return writer.write(text)
   const pauseMs = progressGapMs - (settings.clock.monotonicNow() - lastProgressAt)
   if (pauseMs > 0) writer.writeAfterPause(text, pauseMs)

@@ -15,11 +15,11 @@ export interface ServeStdioOptions {
   /** Ends the service when it aborts, as `close` does. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Lets the process exit with the service, forced after one second if something keeps it running. On by default for
-   * stdin and stdout alone, because a server without its client must not stay.
+   * Lets the process exit with the service. A process that still runs after one second is ended. True by default for
+   * stdin and stdout alone, because a server process must not outlive its client.
    */
   readonly exit?: boolean | undefined
-  /** Default: the platform's. */
+  /** The clock. Default: that of the platform. */
   readonly runtime?: Clock | undefined
 }
 

@@ -43,7 +43,7 @@ export function acquireProcessStreams(): ProcessStreams {
     areStreamsTaken = false
     stdout.write = originalWrite
     stderr.off('error', ignoreStderrError)
-    // A paused stdin no longer keeps the process alive. A file has no handle that would.
+    // A paused stdin no longer keeps the process alive. Stdin of a file has no handle, and never does.
     stdin.pause()
     if (typeof stdin.unref === 'function') stdin.unref()
   }

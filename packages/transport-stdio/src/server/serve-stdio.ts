@@ -161,7 +161,7 @@ function handleLine(
     const message = parseMessage(text, bounds)
     if (isRequest(message)) return calls.run(message, streamConnection?.handlerFor(message))
     streamConnection?.receive(message)
-    // A client of this revision sends no responses. One is ignored, as every unknown notification is.
+    // A client of this revision sends no responses. A response is ignored, as an unknown notification is.
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
