@@ -80,7 +80,6 @@ export function createCoreClient({ exchange, connection, options, constants }: C
       partition: getPartition(),
       clock: options.runtime,
       log,
-      timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
       isCacheEnabled: cachePartition !== false,
       listFetchers: createListFetchers(getLists()),

@@ -43,11 +43,15 @@ interface RunOutcome {
 }
 
 /**
- * Makes the same calls once without an interruption, and then once for each step that their handlers record. In each of these runs the handler is stopped after the step, and another instance continues the call from its state. Every run must have the same outcome.
+ * Makes the same calls once without an interruption, and then once for each step that their handlers record. In each of
+ * these runs the handler is stopped after the step, and another instance continues the call from its state. Every run
+ * must have the same outcome.
  *
- * Each run has a runtime of its own that begins at the same time, so that `ctx.now()` and `ctx.uuid` return the same values.
+ * Each run has a runtime of its own that begins at the same time, so that `ctx.now()` and `ctx.uuid` return the same
+ * values.
  *
- * @throws {@link TestingError} `outcome_differs` with the step and the first difference, or `no_steps` if no step was recorded.
+ * @throws {@link TestingError} `outcome_differs` with the step and the first difference, or `no_steps` if no step was
+ * recorded.
  *
  * @example
  * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {

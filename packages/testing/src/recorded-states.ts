@@ -69,11 +69,13 @@ interface RecordedState {
 }
 
 /**
- * Checks that a definition can continue calls that an earlier version of it began, as it must during a rolling deployment. The states of the earlier version are stored as readable JSON files. The test gives the answers.
+ * Checks that a definition can continue calls that an earlier version of it began, as it must during a rolling
+ * deployment. The states of the earlier version are stored as readable JSON files. The test gives the answers.
  *
  * A result that differs from the recorded one is reported and fails nothing, because a new version may change its text.
  *
- * @throws `TestingError` `states_rejected` if a state does not open, or if its call fails, asks a question without an answer, or repeats an answered question.
+ * @throws `TestingError` `states_rejected` if a state does not open, or if its call fails, asks a question without an
+ * answer, or repeats an answered question.
  *
  * @example
  * await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), {

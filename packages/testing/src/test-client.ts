@@ -85,7 +85,8 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
 /**
  * Makes a client of a server in memory, without a port. Messages are copied as JSON, as a transport does.
  *
- * With a factory, `restart` and `restartBetweenRounds` create further instances, which have the same key. Closing the client closes the instances of the factory. A server that was passed directly stays open.
+ * With a factory, `restart` and `restartBetweenRounds` create further instances, which have the same key. Closing the
+ * client closes the instances of the factory. A server that was passed directly stays open.
  *
  * @example
  * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })

@@ -26,7 +26,8 @@ interface Timer {
 }
 
 /**
- * Creates a runtime that the test controls, for `createServer({ runtime })`, for `testClient`, and for all code that takes a `Runtime`.
+ * Creates a runtime that the test controls, for `createServer({ runtime })`, for `testClient`, and for all code that
+ * takes a `Runtime`.
  *
  * @example
  * const runtime = testRuntime()

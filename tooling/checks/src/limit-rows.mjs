@@ -224,14 +224,8 @@ export const limitRows = [
     ],
   ]),
   ...rowsOf('client', [
-    ['timeoutMs', 'ms', 'a call without progress', 'the call is rejected', { name: 'defaultTimeoutMs' }],
-    [
-      'maxResendMs',
-      'ms',
-      'repetitions of a request after a failure',
-      'the call is rejected',
-      { name: 'defaultMaxResendMs' },
-    ],
+    ['timeoutMs', 'ms', 'a call without progress', 'the call is rejected', { file: 'request/options' }],
+    ['maxResendMs', 'ms', 'repetitions after a failure', 'the call is rejected', { file: 'request/options' }],
     ['rounds.maxRounds', 'count', 'rounds of one call with questions', 'the call is rejected', { file: 'request/' }],
     [
       'hand-offs',

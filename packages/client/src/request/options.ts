@@ -55,6 +55,12 @@ export interface CoreClientOptions extends InputHandlers {
   readonly runtime?: Clock | undefined
 }
 
+export const clientDefaults = {
+  timeoutMs: 60_000,
+  // Long enough for the restart of a server or of its store.
+  maxResendMs: 10_000,
+} satisfies Partial<CoreClientOptions>
+
 /** The values of a client that are no options. Tests of this package replace them. */
 export interface ClientConstants {
   readonly versions: readonly [string, ...string[]]

@@ -19,15 +19,12 @@ import { type ClientIdentity, createClientIdentity } from './calling-client.ts'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
-import { clientInfoOf, type CoreClientOptions } from './options.ts'
+import { clientDefaults, clientInfoOf, type CoreClientOptions } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { defaultMaxResendMs, type ResendPolicy, sendUntilAnswered } from './resend.ts'
+import { type ResendPolicy, sendUntilAnswered } from './resend.ts'
 import { runCall } from './run-call.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
-
-/** The default of `timeoutMs`, in milliseconds. */
-export const defaultTimeoutMs = 60_000
 
 /** Multiple of `timeoutMs` after which a request ends despite progress: with the default, after ten minutes. */
 const maxProgressFactor = 10
@@ -191,7 +188,7 @@ function createResendPolicy(
 ): Omit<ResendPolicy, 'closed'> {
   const row = findMethodRow(call.method)
   const isReadOnly = row !== undefined && row.hasEffects === undefined
-  const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs ?? defaultMaxResendMs
+  const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs ?? clientDefaults.maxResendMs
   return {
     isRepeatable: isReadOnly ? () => true : call.isRepeatable,
     maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
@@ -202,7 +199,7 @@ function createResendPolicy(
 }
 
 function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
-  return callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
+  return callOptions.timeoutMs ?? options.timeoutMs ?? clientDefaults.timeoutMs
 }
 
 /**

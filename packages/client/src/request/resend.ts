@@ -3,9 +3,6 @@ import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { retryAfterMsOf } from '../request/permanent-failure.ts'
 import { isClientError, withCallerStack } from './client-error.ts'
 
-/** The default of `maxResendMs`, in milliseconds: long enough for the restart of a server or of its store. */
-export const defaultMaxResendMs = 10_000
-
 /** Rules for sending a request again. */
 export interface ResendPolicy {
   /**

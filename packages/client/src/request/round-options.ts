@@ -26,8 +26,8 @@ export interface RoundOptions {
   readonly maxRounds?: number | undefined
   /**
    * `true` restarts the call once when the server no longer accepts its own `requestState`. The call then repeats the
-   * work of earlier rounds, and asks the user again. Default: `true` for prompts, resources, and tools that are listed as
-   * read-only or idempotent.
+   * work of earlier rounds, and asks the user again. Default: `true` for prompts, resources, and tools that are listed
+   * as read-only or idempotent.
    */
   readonly restart?: boolean | undefined
   /** Receives each response of the call. An error that it throws fails the call. */

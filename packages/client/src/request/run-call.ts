@@ -127,7 +127,7 @@ function callTimeoutError(
   elapsedMs: number,
 ): ClientError {
   if (findMethodRow(request.method)?.isStreaming) {
-    const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
+    const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with timeoutMs`
     return new ClientError('timeout', errorMessage, getErrorContext())
   }
   const errorMessage =

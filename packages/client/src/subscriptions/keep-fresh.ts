@@ -11,12 +11,15 @@ import type { ListenOptions, Subscription } from './subscription.ts'
 export interface KeepFreshOptions extends ListenOptions {
   /** Also subscribes to the cached resources, at most the last 100, and reads those again that change. */
   readonly resources?: boolean | undefined
-  /**
-   * Milliseconds within which a changed list is read again, at a random moment, so that the clients of a server do not
-   * all read at once. Default 1000. A call for the list does not wait for that moment.
-   */
-  readonly jitterMs?: number | undefined
 }
+
+const defaults = { resources: false } satisfies KeepFreshOptions
+
+/**
+ * Milliseconds within which changed results are read again, at a random moment, so that the clients of a server do not
+ * all read at once. A call for a changed result does not wait for that moment.
+ */
+const jitterMs = 1000
 
 /** The running work of `client.keepFresh`, until it is closed. */
 export interface KeepFresh extends AsyncResource {
@@ -39,7 +42,7 @@ interface KeepFreshContext {
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, sendOnce, partition, clock = platformRuntime, log, isCacheEnabled, listFetchers } = context
-  return ({ resources = false, jitterMs = 1000, ...options } = {}) => {
+  return ({ resources = defaults.resources, ...options } = {}) => {
     if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
     const { signal, stop, close: closeAbortScope } = openAbortScope(options.signal)
     const reportError = (error: unknown): void => {

@@ -2,7 +2,7 @@ import { type BackoffBounds, computeBackoffMs, type Clock, openAbortScope, platf
 import type { SubscriptionFilter } from '@x/schema'
 import type { OpenedPartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
-import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
+import { errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
 import {
   subscriptionFilterOf,
   stalePredicateAfterGap,
@@ -13,14 +13,13 @@ import {
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { createSubscriptionReader } from './read-stream.ts'
 import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
-import type { ListenOptions, Subscription } from './subscription.ts'
+import { type ListenOptions, reopenDefaults, type Subscription } from './subscription.ts'
 
 /** The parts of the client that subscriptions use. */
 export interface ListenContext {
   readonly sendOnce: SendOnce
   readonly clientState: ClientState
   readonly clock: Clock | undefined
-  readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
   readonly partition: Pick<OpenedPartition, 'removeStaleEntries'>
   /** Returns true if the program has closed the connection, so that no stream is opened again. */
@@ -113,9 +112,9 @@ async function reopenStreams(context: ListenContext, currentSubscription: OpenSu
 
 function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { readonly attempts: number } {
   const {
-    pauseMs = 1000,
-    maxPauseMs = 30_000,
-    attempts = Number.POSITIVE_INFINITY,
+    pauseMs = reopenDefaults.pauseMs,
+    maxPauseMs = reopenDefaults.maxPauseMs,
+    attempts = reopenDefaults.attempts,
   } = reopen === false ? { attempts: 0 } : reopen
   return { attempts, firstMs: pauseMs, maxMs: maxPauseMs }
 }
@@ -162,8 +161,7 @@ async function followStream(
     },
   })
   const computeOpenDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)
-  const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
-  const callOptions = { signal, meta: options.meta, timeoutMs }
+  const callOptions = { signal, meta: options.meta }
   try {
     await sendOnce({ ...call, onMessage }, callOptions)
     if (openedAt !== undefined) return { openDurationMs: computeOpenDurationMs() }

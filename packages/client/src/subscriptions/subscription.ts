@@ -37,7 +37,16 @@ export interface ReopenOptions {
   readonly attempts?: number | undefined
 }
 
-/** Options of `client.listen`. */
+export const reopenDefaults = {
+  pauseMs: 1000,
+  maxPauseMs: 30_000,
+  attempts: Number.POSITIVE_INFINITY,
+} satisfies ReopenOptions
+
+/**
+ * Options of `client.listen`. The server must acknowledge a subscription within the client's `timeoutMs`. An open stream
+ * has no time limit.
+ */
 export interface ListenOptions {
   /**
    * Ends the subscription, whose iteration then rejects with `signal.reason`. If it has already aborted, nothing is
@@ -46,11 +55,6 @@ export interface ListenOptions {
   readonly signal?: AbortSignal | undefined
   /** Options for opening a stream again. `false`: the subscription ends with its stream. */
   readonly reopen?: false | ReopenOptions | undefined
-  /**
-   * Milliseconds to wait for the server's acknowledgement. Default: the client's `timeoutMs`. An open stream has no
-   * time limit.
-   */
-  readonly openTimeoutMs?: number | undefined
   /**
    * Further members of `_meta`, such as `traceparent`. They cannot replace the members that the client writes itself.
    */

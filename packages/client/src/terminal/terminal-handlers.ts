@@ -21,7 +21,8 @@ const noTerminalMessage =
   'terminalHandlers: the standard input is not a terminal; start the program in one, or give another input'
 
 /**
- * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or servers are shown one after the other, each with the name of its server (client/elicitation).
+ * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or
+ * servers are shown one after the other, each with the name of its server (client/elicitation).
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', ...terminalHandlers() })

@@ -32,8 +32,8 @@ const nodeOptionNames = {
 /**
  * Connects to an MCP server over HTTP, for `createClient`. Sends nothing before the first request.
  *
- * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The exchange rejects
- * with {@link HttpError} when no response arrives (basic/transports/streamable-http).
+ * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The
+ * exchange rejects with {@link HttpError} when no response arrives (basic/transports/streamable-http).
  *
  * @example
  * await using connection = connectHttp('https://example.com/mcp', { headers: { authorization: `Bearer ${token}` } })
