@@ -11,24 +11,18 @@ export {
   backgroundKey,
   backPressureKey,
   callHeadersKey,
-  type CallingClient,
-  callingClientKey,
   type CallInit,
   canHandOffKey,
   clientAddressKey,
   createCall,
   headerParamsKey,
   journalKey,
-  type RecordedPart,
-  extendsResultKey,
-  recordedPartsKey,
-  restoredPartsKey,
   transportKey,
   withContext,
   withHeader,
   withNotify,
 } from './composition/call-context.ts'
-export { callerKeyOf, principalIdentityOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { callerKeyOf } from './composition/quota.ts'
 export { limitErrorToMcp, type Unavailability, unavailableError } from './composition/rejections.ts'
 export {
   type AsyncResource,
@@ -74,9 +68,7 @@ export type {
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
-export { discoverProbe, findRevisionError, protocolVersion, protocolVersions } from './basic/revision.ts'
-export { olderInitializeRequest, olderRevisionIn } from './basic/revision.ts'
-export { olderServerMessage, supportsDiscover } from './basic/revision.ts'
+export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,
   RpcError,
@@ -219,7 +211,7 @@ export { type ParamsCheck, requestMetaOf } from './methods/check-params.ts'
 export { checkCreateMessageResult, checkListRootsResult, checkResult } from './methods/check-results.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-results.ts'
 export type { Check, Failure } from './basic/failure.ts'
-export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
+export { encodeMessage, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
 export { findNotificationRow, notificationMethods } from './methods/methods.ts'
 export type { NotificationRow } from './methods/methods.ts'
@@ -228,7 +220,6 @@ export {
   isNotification,
   isRequest,
   isResponse,
-  parseBatch,
   parseMessage,
   parseRequestOrNotification,
   rejectedRequestIdOf,

@@ -12,7 +12,6 @@ import {
   type JsonObject,
   McpError,
   metaKeys,
-  findRevisionError,
   limitErrorToMcp,
   protocolVersion,
   type RequestMetaObject,
@@ -23,6 +22,7 @@ import {
   type RpcError,
   unavailableError,
 } from '@x/schema'
+import { findRevisionError } from '@x/schema/internal'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'

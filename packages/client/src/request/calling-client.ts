@@ -1,4 +1,5 @@
-import { type CallContext, type CallingClient, callingClientKey, createCall, type Root, withContext } from '@x/schema'
+import { type CallContext, createCall, type Root, withContext } from '@x/schema'
+import { type CallingClient, callingClientKey } from '@x/schema/internal'
 import type { InputHandlers } from './input-handlers.ts'
 
 /** The facts about a client that travel in the context of its calls, for the connection that sends them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { callerKeyOf, clientAddressKey, createCall, errorCodes, quotaError, toWire, withContext } from '../index.ts'
-import { principalIdentityOf } from './quota.ts'
+import { callerKeyOf, clientAddressKey, createCall, errorCodes, toWire, withContext } from '../index.ts'
+import { principalIdentityOf, quotaError } from './quota.ts'
 
 const at = (address: string) => callerKeyOf(withContext(createCall(), clientAddressKey, address))
 

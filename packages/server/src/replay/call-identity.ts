@@ -7,8 +7,8 @@ import {
   type JsonValue,
   McpError,
   projectMetaKeys,
-  principalIdentityOf,
 } from '@x/schema'
+import { principalIdentityOf } from '@x/schema/internal'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type RequestState, sessionIdOf } from './served-request.ts'
 import type { Journal } from './journal.ts'

@@ -1,5 +1,6 @@
 import { parseJsonObject } from '@x/core'
-import { extendsResultKey, type JsonObject } from '@x/schema'
+import type { JsonObject } from '@x/schema'
+import { extendsResultKey } from '@x/schema/internal'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'

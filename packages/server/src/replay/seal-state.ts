@@ -7,10 +7,9 @@ import {
   McpError,
   type JournalStore,
   findMethodRow,
-  principalIdentityOf,
-  quotaError,
   unavailableError,
 } from '@x/schema'
+import { principalIdentityOf, quotaError } from '@x/schema/internal'
 import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { reportServerError, logContextOf } from '../request/report.ts'

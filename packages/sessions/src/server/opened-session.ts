@@ -6,10 +6,8 @@ import {
   type JsonObject,
   type JsonValue,
   type Principal,
-  principalIdentityOf,
-  type RecordedPart,
-  restoredPartsKey,
 } from '@x/schema'
+import { principalIdentityOf, type RecordedPart, restoredPartsKey } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { isTransient, MissingSessionError } from './session-errors.ts'

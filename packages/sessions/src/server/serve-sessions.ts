@@ -6,17 +6,16 @@ import {
   errorCodes,
   errorResponse,
   type Exchange,
-  extendsResultKey,
   type ExtensionInstance,
   type ExtensionMethod,
   type JsonObject,
   McpError,
   type Middleware,
-  recordedPartsKey,
   type RpcRequest,
   type RpcResponse,
   withContext,
 } from '@x/schema'
+import { extendsResultKey, recordedPartsKey } from '@x/schema/internal'
 import {
   readSessionMetadata,
   sessionHeader,

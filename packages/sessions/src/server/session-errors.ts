@@ -1,5 +1,6 @@
 import { isLimitError, isUnavailable } from '@x/core'
-import { errorCodes, isMcpError, limitErrorToMcp, McpError, quotaError, unavailableError } from '@x/schema'
+import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
+import { quotaError } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 

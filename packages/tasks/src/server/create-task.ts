@@ -9,10 +9,10 @@ import {
   type JsonObject,
   limitErrorToMcp,
   McpError,
-  recordedPartsKey,
   requestMetaOf,
   type RpcRequest,
 } from '@x/schema'
+import { recordedPartsKey } from '@x/schema/internal'
 import type { NewTask, TaskEngine, TaskRow } from '../engines/engine.ts'
 import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'

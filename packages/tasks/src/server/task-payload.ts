@@ -1,13 +1,5 @@
-import {
-  isJsonObject,
-  type JournalEntry,
-  type JsonObject,
-  metaKeys,
-  type Principal,
-  principalIdentityOf,
-  type RecordedPart,
-  type RpcRequest,
-} from '@x/schema'
+import { isJsonObject, type JournalEntry, type JsonObject, metaKeys, type Principal, type RpcRequest } from '@x/schema'
+import { principalIdentityOf, type RecordedPart } from '@x/schema/internal'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
 import { requeuePart } from './worker/requeue.ts'

@@ -1,15 +1,11 @@
+import { createCall, encodeMessage, isResponse, parseMessage, type RpcResponse } from '@x/schema'
 import {
-  createCall,
   discoverProbe,
-  encodeMessage,
-  isResponse,
   supportsDiscover,
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
-  parseMessage,
-  type RpcResponse,
-} from '@x/schema'
+} from '@x/schema/internal'
 import type { HttpClient } from './http-client.ts'
 import { HttpError, isHttpError } from './http-error.ts'
 import type { HttpClientResponse } from './http-response.ts'

@@ -7,10 +7,10 @@ import {
   McpError,
   metaKeys,
   findMethodRow,
-  findRevisionError,
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
+import { findRevisionError } from '@x/schema/internal'
 import { createCorsHeaders, answerPreflight } from './cors.ts'
 import { findDocumentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'

@@ -1,4 +1,5 @@
-import type { JsonObject, MessagePieces } from '@x/schema'
+import type { JsonObject } from '@x/schema'
+import type { MessagePieces } from '@x/schema/internal'
 
 /**
  * A view of an HTTP request that is the same on every platform.

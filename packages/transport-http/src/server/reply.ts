@@ -1,16 +1,15 @@
 import type { LimitError } from '@x/core'
 import {
   encodeMessage,
-  encodePieces,
   errorCodes,
   errorResponse,
   isJsonObject,
   limitErrorToMcp,
-  quotaReason,
   type RpcNotification,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
+import { encodePieces, quotaReason } from '@x/schema/internal'
 import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
 
 /** The answer to one request: plain JSON, or an event stream once a notification was sent. */

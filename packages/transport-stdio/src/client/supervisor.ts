@@ -1,13 +1,12 @@
 import { sleep, withTimeout } from '@x/core'
+import { createCall, type Exchange } from '@x/schema'
 import {
-  createCall,
   discoverProbe,
-  type Exchange,
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
   supportsDiscover,
-} from '@x/schema'
+} from '@x/schema/internal'
 import { StdioError } from '../stdio-error.ts'
 import { type ClientConnection, createClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'

@@ -11,7 +11,6 @@ import {
   type Exchange,
   McpError,
   findMethodRow,
-  quotaError,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
@@ -20,6 +19,7 @@ import {
   transportKey,
   withContext,
 } from '@x/schema'
+import { quotaError } from '@x/schema/internal'
 import { createCancelledNotification, withRequestId } from '../request-notifications.ts'
 import type { MessageWriter } from '../message-writer.ts'
 import type { ServiceSettings } from './options.ts'

@@ -1,8 +1,6 @@
 import { abortReasonOf, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
 import {
   type Call,
-  type CallingClient,
-  callingClientKey,
   type ClientCapabilities,
   errorCodes,
   type InputRequest,
@@ -15,6 +13,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
+import { type CallingClient, callingClientKey } from '@x/schema/internal'
 import { isExtensionNotification, metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { declaredCapabilitiesOf } from './capabilities.ts'

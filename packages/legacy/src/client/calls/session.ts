@@ -1,5 +1,4 @@
 import {
-  type CallingClient,
   type ClientCapabilities,
   errorCodes,
   type JsonObject,
@@ -9,6 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import type { CallingClient } from '@x/schema/internal'
 import type { LegacyServerPeer, LegacySettings } from '../options.ts'
 import type { Port, ServerMessageHandlers } from './port.ts'
 import { createStatefulResponse } from './question.ts'

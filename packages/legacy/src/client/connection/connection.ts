@@ -1,5 +1,6 @@
 import { abortReasonOf, type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import { type Call, callingClientKey, type Exchange, type RpcRequest, type RpcResponse } from '@x/schema'
+import type { Call, Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import { callingClientKey } from '@x/schema/internal'
 import { SessionEndedError } from '../calls/port.ts'
 import { createSessionCalls, type SessionCalls } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'

@@ -1,13 +1,5 @@
-import {
-  discoverProbe,
-  errorCodes,
-  isJsonObject,
-  type JsonValue,
-  supportsDiscover,
-  protocolVersion,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { errorCodes, isJsonObject, type JsonValue, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import { discoverProbe, supportsDiscover } from '@x/schema/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 

@@ -1,14 +1,6 @@
 import { type Clock, settlesWithin, withTimeout } from '@x/core'
-import {
-  type CallingClient,
-  errorCodes,
-  errorResponse,
-  McpError,
-  olderServerMessage,
-  protocolVersion,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { errorCodes, errorResponse, McpError, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type CallingClient, olderServerMessage } from '@x/schema/internal'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { Port } from '../calls/port.ts'
 import { createLegacySession } from '../calls/session.ts'

@@ -1,4 +1,5 @@
-import { discoverProbe, encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
+import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
+import { discoverProbe } from '@x/schema/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
 import { type Port, type ServerMessageHandlers, SessionEndedError } from '../calls/port.ts'
 import { createSessionHeaders, type HttpSession, originOf, postToServer, type SentRequest } from './http-session.ts'

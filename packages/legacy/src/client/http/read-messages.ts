@@ -2,12 +2,12 @@ import {
   isMcpError,
   isRequest,
   isResponse,
-  parseBatch,
   parseMessage,
   type ParseBounds,
   type RpcMessage,
   type RpcResponse,
 } from '@x/schema'
+import { parseBatch } from '@x/schema/internal'
 import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport-http/client'
 import type { ServerMessageHandlers } from '../calls/port.ts'
 

@@ -5,10 +5,10 @@ import {
   type HttpRequestView,
   isJsonObject,
   McpError,
-  quotaReason,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
+import { quotaReason } from '@x/schema/internal'
 import type { ResponseHead } from './call-stream.ts'
 import type { ParsedEventId } from './event-id.ts'
 

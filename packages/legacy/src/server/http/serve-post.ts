@@ -9,13 +9,13 @@ import {
   isNotification,
   isRequest,
   McpError,
-  parseBatch,
   parseMessage,
   type RpcMessage,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { parseBatch } from '@x/schema/internal'
 import { findRevision, revisionFeaturesOf } from '../../translate/revisions.ts'
 import { hasProtocolVersion, isExtensionNotification } from '../../translate/request.ts'
 import { answerInitialize } from '../session/initialize.ts'

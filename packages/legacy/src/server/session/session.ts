@@ -8,8 +8,8 @@ import {
   type JsonObject,
   type JsonValue,
   type Principal,
-  principalIdentityOf,
 } from '@x/schema'
+import { principalIdentityOf } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
 import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'

@@ -1,5 +1,6 @@
 import { isLimitError, isUnavailable } from '@x/core'
-import { errorResponse, limitErrorToMcp, quotaError, type RequestId, type RpcError, unavailableError } from '@x/schema'
+import { errorResponse, limitErrorToMcp, type RequestId, type RpcError, unavailableError } from '@x/schema'
+import { quotaError } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
 import type { Deps } from './deps.ts'
 

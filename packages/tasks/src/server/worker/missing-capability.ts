@@ -1,12 +1,5 @@
-import {
-  createCall,
-  errorCodes,
-  isJsonObject,
-  type JsonObject,
-  restoredPartsKey,
-  type RpcResponse,
-  withContext,
-} from '@x/schema'
+import { createCall, errorCodes, isJsonObject, type JsonObject, type RpcResponse, withContext } from '@x/schema'
+import { restoredPartsKey } from '@x/schema/internal'
 import type { RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../options.ts'
 import type { MissingCapability } from './requeue.ts'

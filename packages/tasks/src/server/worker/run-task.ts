@@ -8,9 +8,9 @@ import {
   type RpcResponse,
   toWire,
   type WireError,
-  restoredPartsKey,
   withContext,
 } from '@x/schema'
+import { restoredPartsKey } from '@x/schema/internal'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type RunnableCall } from '../task-payload.ts'
 import {

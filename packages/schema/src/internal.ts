@@ -1,0 +1,19 @@
+/**
+ * What the packages of this repository share about the protocol and programs do not need. No promise of stability.
+ *
+ * @module @x/schema/internal
+ */
+
+export { discoverProbe, findRevisionError, olderInitializeRequest, olderRevisionIn } from './basic/revision.ts'
+export { olderServerMessage, supportsDiscover } from './basic/revision.ts'
+export {
+  type CallingClient,
+  callingClientKey,
+  extendsResultKey,
+  type RecordedPart,
+  recordedPartsKey,
+  restoredPartsKey,
+} from './composition/call-context.ts'
+export { principalIdentityOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
+export { parseBatch } from './messages/parse-message.ts'
