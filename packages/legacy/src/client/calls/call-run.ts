@@ -22,12 +22,6 @@ import { type LegacySession, type LegacyRunningCall, severityOf } from './sessio
 import { toLegacyRequest, toModernResponse } from './translate.ts'
 import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 
-/** One call of an older server. Each round of its questions takes one more request of 2026-07-28. */
-export interface CallRun {
-  /** Sends the answers in a request to the server. Resolves with the next `input_required` result, or the response. */
-  sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse>
-}
-
 /** Dependencies of a run. */
 export interface CallRunOptions {
   readonly session: LegacySession
@@ -61,12 +55,11 @@ interface WaitingRequest {
 
 const maxQuestions = 100
 
-/** Creates a call. Its first request sends it to the server. */
-export function createCallRun(options: CallRunOptions): CallRun {
-  return new LegacyCallRun(options)
-}
-
-class LegacyCallRun implements CallRun, LegacyRunningCall {
+/**
+ * One call of an older server. The first request of 2026-07-28 sends the call to the server, and each round of questions
+ * takes one more request.
+ */
+export class CallRun implements LegacyRunningCall {
   readonly #options: CallRunOptions
   readonly #controller = new AbortController()
   readonly #questions = new Map<string, OpenQuestion>()
@@ -84,18 +77,13 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     this.#options = options
   }
 
+  /** Sends the answers in a request to the server. Resolves with the next `input_required` result, or the response. */
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(abortReasonOf(call))
       if (this.#waitingRequest !== undefined) {
-        return resolve(
-          createStatefulResponse(request, {
-            error: {
-              code: errorCodes.invalidParams,
-              message: 'The call waits for no answers: its previous request has no response yet',
-            },
-          }),
-        )
+        const message = 'The call waits for no answers: its previous request has no response yet'
+        return resolve(createStatefulResponse(request, { error: { code: errorCodes.invalidParams, message } }))
       }
       this.#options.clock.clearTimeout(this.#answerTimer)
       this.#stopWatchingClient()

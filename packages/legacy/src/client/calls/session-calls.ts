@@ -2,7 +2,7 @@ import { type Clock, randomId, raceWithCancellation } from '@x/core'
 import { type Call, findMethodRow, type LoggingLevel, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
-import { type CallRun, createCallRun } from './call-run.ts'
+import { CallRun } from './call-run.ts'
 import { createDiscoverResult, findUnsupportedMethodError } from './capabilities.ts'
 import { StandaloneStream } from './listen.ts'
 import { SessionEndedError } from './port.ts'
@@ -63,7 +63,7 @@ async function serveRequest(
     await raceWithCancellation(getStandaloneStream(state, session).prepareForQuestions(), call)
   const requestState = randomId()
   const { settings, clock, runs } = state
-  const run = createCallRun({ session, settings, clock, requestState, onFinished: () => runs.delete(requestState) })
+  const run = new CallRun({ session, settings, clock, requestState, onFinished: () => runs.delete(requestState) })
   runs.set(requestState, run)
   return run.sendNextRequest(request, call)
 }

@@ -2,16 +2,14 @@ import {
   encodeMessage,
   errorCodes,
   errorResponse,
-  isErrorResponse,
   McpError,
   metaKeys,
-  parseMessage,
   protocolVersion,
   type RpcError,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type HttpClient, HttpError, isHttpError } from '@x/transport-http/client'
+import { HttpError, isHttpError } from '@x/transport-http/client'
 import { metaIn } from '../../translate/request.ts'
 import { UndecidedError } from '../connection/transport.ts'
 import type { HttpSession, SentRequest } from './http-session.ts'
@@ -49,10 +47,9 @@ export async function sendProbe(
       throw error
     })
   }
-  const { text, error } = await readFailure(response)
-  const parsedError = text === undefined ? undefined : parseRpcError(text, http)
-  if (!isUndecidedStatus(response.status)) return parsedError ?? createLegacyEvidence(request)
-  throw parsedError === undefined ? error : new UndecidedError(parsedError)
+  const { rpcError, error } = await readFailure(response, http.bounds)
+  if (!isUndecidedStatus(response.status)) return rpcError ?? createLegacyEvidence(request)
+  throw rpcError === undefined ? error : new UndecidedError(rpcError)
 }
 
 function createLegacyEvidence({ id, method }: RpcRequest): RpcError {
@@ -75,13 +72,4 @@ function ignoreBrowserFailure(error: unknown): undefined {
     error.cause instanceof TypeError &&
     error.cause.cause === undefined
   if (!isBare) throw error
-}
-
-function parseRpcError(text: string, { bounds }: HttpClient): RpcError | undefined {
-  try {
-    const message = parseMessage(text, bounds)
-    return isErrorResponse(message) ? message : undefined
-  } catch {
-    return undefined
-  }
 }

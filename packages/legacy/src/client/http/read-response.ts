@@ -1,4 +1,4 @@
-import type { RpcResponse } from '@x/schema'
+import { isErrorResponse, parseMessage, type ParseBounds, type RpcError, type RpcResponse } from '@x/schema'
 import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import { SessionEndedError } from '../calls/port.ts'
 import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentRequest } from './http-session.ts'
@@ -84,30 +84,36 @@ async function readResponse(
   })
 }
 
-async function readErrorResponse(response: HttpClientResponse, reader: MessageReaderContext): Promise<void> {
-  const { text, error } = await readFailure(response)
-  if (text === undefined) throw error
-  let isResponseRead = false
-  const onResponse = (answer: RpcResponse): void => {
-    isResponseRead = 'error' in answer
-    if (isResponseRead) reader.onResponse(answer)
-  }
-  try {
-    readMessages(text, { ...reader, onResponse })
-  } catch {
-    throw error
-  }
-  if (!isResponseRead) throw error
+async function readErrorResponse(
+  response: HttpClientResponse,
+  { bounds, onResponse }: MessageReaderContext,
+): Promise<void> {
+  const { rpcError, error } = await readFailure(response, bounds)
+  if (rpcError === undefined) throw error
+  onResponse(rpcError)
 }
 
-/**
- * Reads a response of an error status: its text where that may be a JSON-RPC error, and the error for any other text.
- */
-export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
+/** Reads a response of an error status: its JSON-RPC error where it has one, and the error for any other body. */
+export async function readFailure(
+  response: HttpClientResponse,
+  bounds: ParseBounds,
+): Promise<{ readonly rpcError?: RpcError | undefined; readonly error: Error }> {
   const { status, type } = response
   if (type !== 'application/json') return { error: await response.readError() }
   const text = await response.text()
   const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
   const message = `the server answered ${status}: ${excerpt}`
-  return { text, error: new HttpError('status', message, { origin: '', status, excerpt }) }
+  return {
+    rpcError: parseRpcError(text, bounds),
+    error: new HttpError('status', message, { origin: '', status, excerpt }),
+  }
+}
+
+function parseRpcError(text: string, bounds: ParseBounds): RpcError | undefined {
+  try {
+    const message = parseMessage(text, bounds)
+    return isErrorResponse(message) ? message : undefined
+  } catch {
+    return undefined
+  }
 }
