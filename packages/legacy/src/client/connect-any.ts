@@ -1,6 +1,5 @@
 import { checkOptions, platformRuntime } from '@x/core'
 import { createConnection } from './connection/connection.ts'
-import type { Transport } from './connection/transport.ts'
 import {
   type AnyConnection,
   type ConnectAnyOptions,
@@ -8,11 +7,11 @@ import {
   type HttpOptions,
   resolveSettings,
 } from './options.ts'
-import type { StdioTransportOptions } from './stdio/stdio-transport.ts'
+import type { createStdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 
-/** Loads the transport of a command. */
-export type LoadStdio = (options: StdioTransportOptions) => Promise<Transport>
+/** Loads the module with the transport of a command. */
+export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
 
 const defaultProbeTimeoutMs = 5000
 
@@ -36,7 +35,8 @@ export function connectTarget(
       serverKey: address,
       canMixPrincipals: typeof httpOptions.headers === 'function',
       loadTransport: async () => {
-        const { createHttpTransport } = await import('./http/http-transport.ts')
+        const loading = import('./http/http-transport.ts')
+        const { createHttpTransport } = await loading.catch(explainMissing('@x/transport-http'))
         return createHttpTransport(url, httpOptions, clock)
       },
     })
@@ -54,9 +54,19 @@ export function connectTarget(
     url: `stdio:${entry.command.split(/[\\/]/).at(-1)}`,
     serverKey: [entry.command, ...(entry.args ?? [])].join(' '),
     canMixPrincipals: false,
-    loadTransport: (onEnd) =>
-      loadStdio({ entry, options: stdio, clock, probeTimeoutMs, log: shared.settings.log, onEnd }),
+    loadTransport: async (onEnd) => {
+      const module = await loadStdio().catch(explainMissing('@x/transport-stdio'))
+      const { log } = shared.settings
+      return module.createStdioTransport({ entry, options: stdio, clock, probeTimeoutMs, log, onEnd })
+    },
   })
+}
+
+/** Names the package to install: a host needs only the transports that it uses, so both are optional. */
+function explainMissing(packageName: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new Error(`${packageName} could not be loaded: install it beside @x/legacy`, { cause })
+  }
 }
 
 /** Adds the headers of an entry to those of the options, which win. */

@@ -15,8 +15,5 @@ import type { ServerTarget } from './target.ts'
  * const client = createClient(connection, { name: 'host', version: '1.0.0', elicit, roots })
  */
 export function connectAny(target: ServerTarget, options: ConnectAnyOptions = {}): AnyConnection {
-  return connectTarget(target, options, async (transportOptions) => {
-    const { createStdioTransport } = await import('./stdio/stdio-transport.ts')
-    return createStdioTransport(transportOptions)
-  })
+  return connectTarget(target, options, () => import('./stdio/stdio-transport.ts'))
 }

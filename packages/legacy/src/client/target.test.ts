@@ -1,4 +1,6 @@
+import { createClient } from '@x/client'
 import { describe, expect, test } from 'vitest'
+import { connectTarget } from './connect-any.ts'
 import { connectAny as connectOnNode } from './connect-node.ts'
 import { connectAny as connectOnWeb } from './connect-web.ts'
 import { parseTarget, type ServerTarget } from './target.ts'
@@ -38,6 +40,18 @@ test('an option that does not exist is refused', () => {
   expect(() => connectOnNode('https://a.test', { fetch } as object)).toThrow('fetch')
 })
 
+test('an option of a transport that does not exist fails the first call', async () => {
+  const connection = connectOnNode('https://a.test', { http: { tls: {} } as object })
+  const client = createClient(connection, { name: 'host', version: '1' })
+  await expect(client.listTools()).rejects.toThrow('tls')
+})
+
+test('a transport that is not installed is named in the error of the first call', async () => {
+  const connection = connectTarget({ command: 'npx' }, {}, () => Promise.reject(new Error('not found')))
+  const client = createClient(connection, { name: 'host', version: '1' })
+  await expect(client.listTools()).rejects.toThrow('install it beside @x/legacy')
+})
+
 test('the name of a connection has no folder and no argument, which may hold secrets', () => {
   expect(connectOnNode({ command: '/opt/bin/server', args: ['--key', 'secret'] }).url).toBe('stdio:server')
 })
@@ -57,7 +71,6 @@ test.each([
     { http: { headers, fetch } },
   )
   expect(connection.canMixPrincipals).toBe(typeof headers === 'function')
-  const { createClient } = await import('@x/client')
   await createClient(connection, { name: 'host', version: '1', maxResendMs: 0 })
     .listTools()
     .catch(() => {})

@@ -36,10 +36,11 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
 
 /**
  * Creates a client for HTTP requests to one endpoint, which connections to servers of earlier revisions use. Sends
- * nothing before the first request.  Throws a `TypeError` for an address that is not http or https, or headers that
- * cannot be sent.
+ * nothing before the first request. Throws a `TypeError` for an address that is not http or https, headers that cannot be
+ * sent, or an unknown option.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
+  checkOptions(options, connectOptionNames, 'createHttpClient')
   return createPlatformClient(url, options, { sender: createWebSender(options) })
 }
 
