@@ -9,8 +9,9 @@ import {
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
 /**
- * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more,
- * and what the client's revision does not have is left out (basic/lifecycle, capability negotiation).
+ * Returns the capabilities of an older client in the form of 2026-07-28. `tasks` and `roots.listChanged` are left out,
+ * because 2026-07-28 does not have them. So are capabilities that the client's own revision does not have
+ * (basic/lifecycle, capability negotiation).
  */
 export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
   const features = revisionFeaturesOf(revision)
@@ -48,7 +49,10 @@ function pickSupportedCapabilities(capabilities: JsonObject, names: readonly str
   )
 }
 
-/** The capabilities of a server as older revisions word them: always with `logging`, and with its extensions. */
+/**
+ * Returns the capabilities of a server in the form of older revisions. `logging` is always among them, because every
+ * handler may log. Extensions stay.
+ */
 export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObject {
   const { completions, experimental, extensions, prompts, resources, tools } = capabilities
   return {
@@ -62,7 +66,7 @@ export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObje
   }
 }
 
-/** An implementation with the fields that a revision has. */
+/** Returns the name and version of an implementation with the fields that a revision has. */
 export function toLegacyImplementation(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
   const { icons, description, websiteUrl, title, ...named } = info
   const { hasIcons, hasStructuredOutput } = revisionFeaturesOf(revision)

@@ -4,8 +4,8 @@ import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type
 export type LegacyFailure = { readonly error: WireError } | { readonly result: JsonObject }
 
 /**
- * An error of this revision in the terms of an older one. A tool that needs what its client lacks answers so in its
- * result, where the model reads it.
+ * Translates an error of 2026-07-28. A tool that needs a capability which its client lacks fails with a result that
+ * names the capability, because the model reads results.
  */
 export function toLegacyFailure(error: WireError, method: string): LegacyFailure {
   const { code, message, data } = error
@@ -20,7 +20,7 @@ export function toLegacyFailure(error: WireError, method: string): LegacyFailure
   return { error }
 }
 
-/** The failure of a call that needs something which its client cannot do. */
+/** Returns the failure of a call that needs capabilities which its client lacks. */
 export function createCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
   const capabilityNames = capabilityNamesOf(requiredCapabilities)
   const capabilityText =
@@ -32,7 +32,7 @@ export function createCapabilityFailure(requiredCapabilities: JsonObject, method
   return { result: createFailedToolResult(message) }
 }
 
-/** The result of a tool that failed. */
+/** Returns the result of a tool that failed. */
 export function createFailedToolResult(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
@@ -44,7 +44,7 @@ function capabilityNamesOf(requiredCapabilities: JsonObject): string[] {
   })
 }
 
-// basic/index, error codes: older clients do not know these.
+// basic/index, error codes: older revisions do not define these codes.
 function isModernErrorCode(code: number): boolean {
   return code === errorCodes.headerMismatch || code === errorCodes.unsupportedProtocolVersion
 }

@@ -1,7 +1,7 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequestFields } from '@x/schema'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
-/** A question in the terms of an older revision, or the capability without which it cannot be asked. */
+/** A question in the form of an older revision, or the capability that its client lacks for it. */
 export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missingCapabilities: JsonObject }
 
 /**
@@ -31,7 +31,9 @@ export function toLegacyInputRequest(
   return { request: { method, params: { ...rest, requestedSchema: schema } } }
 }
 
-/** A form of 2025-06-18: titles are in `enumNames`, and only yes-or-no fields have a default. */
+/**
+ * Translates a form to 2025-06-18, where titles of choices are in `enumNames`, and only boolean fields have a default.
+ */
 function toPlainForm(schema: JsonObject): JsonObject | undefined {
   const { properties, $schema: _dialect, ...rest } = schema
   if (!isJsonObject(properties)) return schema
@@ -56,7 +58,7 @@ function toPlainField(field: JsonObject): JsonObject {
   }
 }
 
-/** Messages of older revisions have one block of content each. */
+/** Splits a message into several, because a message of older revisions has one block of content. */
 function toLegacySamplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
   const { messages } = params
   if (revisionFeaturesOf(revision).hasSamplingTools || !Array.isArray(messages)) return params

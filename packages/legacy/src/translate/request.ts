@@ -17,7 +17,7 @@ import type { LegacyRevision } from './revisions.ts'
 export interface LegacyClient {
   readonly revision: LegacyRevision
   readonly info: Implementation | undefined
-  /** In the terms of 2026-07-28. */
+  /** Its capabilities in the form of 2026-07-28. */
   readonly capabilities: ClientCapabilities
 }
 
@@ -26,7 +26,7 @@ const modernMetaKeys: ReadonlySet<string> = new Set(
   Object.values(metaKeys).filter((key) => key.startsWith('io.modelcontextprotocol/')),
 )
 
-/** The methods of older revisions that a server of this one serves under the same name. */
+/** The methods that older revisions and 2026-07-28 share. */
 const sharedMethods: ReadonlySet<string> = new Set([
   'tools/list',
   'tools/call',
@@ -46,7 +46,7 @@ export function isServedMethod(method: string): boolean {
   return sharedMethods.has(method) || (findMethodRow(method) === undefined && !legacyMethods.has(method))
 }
 
-/** Methods of older revisions that this one does not have. */
+/** The methods of older revisions that 2026-07-28 does not have. */
 const legacyMethods: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -68,9 +68,9 @@ export function isExtensionNotification(method: string): boolean {
 }
 
 /**
- * A request of an older client as one of 2026-07-28: version, capabilities, info and log level come from its session.
- * Task augmentation is ignored, because no such capability is declared (basic/utilities/tasks), and what this revision
- * alone has does not pass through.
+ * Translates a request of an older client to 2026-07-28. Its `_meta` gets the version, capabilities, info and log level
+ * of the client. `task` is left out, because no capability for it is declared (basic/utilities/tasks). Members that
+ * only 2026-07-28 defines are left out too.
  */
 export function toModernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
   const { task: _task, inputResponses: _responses, requestState: _state, _meta, ...params } = request.params ?? {}
@@ -82,7 +82,7 @@ export function toModernRequest(request: RpcRequest, client: LegacyClient, level
   }
 }
 
-/** The `_meta` with which a client of this revision would describe itself. */
+/** Returns the `_meta` with which a client of 2026-07-28 would describe itself. */
 export function createClientMeta(client: LegacyClient, level?: LoggingLevel): JsonObject {
   return {
     [metaKeys.protocolVersion]: protocolVersion,
@@ -92,24 +92,27 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
   }
 }
 
-/** A `_meta` without the keys of this revision. Empty for anything that is none. Those of extensions stay. */
+/**
+ * Returns a `_meta` without the keys that 2026-07-28 defines. Keys of extensions stay. Empty for a value that is no
+ * object.
+ */
 export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !modernMetaKeys.has(key)))
 }
 
-/** The `_meta` of a message's params. Empty where there is none. */
+/** Returns the `_meta` of a message's params, an empty object where there is none. */
 export function metaIn(params: JsonObject | undefined): JsonObject {
   const meta = params?.['_meta']
   return isJsonObject(meta) ? meta : {}
 }
 
-/** Returns true when a message says by itself that it is of 2026-07-28 or later (basic/versioning). */
+/** Returns true when the params of a message name a protocol version, as those of 2026-07-28 do (basic/versioning). */
 export function hasProtocolVersion(params: JsonObject | undefined): boolean {
   return metaIn(params)[metaKeys.protocolVersion] !== undefined
 }
 
-/** A notification without the `_meta` keys of this revision. */
+/** Returns a notification without the `_meta` keys that 2026-07-28 defines. */
 export function toPlainNotification({ method, params }: RpcNotification): RpcNotification {
   if (params === undefined) return { jsonrpc: '2.0', method }
   const { _meta, ...rest } = params

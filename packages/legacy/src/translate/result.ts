@@ -5,10 +5,10 @@ import { omitReservedMeta } from './request.ts'
 /** The lists in results whose entries may have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
-// Lists are made once and sent often, and so are their translations.
+// A list is frozen and sent to many clients, so its translation is cached.
 const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
-/** A complete result with what an older revision knows, and nothing else. */
+/** Translates a complete result: members that the older revision does not have are left out. */
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   if (findMethodRow(method)?.isCacheable !== true || !Object.isFrozen(result))
     return translateResult(result, method, revision)
@@ -41,12 +41,12 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
     ...Object.fromEntries(entries),
     ...(content !== undefined && { content: mapObjects(content, (block) => toContentBlock(block, features)) }),
     ...(messages !== undefined && { messages: mapObjects(messages, (message) => toPromptMessage(message, features)) }),
-    // server/tools, structured content: an object in these revisions. Its JSON is in a text block as well.
+    // server/tools, structured content: older revisions allow objects alone. A text block has the JSON as well.
     ...(features.hasStructuredOutput && isJsonObject(structuredContent) && { structuredContent }),
   }
 }
 
-/** A tool, prompt, resource, template or argument. */
+/** Translates a tool, prompt, resource, template or argument. */
 function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
   return {

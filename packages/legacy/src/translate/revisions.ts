@@ -4,7 +4,7 @@ export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-
 /** A revision of the protocol before 2026-07-28. */
 export type LegacyRevision = (typeof legacyRevisions)[number]
 
-/** The differences between the revisions: each member is something that a revision has, or lacks. */
+/** The features of a revision. */
 export interface RevisionFeatures {
   /**
    * `icons` of tools, prompts, resources and implementations. The next two are URL elicitation, and choices with titles
@@ -56,7 +56,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
     hasBatches: true,
     hasAudio: true,
   },
-  // The messages of this revision alone: its transport HTTP+SSE is neither served nor used.
+  // The messages of 2024-11-05 are served over stdio and Streamable HTTP. Its transport HTTP+SSE is not.
   '2024-11-05': {
     hasIcons: false,
     hasUrlElicitation: false,
@@ -69,7 +69,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
   },
 }
 
-/** Returns what a revision has. */
+/** Returns the features of a revision. */
 export function revisionFeaturesOf(revision: LegacyRevision): RevisionFeatures {
   return featuresByRevision[revision]
 }

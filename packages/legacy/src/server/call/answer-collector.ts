@@ -9,7 +9,7 @@ import type { RoundQuestion, WaitingRound } from './waiting-round.ts'
 /** The reason that keeps a call from continuing. */
 export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
 
-/** The answer to one question, or why its call cannot continue. */
+/** The answer to one question, or the reason that its call cannot continue. */
 export type RoundAnswer = { readonly response: JsonObject } | { readonly failure: CallFailure }
 
 /** Collects the answers of a round at the instance where it waits. */
@@ -34,7 +34,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const collected = new Map<string, RoundAnswer>()
   const questions: CollectedQuestion[] = []
   const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
-  // A round that fails before it is asked is not waited for.
+  // When sending the questions fails, no code waits for this promise.
   promise.catch(() => {})
   let kept: KeptRound = { states: new Map(), isShared: true }
   let hasStopped = false
@@ -126,14 +126,14 @@ function createDeferred<T>() {
   return { promise, resolve, reject }
 }
 
-/** Returns the answer in a response: an error to a form or a URL means that the user cancelled. */
+/** Returns the answer in a response. An error to a form or a URL means that the user has cancelled. */
 function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
   if ('result' in response) return { response: response.result }
   return createFailedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
 /**
- * Returns the answer to a question that could not be delivered: the user cancelled. Other questions fail with an error.
+ * Returns the answer to a question without a result: `cancel` for a form or a URL, a failure of the call for others.
  */
 function createFailedAnswer(method: string, message: string): RoundAnswer {
   return method === 'elicitation/create' ? { response: { action: 'cancel' } } : { failure: { message } }

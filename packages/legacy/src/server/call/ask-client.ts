@@ -8,7 +8,7 @@ import type { KeptRound } from './round-store.ts'
 import type { UrlPages } from './url-pages.ts'
 import { type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
 
-/** The answers of one round by their keys, or why the call cannot continue. */
+/** The answers of one round by their keys, or the reason that the call cannot continue. */
 export type RoundOutcome =
   | { readonly answers: JsonObject; readonly isClientInvolved: boolean }
   | { readonly failure: CallFailure }
@@ -20,7 +20,7 @@ export interface InteractiveCall extends LegacyCall {
   readonly roundState: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
 }
 
-/** Asks the client for everything that one round wants, all at once. */
+/** Sends all questions of one round to the client, and waits for the answers. */
 export async function askClient(requests: JsonObject, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
   const entries = Object.entries(requests)
   if (entries.length === 0) return { answers: {}, isClientInvolved: true }
@@ -36,7 +36,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   })
 }
 
-/** Continues a round that another instance has asked, or this one before it was started again. */
+/** Continues a round that another instance has asked, or this instance before a restart. */
 export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
   return holdRound(round, { call, deps }, async (collector) => {
     // An answer to a question that was sent with a state has to bring it.
@@ -50,7 +50,7 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
   })
 }
 
-/** Counts a round and collects its answers while it waits, and lets go of both in the end. */
+/** Counts a round for its caller and collects its answers. Both end when the given function ends. */
 async function holdRound(
   round: WaitingRound,
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
@@ -166,7 +166,7 @@ async function finishRound(
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
-  // Its answers may be here alone, so from now on no other instance is left the round but by the claim.
+  // This instance may be the only one with the answers, so it gives the round up to no instance without a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
   if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()
@@ -182,7 +182,7 @@ async function finishRound(
   return { answers: responses, isClientInvolved: true }
 }
 
-/** A store that is unreachable for a while costs time, and never the answers. */
+/** Claims a round, and tries again while the store is unreachable, so that the answers are not lost. */
 function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: CallDeps): Promise<boolean> {
   return deps.retryUnavailable(() => deps.rounds.claim(round), { signal: channel.signal })
 }
@@ -193,7 +193,9 @@ function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObjec
   urlPages.accept(url, typeof elicitationId === 'string' ? elicitationId : undefined)
 }
 
-/** Waits until the server may look again after pages that the user visits: such a call counts as one that runs. */
+/**
+ * Waits until the handler runs again to look at the pages that the user visits. The call counts as running meanwhile.
+ */
 async function waitForPages(
   repeatedPages: readonly RepeatedPage[],
   { channel }: InteractiveCall,

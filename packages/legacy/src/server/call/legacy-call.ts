@@ -45,10 +45,10 @@ export function legacyPeerOf({ context }: { readonly context: CallContext }): Le
 }
 
 /**
- * Runs a call of an older client: the request goes through the server's exchange. The server's questions are asked of
- * the client on the call's own stream. The answers go into the next request, as a client of 2026-07-28 would send them.
- * With a round, the call continues where another instance asked it. Rejects with the signal's reason when the call is
- * cancelled, and with `LimitError` when its caller has too many that wait.
+ * Runs a call of an older client through the server's exchange. Questions in a result are sent to the client on the
+ * stream of the call. The answers go into the next request, as a client of 2026-07-28 sends them. Given a round that
+ * another instance asked, the call continues with its answers. Rejects with the signal's reason when the call is
+ * cancelled, and with `LimitError` when too many calls of its caller wait.
  */
 export async function runLegacyCall(
   call: LegacyCall,
@@ -101,7 +101,7 @@ async function runRounds(
   }
 }
 
-/** Rounds of one call that involve its client: a form with a question for each field has fewer. */
+/** Rounds of one call with questions for its client. A form with one question for each field has fewer. */
 const maxRounds = 50
 const maxRetries = 1000
 
@@ -186,7 +186,7 @@ interface ExchangeContext {
   readonly notificationFilter: NotificationFilter
 }
 
-/** One run of the handler. A run that takes too long is aborted, and answered with an error in any case. */
+/** Runs the handler once. A run that takes too long is aborted, and its call gets an error. */
 async function sendToExchange(
   request: RpcRequest,
   { call, notificationFilter }: ExchangeContext,
@@ -235,8 +235,8 @@ interface NotificationFilter {
 }
 
 /**
- * Passes on the notifications that older clients know, and those of extensions. A handler that runs again reports its
- * progress from the beginning. The client is sent what exceeds the last value (basic/utilities/progress), and nothing
+ * Passes on the notifications that older revisions have, and those of extensions. A handler that runs again reports its
+ * progress from the beginning, so only values above the last one are sent (basic/utilities/progress). Nothing is sent
  * after the response.
  */
 function createNotificationFilter({ channel, client }: LegacyCall): NotificationFilter {

@@ -23,7 +23,7 @@ export interface QuestionInit {
 export interface OpenQuestions {
   /** Waits for the answer to a question. Throws `LimitError` when its caller has too many. */
   open(question: QuestionInit): OpenQuestion
-  /** Returns an open question of this owner. That of another is as unknown as one that never was. */
+  /** Returns an open question of this owner, undefined for one of another owner. */
   find(owner: string, id: RequestId | undefined): OpenQuestion | undefined
   /** Passes an answer to the call that waits for it. False when none does, or another owner was asked. */
   answer(owner: string, response: RpcResponse): boolean

@@ -22,7 +22,9 @@ export interface RoundStore {
   listAnswers(round: WaitingRound): Promise<readonly RpcResponse[]>
   /** Resolves with true for the one instance that may use the answers of a round. */
   claim(round: WaitingRound): Promise<boolean>
-  /** The round does not wait at this instance any more. What other instances need of it stays. */
+  /**
+   * Removes what this instance keeps for a round that it does not wait for any more. Records for other instances stay.
+   */
   release(round: WaitingRound): void
 }
 
@@ -48,7 +50,7 @@ export function createMemoryRounds(): RoundStore {
   }
 }
 
-/** Joins two stores: the first that knows a round continues it. */
+/** Joins two stores. A round is looked up in the first one, and then in the second. */
 export function joinRoundStores(first: RoundStore, second: RoundStore): RoundStore {
   return {
     async keep(round, client) {

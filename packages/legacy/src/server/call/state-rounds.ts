@@ -5,9 +5,9 @@ import { createBoundedMap } from '../session/session.ts'
 import type { RoundStore } from './round-store.ts'
 import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from './waiting-round.ts'
 
-/** Rounds that travel in the `state` of their own questions (SEP-1685). */
+/** Keeps rounds in the `state` of their own questions, which the client returns (SEP-1685). */
 export interface StateRounds extends RoundStore {
-  /** Answers of clients that were sent a state and did not return it. */
+  /** The number of answers without the state that was sent with their question. */
   missingEchoCount: number
   /** Records that a question is not waited for any more, so that its state opens nothing at this instance. */
   withdraw(questionId: string): void
@@ -16,7 +16,7 @@ export interface StateRounds extends RoundStore {
 const statePurpose = 'legacy-state'
 const maxWithdrawnQuestions = 100_000
 
-/** Creates the states of an extension, undefined when its author did not switch them on. */
+/** Creates the store, undefined when the option `questionState` is absent. */
 export function createStateRounds(settings: LegacySettings): StateRounds | undefined {
   const { questionState, warn } = settings
   if (questionState === undefined) return undefined
@@ -24,7 +24,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
   const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
 
-  /** Seals the round for one question, undefined where the author wants no state, or it is too large. */
+  /** Seals the round for one question. Undefined where `questionState` is false for it, or the state is too large. */
   async function sealRound(round: WaitingRound, { id, method }: RoundQuestion): Promise<string | undefined> {
     if (!isChosen({ method, tool: toolNameIn(round.request) })) return undefined
     try {
@@ -62,13 +62,13 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
         const binding = bindingOf(owner, questionId)
         return decodeRound(await codec.open(state, { purpose: statePurpose, binding }))
       } catch (error) {
-        // A store behind the codec that cannot be reached says nothing of the state.
+        // When the store of the codec is unreachable, the state may be valid.
         if (!isStateError(error) || error.code === 'unavailable') throw error
         warn({ code: 'state_rejected', message: `The state of an answer was not accepted: ${error.detail}` })
         return undefined
       }
     },
-    // A round that travels with its client is known once an answer has brought it.
+    // No instance has the round before an answer brings it.
     findByStream: async () => undefined,
     listAnswers: async () => [],
     // Each state opens once, so the instance that has opened it has the round.

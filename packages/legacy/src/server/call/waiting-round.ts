@@ -9,7 +9,7 @@ export interface AcceptedPage {
 
 /** A question of a round, as it was sent to the client. */
 export interface RoundQuestion {
-  /** The server's name for it within the round. */
+  /** The key of the question in `inputRequests`. */
   readonly key: string
   /** The id of the request that asks it. */
   readonly id: string
@@ -102,7 +102,7 @@ export function decodeRound(content: JsonValue | undefined): WaitingRound | unde
   }
 }
 
-/** The bytes that a waiting round keeps, in characters of its JSON. */
+/** Returns the size of a waiting round in characters of its JSON, which its caller's bytes are counted by. */
 export function sizeOfRound({ request, requestState, questions }: WaitingRound): number {
   const params = questions.map((question) => question.params ?? null)
   return JSON.stringify([request.params ?? null, requestState ?? null, params]).length

@@ -4,8 +4,8 @@ import { adoptRound } from './adopt-round.ts'
 import type { HttpDeps, SessionPeer } from './http-deps.ts'
 
 /**
- * Passes an answer to the call that waits: at this instance, at another one, or in the `state` of the answer (SEP-1685).
- * False for an answer to nothing. An answer to a call that waits here needs no store.
+ * Passes an answer to the call that waits for it at this instance or at another one, or that the `state` of the answer
+ * holds (SEP-1685). Resolves with false when no call waits. An answer to a call at this instance needs no store.
  */
 export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { deps, link } = http
@@ -41,7 +41,7 @@ async function isEchoAccepted(
 ): Promise<boolean> {
   if (stateRounds === undefined) return true
   if (response.state !== undefined) return (await stateRounds.findByAnswer(response, owner)) !== undefined
-  // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
+  // SEP-1685, backward compatibility: an answer without the `state` goes to the call that this instance keeps.
   stateRounds.missingEchoCount += 1
   settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
   return true

@@ -14,9 +14,9 @@ export interface AdoptionOptions {
 const eventNumberGap = 1000
 
 /**
- * Continues here a round that another instance has asked, or this one before it was started again: waits for its
- * answers, and runs its call with them unless another instance does. Returns its stream, undefined when the stream is
- * here already.
+ * Continues a round that another instance has asked, or this instance before a restart. It waits for the answers, and
+ * runs the call with them unless another instance claims the round. Returns the stream of the call, undefined when this
+ * instance has the stream already.
  */
 export function adoptRound(
   round: WaitingRound,

@@ -26,7 +26,7 @@ export interface CallStreamOptions {
   onEnd(): void
   /** The number of the first event: above 1 for a stream that another instance began. */
   readonly firstEventNumber: number
-  /** Ends each event id. Default: empty. */
+  /** The end of each event id. Default: empty. */
   readonly eventIdSuffix?: string
 }
 
@@ -36,7 +36,7 @@ export interface ResponseHead {
   readonly headers?: readonly string[]
 }
 
-/** The responses and messages to one POST: JSON, unless something has to be said before the end. */
+/** The responses and messages to one POST: JSON, or an event stream when a message is sent before the response. */
 export interface CallStream extends ResumableStream {
   /** Number of events so far. */
   readonly eventCount: number
@@ -49,14 +49,17 @@ export interface CallStream extends ResumableStream {
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
   /**
-   * Sends a question that other instances know: an event id that says so, so that any of them may take the stream over.
+   * Sends a question of a round that other instances may continue. The event id is marked, so that any instance may
+   * take the stream over.
    */
   ask(message: RpcMessage): void
-  /** The call waits for answers that any instance may take. */
+  /** Records that the call waits for answers that any instance may take. */
   beginAsking(): void
-  /** The call does not wait any more. An event without data says so in its id where the questions had a `state`. */
+  /**
+   * Records that the call waits no longer. Where its questions had a `state`, an event without data has an unmarked id.
+   */
   endAsking(hasStates: boolean, minEventNumber: number): void
-  /** Waits for its reader from now on, as long as a stream is kept: another instance has it, or its call has ended. */
+  /** Begins the time that the stream is kept anew: its reader is at another instance, or its call has ended. */
   extendWindow(options: { readonly hasRemoteReader: boolean }): void
   /** Sends a response. The last one ends the stream. Returns its event, if it is one. */
   respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
@@ -75,12 +78,12 @@ interface StreamEvent extends WrittenEvent {
 /** Time that a client that polls waits before it reconnects, in milliseconds. */
 const retryMs = 1000
 
-/** Starts with nothing sent, without a connection, for a stream to which its reader reconnects. */
+/** Creates a stream. Without a reply it waits for a reader that reconnects. */
 export function createCallStream(firstReply: HttpReply | undefined, options: CallStreamOptions): CallStream {
   return new ReplayableCallStream(firstReply, options)
 }
 
-/** A stream and its connection, which are not the same: the stream may outlive several connections. */
+/** A stream that may outlive several connections. */
 class ReplayableCallStream implements CallStream {
   readonly id: string
   readonly #options: CallStreamOptions
@@ -272,7 +275,7 @@ class ReplayableCallStream implements CallStream {
     return event
   }
 
-  /** Events of a stream without a reader are kept at the cost of its caller. One that does not fit is dropped. */
+  /** Counts an event of a stream without a reader for its caller. Returns false when the quota is reached. */
   #isCountable({ text }: StreamEvent): boolean {
     if (this.#reply !== undefined) return true
     try {

@@ -47,7 +47,10 @@ export function rejectWithError({ reply }: HttpRequestView, error: WireError): t
   return true
 }
 
-/** One answer to every id that opens no session, for every reason (basic/transports, session management). */
+/**
+ * Rejects a request whose session id opens no session, with the same answer for every reason (basic/transports, session
+ * management).
+ */
 export function rejectSession(view: HttpRequestView): true {
   return rejectRequest(view, { status: 404, message: 'Session not found: initialize again' })
 }

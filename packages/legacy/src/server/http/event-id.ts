@@ -1,6 +1,6 @@
 import type { RequestId } from '@x/schema'
 
-/** End of the number of an event whose call waits for an answer, so that any instance may continue it. */
+/** The mark after the number of an event: its call waits for an answer, and any instance may continue it. */
 export const waitingMark = 'q'
 
 /** The parts of an event id. */
@@ -21,7 +21,7 @@ export interface WrittenEvent {
 const eventIdPattern = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
 const maxSuffixLength = 257
 
-/** Parses a `Last-Event-ID`, undefined for one that never was an id of an event here. */
+/** Parses a `Last-Event-ID`. Returns undefined for a text that no event of this package has as its id. */
 export function parseEventId(id: string): ParsedEventId | undefined {
   const [, streamId, numberText, mark, requestText] = eventIdPattern.exec(id) ?? []
   if (streamId === undefined) return undefined
@@ -34,7 +34,8 @@ export function parseEventId(id: string): ParsedEventId | undefined {
 }
 
 /**
- * Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance has ended.
+ * Returns the end of the event ids of a stream, which names its request. When the instance of the call has ended,
+ * another one answers the request with an error.
  */
 export function createRequestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)

@@ -14,12 +14,9 @@ import { servePost, sessionHeader } from './serve-post.ts'
 /** The adapter over HTTP, and how it ends. */
 export interface LegacyHttpAdapter {
   readonly adapter: HttpProtocolAdapter
-  /**
-   * Ends the streams that last, and leaves calls that wait to other instances. Returns a function that takes new ones
-   * again.
-   */
+  /** Ends the GET streams, and leaves calls that wait to other instances. Returns a function that ends the draining. */
   drain(): () => void
-  /** Ends everything. */
+  /** Ends all streams and calls, and leaves the bus. */
   close(): void
 }
 
@@ -75,7 +72,7 @@ function serveRequest(view: HttpRequestView, http: HttpDeps): boolean | Promise<
   return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
 }
 
-/** Sessions that end at every instance at once, and whose settings hold at every one. */
+/** Makes sessions that end at every instance at once, and whose settings hold at every instance. */
 function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
   if (link === undefined) return sessions
   return {

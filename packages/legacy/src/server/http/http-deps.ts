@@ -9,7 +9,7 @@ import type { Session, Sessions } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
 import type { StoredSession } from './link/link-store.ts'
 
-/** An instance's part in a link. */
+/** The link of this instance with the others. */
 export interface InstanceLink {
   /**
    * Resolves when this instance receives messages. A bus that cannot be reached is reported, and tried again by the
@@ -20,17 +20,20 @@ export interface InstanceLink {
   watchRound(round: WaitingRound, callerKey: string, handOff: () => void): void
   /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
   shareAnswer(response: RpcResponse): Promise<void>
-  /** Takes an answer to a round that waits at another instance, or at none. False for one to no round. */
+  /**
+   * Takes an answer to a round that waits at another instance, or at none. Resolves with false when no round has the
+   * question.
+   */
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Deletes the round of a call that has ended, and stores its response. */
   finishCall(streamId: string, session: Session, response: WrittenEvent | undefined): Promise<void>
   /** Notifies the instance that has the reader of a stream that its call waits. */
   announceQuestions(streamId: string): void
-  /** Continues a stream that is not known here. False when it is known nowhere. */
+  /** Continues a stream that this instance does not have. Resolves with false when no instance has it. */
   resume(lastEventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Notifies the other instances that a client has cancelled a request. */
   cancelRequest(session: Session, id: RequestId): void
-  /** Reads what requests to other instances have set in a session. False for one that was ended. */
+  /** Reads what requests to other instances have set in a session. Resolves with false for a session that was ended. */
   openSession(session: Session, caller: Caller): Promise<boolean>
   changeSession(
     session: Session,
@@ -49,7 +52,7 @@ export interface HttpDeps {
   readonly deps: CallDeps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
-  /** Joins this instance with the others, undefined where each serves by itself. */
+  /** Links this instance with the others, undefined without the option `store`. */
   readonly link: InstanceLink | undefined
 }
 
@@ -59,7 +62,7 @@ export type SessionPeer = HttpPeer & { readonly session: Session }
 /** The client of one HTTP request. */
 export interface HttpPeer {
   readonly client: LegacyClient
-  /** Undefined for a client that sends no session id: it is served, and cannot be asked. */
+  /** Undefined for a client that sends no session id. It is served, and no question can be sent to it. */
   readonly session: Session | undefined
   readonly view: HttpRequestView
 }

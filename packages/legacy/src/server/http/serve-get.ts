@@ -8,8 +8,8 @@ import type { HttpDeps } from './http-deps.ts'
 import { isStreamOf } from './stream-id.ts'
 
 /**
- * Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for
- * messages).
+ * Serves a GET: it resumes a stream, or opens the stream for messages that belong to no call (basic/transports,
+ * listening for messages).
  */
 export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
@@ -37,7 +37,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   return openListeningStream(session, view, http)
 }
 
-/** Serves a DELETE: the session ends, and with it all that runs for it here. */
+/** Serves a DELETE: ends the session, its calls and its streams. */
 export async function serveDelete(view: HttpRequestView, { sessions, sessionStates, link }: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
@@ -68,7 +68,7 @@ interface StreamContext {
   readonly http: HttpDeps
 }
 
-/** Continues a stream of this session. That of another is as unknown as one that never was. */
+/** Continues a stream of this session. A stream of another session is answered as an unknown one. */
 async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
   const eventId = parseEventId(lastEventId)
   if (eventId === undefined) return rejectStream(view)
@@ -79,7 +79,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
     knownStream.resume(view.reply, eventId.eventNumber)
     return true
   }
-  // An id that was made up costs nothing: no store and no other instance is asked about it.
+  // A made-up id is rejected before a store or another instance is asked.
   if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
   if ((await http.link?.resume(eventId, peer)) === true) return true
   if (!eventId.isWaiting || http.deps.stateRounds === undefined) return rejectStream(view)
@@ -87,7 +87,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   return true
 }
 
-/** Keeps the reader of a call that waits for an answer, which brings the call in its `state` (SEP-1685). */
+/** Keeps a reader until an answer brings the call of its stream in its `state` (SEP-1685). */
 function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, { view, http }: StreamContext): void {
   const { deps, sessionStates } = http
   const { reply } = view
@@ -136,7 +136,7 @@ function openListeningStream(
         whenDrained: () => reply.waitForDrain(),
         notify(message) {
           const text = `data: ${encodeMessage(message)}\n\n`
-          // A client that lost a change reads anew: a reader that is so slow has to connect again.
+          // A reader that is too slow is disconnected: a client that connects again reads lists and resources anew.
           if (reply.countQueuedBytes() + text.length > limits.maxQueuedBytes) endListeningStream()
           else reply.write(text)
         },

@@ -33,14 +33,17 @@ const maxReasonLength = 200
 /** Milliseconds that an answer waits for a store that is unreachable. */
 const answerHoldMs = 20_000
 
-/** Serves a POST of an older client. False for a message of 2026-07-28, and for one that no revision has. */
+/**
+ * Serves a POST of an older client. Resolves with false for a message of 2026-07-28, and for one that no revision has.
+ */
 export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
   const body = parseBody(view)
   if (body === undefined) return false
-  // A call may wait for long: its arguments are held once.
+  // A call may wait for minutes, so its arguments are not held as text too.
   view.bodyText = ''
   if (isBatch(body)) return serveBatch(body, view, http)
-  // basic/versioning: what states its version is served by this revision. Its headers and method do not matter.
+  // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, whatever its headers and
+  // method are.
   if ('method' in body && hasProtocolVersion(body.params)) return false
   if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
   const peer = await resolvePeer(view, http, { isAnswer: !('method' in body) })
@@ -104,7 +107,7 @@ async function serveInitialize(
   return true
 }
 
-/** The client of a request: by its session, or by the revision that its header names. */
+/** Returns the client of a request: that of its session, or one of the revision that its header names. */
 async function resolvePeer(
   view: HttpRequestView,
   { deps, sessions }: HttpDeps,
@@ -162,7 +165,7 @@ function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {
   warn({ code: 'unknown_answer', message })
 }
 
-/** A batch of 2025-03-26, the one revision that has them: each message is served by itself. */
+/** Serves each message of a batch, which revision 2025-03-26 alone has. */
 async function serveBatch(
   batch: readonly (RpcMessage | McpError)[],
   view: HttpRequestView,
@@ -189,7 +192,7 @@ function toRequestOrRejection(request: RpcRequest): RequestOrRejection {
   return { rejection: errorResponse(request.id, error) }
 }
 
-/** The same request, whose answer is not given by what serves one message of it. */
+/** Returns the same request with a reply that sends nothing, for one message of a batch. */
 function withSilentReply(view: HttpRequestView): HttpRequestView {
   return { ...view, header: (name) => view.header(name), reply: { ...view.reply, send: () => {} } }
 }

@@ -53,7 +53,10 @@ export function serveRequests(posted: PostedRequests, peer: HttpPeer, http: Http
   }
 }
 
-/** Serves the call of a round that another instance has asked. It waits for its answers, and its stream for a reader. */
+/**
+ * Serves the call of a round that another instance has asked. The call waits for its answers, and its stream for a
+ * reader.
+ */
 export function serveAdoptedRound(
   round: NonNullable<CallContext['round']>,
   peer: SessionPeer,
@@ -143,7 +146,7 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
   }
 }
 
-/** Sends a response. A status for one call of a batch would have its client send all of them again. */
+/** Sends a response. One of a batch has no status of its own, for which the client would send the whole batch again. */
 function respond(response: RpcResponse, { stream, isBatch, peer }: CallContext): ReturnType<CallStream['respond']> {
   return stream.respond(response, createResponseHead(response, isBatch ? undefined : peer.view))
 }

@@ -37,7 +37,8 @@ export interface ChangeSubscriptionOptions {
 /** Opens a `subscriptions/listen` of the server, whose notifications become plain ones. */
 export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
   /**
-   * The subscription that was opened last, and the one whose notifications pass. They differ until it is acknowledged.
+   * The newest subscription, and the one whose notifications are passed on. They differ until the newest is
+   * acknowledged.
    */
   let newestController: AbortController | undefined
   let activeController: AbortController | undefined
@@ -95,13 +96,16 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
   return { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
 }
 
-/** A client, and the caller that it is. */
+/** A client and its caller. */
 interface ClientOfCaller {
   readonly client: LegacyClient
   readonly caller: Caller
 }
 
-/** Returns whether the server has a resource of this URI for the caller: it then acknowledges a subscription to it. */
+/**
+ * Returns true when the server has a resource of this URI for the caller. The server acknowledges a subscription to
+ * such a resource alone.
+ */
 export async function isKnownResource(
   uri: string,
   { client, caller }: ClientOfCaller,
@@ -133,13 +137,13 @@ function toMcpError({ code, message, data }: WireError): McpError {
   return new McpError(code, message, data === undefined ? {} : { data })
 }
 
-/** Changes of a server for which it sends notifications. */
+/** The kinds of changes that a server sends notifications of. */
 export interface NotifiableKinds {
   readonly notifiesListChanges: boolean
   readonly hasResourceUpdates: boolean
 }
 
-/** Returns the changes of which the server notifies this caller. */
+/** Returns the kinds of changes that the server notifies this caller of. */
 export async function requestNotifiableKinds(
   client: LegacyClient,
   caller: Caller,

@@ -2,7 +2,7 @@ import { isUnavailable, type Ledger, raceWithAbort, sleep, errorRecord } from '@
 import type { Call, Exchange, ExtensionHost, Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 
-/** The caller on whose behalf calls of the server are made, and how it is connected. */
+/** The principal of a caller, and the context of its connection. */
 export type Caller = Pick<Call, 'principal' | 'context'>
 
 /** Dependencies that the parts of the adapters share. */
@@ -16,7 +16,7 @@ export interface Deps {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
-  /** Runs a function once after so many milliseconds. The returned function cancels that. */
+  /** Runs a function once after so many milliseconds. The returned function cancels the timer. */
   readonly schedule: (run: () => void, ms: number) => () => void
   /** Resolves after so many milliseconds. Rejects with the signal's reason when it aborts before. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
@@ -36,7 +36,7 @@ export interface RetryOptions {
 
 const retryPauseMs = 250
 
-/** Joins what a server gives with the settings of the extension. */
+/** Makes the dependencies from the server and the settings of the extension. */
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
   const { exchange, info, runtime, ledger, beginWork, log } = host
   const schedule: Deps['schedule'] = (run, ms) => {

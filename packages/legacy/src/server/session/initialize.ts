@@ -17,15 +17,15 @@ import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
 import { readImplementation } from './session.ts'
 
-/** A client that has introduced itself, and what it is answered. */
+/** A client that has sent `initialize`, and the response to it. */
 export interface InitializedClient {
   readonly client: LegacyClient
   readonly response: RpcResponse
 }
 
 /**
- * Answers `initialize` from what the server says in `server/discover` (basic/lifecycle). A revision that is not served
- * is answered with the newest older one.
+ * Answers `initialize` from the server's response to `server/discover` (basic/lifecycle). A client that asks for a
+ * revision that is not served gets the newest older revision.
  */
 export async function answerInitialize(
   request: RpcRequest,
@@ -70,7 +70,7 @@ function createInitializeResult(
   }
 }
 
-/** Asks the server what it is and has, on behalf of a client. */
+/** Sends `server/discover` to the server on behalf of a client. */
 export async function requestDiscovery(
   client: LegacyClient,
   { principal, context }: Caller,
@@ -90,7 +90,7 @@ export async function requestDiscovery(
   }
 }
 
-/** The capabilities in a discovery. */
+/** Returns the capabilities in a result of `server/discover`. */
 export function parseCapabilities({ capabilities }: JsonObject): ServerCapabilities {
   return isJsonObject(capabilities) ? capabilities : {}
 }

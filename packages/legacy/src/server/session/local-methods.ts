@@ -12,14 +12,16 @@ import type { Caller, Deps } from './deps.ts'
 import { toErrorResponse } from './to-error-response.ts'
 import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
-/** Settings of a client for itself: its log level, and the resources whose changes it wants. */
+/** Sets what a client may set for itself: its log level, and the resources that it subscribes to. */
 export interface ClientSettings {
   readonly client: LegacyClient
   readonly caller: Caller
   setLevel(level: LoggingLevel): void | Promise<void>
-  /** Returns true for a resource that it has added, and where nothing is kept. */
+  /**
+   * Returns true for a resource that the client has subscribed to. True for each where nothing is kept for the client.
+   */
   hasUri(uri: string): boolean
-  /** Adds a resource. Throws `LimitError` when its caller has too many. */
+  /** Subscribes to a resource. Throws `LimitError` when the caller has too many. */
   subscribe(uri: string): void | Promise<void>
   unsubscribe(uri: string): void | Promise<void>
 }
@@ -43,7 +45,7 @@ const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, Lo
   ],
 ])
 
-/** Answers a request that needs no handler, and one of a method that is not served, undefined for any other. */
+/** Answers a request that needs no handler, or whose method is not served. Returns undefined for any other request. */
 export function serveLocalMethod(
   request: RpcRequest,
   clientSettings: ClientSettings,

@@ -67,9 +67,9 @@ export type HostParts = Pick<ExtensionHost, 'bus' | 'log' | 'state'> & { readonl
 
 /** What linked instances share. */
 export interface LegacyLink {
-  /** Keeps calls that wait, their answers, and what sessions have set. */
+  /** Keeps rounds that wait, their answers, log levels and subscriptions of sessions. */
   readonly store: StateStore
-  /** Carries the names of what changed. */
+  /** Carries the messages with which instances notify one another. */
   readonly bus: ChangeBus
 }
 
@@ -134,7 +134,7 @@ export function resolveLegacySettings(options: LegacyOptions, host: HostParts): 
   }
 }
 
-/** The options whose calls continue without the connection that began them. */
+/** The options that have a call continue without its connection. */
 const streamOptionNames = ['closeAfterMs', 'questionState', 'store'] as const
 
 function rejectStreamOptions(options: LegacyOptions): void {

@@ -14,7 +14,9 @@ export interface LegacySessionState {
   readonly uris: Map<string, () => void>
   /** The calls that can be cancelled, by their ids. */
   readonly calls: Map<RequestId, { cancel(reason?: string): void }>
-  /** Readers of streams whose call is not known here yet: an answer brings it (SEP-1685). */
+  /**
+   * Readers of streams whose call this instance does not have yet: the `state` of an answer brings the call (SEP-1685).
+   */
   readonly waitingReaders: Map<string, WaitingReader>
   /** The streams of calls that can be resumed, by their ids. */
   readonly streams: Map<string, ResumableStream>
@@ -41,17 +43,17 @@ export interface ResumableStream {
 /** The states of the sessions that this instance knows. */
 export interface SessionStates {
   /**
-   * The state of a session, which is made when there is none. Where there are too many, the caller with the most loses
-   * one.
+   * Returns the state of a session, and makes one when there is none. When there are too many, the caller with the most
+   * states loses an idle one.
    */
   getOrCreate(session: Session, callerKey: string): LegacySessionState
-  /** The state of a session, if there is one here. */
+  /** Returns the state of a session, undefined when this instance has none. */
   find(session: Pick<Session, 'key'>): LegacySessionState | undefined
-  /** Forgets a state that holds nothing. */
+  /** Forgets a state without calls, streams and settings. */
   removeIfEmpty(state: LegacySessionState): void
-  /** Ends everything of a session. */
+  /** Cancels the calls of a session, ends its streams, and forgets its state. */
   end(session: Pick<Session, 'key'>): void
-  /** Sets what requests to other instances have set. */
+  /** Applies the log level and the subscriptions that requests to other instances have set. */
   applyStoredSettings(
     state: LegacySessionState,
     storedSettings: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
@@ -73,7 +75,7 @@ const maxStreams = 1000
 /** Broken streams of one session: more than the calls that a host has running at a time. */
 const maxStreamsOfSession = 16
 
-/** A state and what it takes of its caller's share. */
+/** A state, and a function that gives its place in the caller's quota back. */
 interface StateEntry {
   readonly state: LegacySessionState
   readonly release: () => void
@@ -87,7 +89,10 @@ function createStateEntries(settings: LegacySettings, ledger: Ledger) {
     for (const releaseUri of state.uris.values()) releaseUri()
     release()
   }
-  /** Takes a place of a caller's share. An idle state of the caller with the most makes room for a new one. */
+  /**
+   * Takes a place in the quota of a caller. When there is none, an idle state of the caller with the most states is
+   * removed.
+   */
   const takePlace = (callerKey: string): (() => void) => {
     try {
       return ledger.take('sessions', callerKey)
@@ -192,7 +197,7 @@ function collectDetachedStreams(states: Iterable<LegacySessionState>): DetachedS
   )
 }
 
-/** Returns the entries of the caller that has the most, in their order: no other caller loses one to it. */
+/** Returns the entries of the caller that has the most, in their order, so that other callers lose none. */
 function entriesOfLargestCaller<Entry extends { readonly callerKey: string }>(
   entries: readonly Entry[],
 ): readonly Entry[] {

@@ -15,9 +15,9 @@ import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { LegacySettings } from './options.ts'
 
-/** A session of an older client over HTTP. Everything in it travels in its id. */
+/** A session of an older client over HTTP. The session id holds all of it, sealed. */
 export interface Session extends LegacyClient {
-  /** Distinguishes sessions. Never leaves the server but sealed. */
+  /** A random key, which clients see in sealed form alone. */
   readonly key: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
@@ -25,7 +25,7 @@ export interface Session extends LegacyClient {
 
 /** Makes and opens session ids. */
 export interface Sessions {
-  /** Returns the sealed id of a new session, or undefined when what the client says of itself is too large. */
+  /** Returns the sealed id of a new session, undefined when the info and capabilities of the client are too large. */
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
   /** Returns the session of an id, undefined for one that is altered, of another principal, expired or ended. */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
@@ -47,7 +47,7 @@ export interface SessionsDeps {
   readonly ledger: Ledger
 }
 
-/** Session ids are sealed values, so any instance with the same keys opens them, and nothing is stored. */
+/** Seals sessions into their ids: any instance with the same keys opens them, and nothing is stored. */
 export function createSessions(settings: LegacySettings, { now, ledger }: SessionsDeps): Sessions {
   const openedSessions = createBoundedMap<Session>(maxRememberedSessions)
   const endedSessions = createEndedSessions(ledger, now)
@@ -93,7 +93,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
         if (session === undefined) return warnRejectedSession(settings, 'its content has a form that is not known here')
         return isLive(session) ? session : warnRejectedSession(settings, 'it has expired or was ended')
       } catch (error) {
-        // A store behind the codec that cannot be reached says nothing of the session.
+        // When the store of the codec is unreachable, the session may be valid.
         if (!isStateError(error) || error.code === 'unavailable') throw error
         return warnRejectedSession(settings, error.detail)
       }

@@ -8,8 +8,8 @@ import type { Deps } from './deps.ts'
 const quotaRetryMs = 1000
 
 /**
- * The one place where errors of the adapters become what a client sees: a reached limit and a store that cannot be
- * reached with their reasons, an McpError as it is, and all else as -32603 without detail.
+ * Turns an error of the adapters into the response that a client receives. A reached limit and an unreachable store
+ * keep their reasons, an `McpError` stays as it is, and any other error is -32603 without detail.
  */
 export function toErrorResponse(id: RequestId | undefined, error: unknown, { ledger }: Pick<Deps, 'ledger'>): RpcError {
   if (isLimitError(error)) return errorResponse(id, limitErrorToMcp(error))

@@ -49,9 +49,9 @@ class LegacyStreamConnection implements StreamConnection {
   /** Identifies these streams among those that questions are sent to. */
   readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
-  /** Each gives the count of one URI back. */
+  /** Functions that each give the place of one URI in the caller's quota back. */
   readonly #releaseUris: (() => void)[] = []
-  /** The client, once it has introduced itself. */
+  /** The client, undefined before its `initialize`. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
   #subscription: ChangeSubscription | undefined
@@ -113,7 +113,7 @@ class LegacyStreamConnection implements StreamConnection {
       owner: this.#ownerId,
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
-      // The streams end with the process, and with them what waits: a state would buy nothing.
+      // Calls end with the process and its streams, so no `state` is sent.
       stream: { id: '', countEvents: () => 0 },
       onQuestionsSent: () => {},
       onAnswered: () => {},

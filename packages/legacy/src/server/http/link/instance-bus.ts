@@ -119,7 +119,7 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
   }
 }
 
-// Later versions may send more. What is not known here is ignored.
+// Later versions may send other kinds of messages, which are ignored.
 function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | undefined {
   if (!isJsonObject(data)) return undefined
   const { id, session } = data

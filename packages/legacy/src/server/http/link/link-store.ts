@@ -24,14 +24,17 @@ export interface StoredSession {
 export interface LinkStore {
   /** Stores a round in the place of an earlier round of its call. */
   putRound(round: WaitingRound, owner: string): Promise<void>
-  /** Stores a round that the store has lost; one of another round of its call stays. */
+  /** Stores a round that the store has lost. A record of another round of its call stays. */
   restoreRound(round: WaitingRound, owner: string): Promise<void>
   getRound(streamId: string): Promise<WaitingRound | undefined>
   deleteRound(streamId: string): Promise<void>
   /** Adds the answer to a question. The first one stays. */
   addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
   getAnswer(questionId: string): Promise<RpcResponse | undefined>
-  /** Resolves with true for the one instance that may use the answers of a round, each time that it asks. */
+  /**
+   * Resolves with true for the one instance that may use the answers of a round, also when that instance claims it
+   * again.
+   */
   claim(roundId: string, owner: string): Promise<boolean>
   isClaimed(roundId: string): Promise<boolean>
   isClaimedElsewhere(roundId: string): Promise<boolean>
@@ -61,7 +64,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
   const { answerTimeoutMs, resumeWindowMs, sleep } = options
   const store = withUnavailableErrors(givenStore)
   const instanceId = randomId()
-  // An instance that looks late must still find what was decided.
+  // An instance that reads a record late must still find the claim.
   const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
   const ownedBy = (owner: string): Pick<StateStore, 'add'> => store.forOwner?.(owner) ?? store
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
@@ -94,7 +97,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     },
     // The value is one that `addAnswer` wrote.
     getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
-    // An instance whose first attempt was made, and whose reply was lost, has the round.
+    // When the reply to an earlier claim was lost, the record names this instance.
     claim: async (roundId, owner) =>
       (await ownedBy(owner).add(`legacy:run:${roundId}`, instanceId, roundTtlMs)) ||
       (await store.get(`legacy:run:${roundId}`)) === instanceId,
@@ -135,7 +138,7 @@ function roundKey(streamId: string): string {
   return `legacy:call:${streamId}`
 }
 
-/** A store whose failures say that it cannot be reached, whichever client it has. */
+/** Wraps a store so that every failure of it has the code `unavailable`. */
 function withUnavailableErrors(store: StateStore): StateStore {
   const guard = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {

@@ -11,12 +11,12 @@ import { createLinkedRounds } from './linked-rounds.ts'
 import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteReaders } from './remote-readers.ts'
 
-/** Joins this instance with the others. */
+/** Links this instance with the others. */
 export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
   const store = createLinkStore(link.store, { ...deps.settings, sleep })
   const bus = createInstanceBus(link.bus, {
-    // Every part is there before the first message comes.
+    // The parts below exist before the first message arrives.
     handlers: {
       answered: ({ session, id }) => rounds.takeStoredAnswer(session, id),
       offered: ({ session, id }) => {

@@ -5,11 +5,14 @@ import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { WrittenEvent } from '../event-id.ts'
 import type { LinkContext } from './link-context.ts'
 
-/** The rounds of linked instances: those in the store, and those that wait at this instance. */
+/** Keeps the rounds of linked instances in their store, and those that wait at this instance in memory too. */
 export interface LinkedRounds extends RoundStore {
   /** Calls `handOff` for a round that waits here when another instance continues it, or when this one stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void
-  /** Takes an answer to a round that waits at another instance, or at none. False for one to no round. */
+  /**
+   * Takes an answer to a round that waits at another instance, or at none. Resolves with false when no round has the
+   * question.
+   */
   takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean>
   /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
   shareAnswer(response: RpcResponse): Promise<void>

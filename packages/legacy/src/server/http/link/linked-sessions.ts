@@ -2,9 +2,9 @@ import { createBoundedMap, type Session } from '../../session/session.ts'
 import type { LinkContext } from './link-context.ts'
 import type { StoredSession } from './link-store.ts'
 
-/** The sessions of all instances, as the store has them. */
+/** Reads and writes the records of sessions in the store. */
 export interface LinkedSessions {
-  /** Reads what requests to other instances have set in a session. False for one that was ended. */
+  /** Reads what requests to other instances have set in a session. Resolves with false for a session that was ended. */
   open(session: Session, callerKey: string): Promise<boolean>
   change(session: Session, callerKey: string, change: (storedSession: StoredSession) => StoredSession): Promise<void>
   /** Reads a session again, whose record has changed. */

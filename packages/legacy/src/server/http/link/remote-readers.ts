@@ -11,13 +11,13 @@ import type { LinkedRounds } from './linked-rounds.ts'
 
 /** Streams that a client reads at another instance than the one of the call. */
 export interface RemoteReaders {
-  /** Continues a stream that is not known here. False when it is known nowhere. */
+  /** Continues a stream that this instance does not have. Resolves with false when no instance has it. */
   resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Answers an instance that has the reader of a stream. */
   onLooking(streamId: string, sessionKey: string): Promise<void>
-  /** A round of a stream that is read here waits, and is in the store. */
+  /** Called when a round is in the store whose stream is read here. */
   onAsked(streamId: string): Promise<void>
-  /** The response of a stream that is read here is in the store. */
+  /** Called when a response is in the store whose stream is read here. */
   onFinished(streamId: string): Promise<void>
   /** Looks at all streams that are read here: messages may have been lost. */
   catchUp(): Promise<void>
