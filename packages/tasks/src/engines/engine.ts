@@ -16,8 +16,9 @@ export interface TaskEngine {
   /** Milliseconds for which a claim is valid after it was made or renewed. Then another worker may claim the task. */
   readonly leaseMs: number
   /**
-   * Carries changes of tasks between the instances that share the store. Absent where an engine cannot: then an
-   * instance streams its own changes only, and clients see those of others with their polls.
+   * Carries changes of tasks between the instances that share the store. Absent where an engine cannot: then the bus of
+   * the server does. Without one an instance streams its own changes only, and clients see those of others with their
+   * polls.
    */
   readonly notifications?: ChangeBus | undefined
   /**

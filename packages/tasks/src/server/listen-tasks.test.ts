@@ -1,5 +1,5 @@
 import { errorCodes, isJsonObject, type JsonObject, type RpcNotification } from '@x/schema'
-import { tool } from '@x/server'
+import { memoryBus, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { accept, createFleet, createGate, type Instance, type AskOptions, plain } from '../testing/fleet.ts'
@@ -157,16 +157,20 @@ describe('subscriptions/listen with tasks', () => {
   })
 })
 
+const withoutNotifications = () => createFleet(({ notifications: _, ...engine }) => engine)
+
 describe.each([
-  ['over an engine that carries news', () => createFleet(), ['working', 'input_required', 'working', 'cancelled']],
+  ['over an engine with notifications', createFleet, undefined, ['working', 'input_required', 'working', 'cancelled']],
   [
-    'of an engine that carries none',
-    () => createFleet(({ notifications: _news, ...engine }) => engine),
-    // What was there when the stream began.
-    ['working'],
+    'over an engine without, and the bus of the server',
+    withoutNotifications,
+    memoryBus(),
+    ['working', 'input_required', 'working', 'cancelled'],
   ],
-] as const)('streams %s', (_title, createOne, heard) => {
-  test('hear of what happens at other instances, or only of what they find', async () => {
+  // The state when the stream began.
+  ['over an engine without, and no bus', withoutNotifications, undefined, ['working']],
+] as const)('streams %s', (_title, createOne, bus, heard) => {
+  test('get the changes that other instances make, where a bus carries them', async () => {
     const fleet = createOne()
     const shut = createGate()
     const asking = tool('ask', {
@@ -178,8 +182,8 @@ describe.each([
         return ctx.step('work', () => new Promise<string>(() => {}))
       },
     })
-    const here = fleet.add([asking], { runWorker: false })
-    const there = fleet.add([asking], {}, { strictReplay: false })
+    const here = fleet.add([asking], { runWorker: false }, { subscriptions: { bus } })
+    const there = fleet.add([asking], {}, { strictReplay: false, subscriptions: { bus } })
     const taskId = await here.start('ask')
     await shut.reached
     const stream = listen(here, { taskIds: [taskId] })

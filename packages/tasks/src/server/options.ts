@@ -127,7 +127,7 @@ export function resolveTaskSettings(
     host.log(errorRecord(error, { name: 'tasks', ...context }))
   const runInOrigin = captureAsyncContext()
   const engine = openEngine((record) => runInOrigin(() => host.log(record)))
-  const bus = engine.notifications ?? memoryBus()
+  const bus = engine.notifications ?? host.bus ?? memoryBus()
   const { ledger } = host
   const { perCaller: callerLimit } = ledger.boundOf('tasks')
   return { ...options, engine, callerLimit, ledger, bus, onError, clock: runtime ?? host.runtime }

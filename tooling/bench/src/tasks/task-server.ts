@@ -1,5 +1,5 @@
 import type { Exchange } from '@x/schema'
-import { createServer, type Log, type McpServer, tool } from '@x/server'
+import { createServer, form, type Log, type McpServer, tool } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { tasks, type TasksApi } from '@x/tasks/server'
 import * as z from 'zod'
@@ -32,7 +32,8 @@ export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPla
   const ends = createArrivals()
   const runs = new Map<string, number>()
   const errors: unknown[] = []
-  const log: Log = ({ err, message }) => {
+  const log: Log = ({ level, err, message }) => {
+    if (level !== 'error') return
     errors.push(err ?? message)
     ends.fail(err ?? message)
   }
@@ -59,6 +60,8 @@ export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPla
   return { exchange: noting(server.exchange, moments), server, moments, ends, runs, errors }
 }
 
+const confirmation = form(z.object({ sure: z.boolean() }))
+
 /**
  * One tool that does something and has done, and one that asks before. A client without tasks calls the first as any
  * other tool.
@@ -82,7 +85,7 @@ function toolsThat(moments: Moments, runs: Map<string, number>) {
     input,
     task: 'required',
     async run({ token }, ctx) {
-      const { sure } = await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) })
+      const { sure } = await ctx.elicit('sure', { message: 'Sure?', schema: confirmation })
       moments.note('resumed', token)
       return ctx.step('work', () => {
         countRun(runs, token)
