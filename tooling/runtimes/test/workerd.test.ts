@@ -33,7 +33,7 @@ describe.each([
     expect(await response.json()).toEqual(allPassed)
   })
 
-  test('tells a quiet handler that its connection was reset', async () => {
+  test('cancels a quiet handler whose connection was reset', async () => {
     await using workerd = await startWorkerd(flags)
     await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
     await using client = createClient(connection, about)

@@ -110,7 +110,7 @@ test('a session is open at every instance with the same keys [LEG-087]', async (
   expect((await other.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 
-test('a request that states its version is served by this revision, whatever its session says [LEG-080 LEG-081]', async () => {
+test('a request that states its version is served as 2026-07-28, although its session is older [LEG-080 LEG-081]', async () => {
   const client = connect()
   await client.initialize()
   const _meta = {

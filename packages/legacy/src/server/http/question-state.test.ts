@@ -129,7 +129,7 @@ describe('a question with its state', () => {
 })
 
 describe('a call that waits when its instance is started again', () => {
-  test('goes on with the answer, takes each step once, and answers who resumes its stream [LEG-102 LEG-089]', async () => {
+  test('continues with the answer, takes each step once, and answers a client that resumes its stream [LEG-102 LEG-089]', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
     const request = createToolCall('pair')
@@ -215,13 +215,13 @@ describe('a call that waits when its instance is started again', () => {
   })
 })
 
-describe('a state that comes back', () => {
+describe('a state that a client returns', () => {
   test.each<[string, (given: string) => unknown]>([
     ['altered', (given) => `${given.slice(0, -2)}${given.endsWith('AA') ? 'BB' : 'AA'}`],
     ['an object', (given) => ({ given })],
     ['empty', () => ''],
     ['with a prefix', (given) => `other:${given}`],
-  ])('%s is refused, and the question goes on waiting [STA-005 LEG-101]', async (_, alter) => {
+  ])('%s is refused, and the question waits on [STA-005 LEG-101]', async (_, alter) => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
     const events = await fleet.client.openStream(createToolCall('greet'))
@@ -292,7 +292,7 @@ describe('a state that comes back', () => {
 })
 
 test.each(['dual', 'state-first', 'state'] as const)(
-  'a migration in the phase %s opens what comes back, and reports when to move on [STA-009]',
+  'a migration in the phase %s opens what a client returns, and reports when to move on [STA-009]',
   async (phase) => {
     const store = memoryStore()
     const codec = migratingState({

@@ -70,7 +70,7 @@ test('questions of one round are asked at once, each answered under its own id [
   expect(textIn(await events.readMessage())).toBe(JSON.stringify(['Ada', { type: 'text', text: 'Rome' }, 1]))
 })
 
-test('a client that declared no elicitation is told what it lacks, and is not asked [LEG-014 LEG-067]', async () => {
+test('a client that declared no elicitation is not asked, and the result names what it lacks [LEG-014 LEG-067]', async () => {
   const client = await connectScriptedClient({ tools: [greetTool], capabilities: {} })
   const { json } = await client.post(createToolCall('greet'))
   expect(json).toMatchObject({ result: { isError: true } })
@@ -137,7 +137,7 @@ test('a URL carries an id, is asked for once while the server waits, and is comp
   expect(looks).toBe(2)
 })
 
-test('progress goes on growing over the rounds of a call, under its own token [LEG-055]', async () => {
+test('progress continues to grow over the rounds of a call, under its own token [LEG-055]', async () => {
   const steps = tool('steps', {
     description: 'Reports progress around a question',
     run: async (_, ctx) => {

@@ -162,7 +162,7 @@ test('200 GET streams of one caller stay within what the server allows them [LEG
   expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([100, new Set([200, 429])])
 })
 
-test('an answer at an instance that did not ask gets 400, and the operator is told what to change [LEG-023]', async () => {
+test('an answer at an instance that did not ask gets 400, and the log says what to change [LEG-023]', async () => {
   const state = sealedState({ keys: [randomBytes(32)] })
   const asking = serve({}, { state }).connect()
   await asking.initialize({ capabilities: { elicitation: {} } })

@@ -74,7 +74,7 @@ test('what has nothing to say before its end answers JSON', async () => {
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
 })
 
-test('a broken stream goes on where it broke, without what was received [LEG-032 LEG-035 LEG-037 LEG-038]', async () => {
+test('a broken stream continues where it broke, without what was received [LEG-032 LEG-035 LEG-037 LEG-038]', async () => {
   const { talk, gate, aborted } = talking()
   const client = serve([talk]).client()
   await client.initialize()
@@ -110,7 +110,7 @@ test('the response of a call that ended without its reader is delivered when it 
   expect(seen).toEqual(['first', 'second', 'third', 'response'])
 })
 
-test('a stream that nobody comes back for ends its call', async () => {
+test('a stream that no client resumes ends its call', async () => {
   const { talk, aborted } = talking()
   const client = serve([talk], { resumeWindowMs: 20 }).client()
   await client.initialize()

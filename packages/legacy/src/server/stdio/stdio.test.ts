@@ -101,7 +101,7 @@ test('calls of both eras have the transport and the address of the process', asy
   expect(textIn(await peer.next())).toBe('stdio stdio')
 })
 
-test('before initialize a request without a version is told which revisions are served', async () => {
+test('before initialize the error of a request without a version names the revisions that are served', async () => {
   await using peer = open()
   peer.say(createRpcRequest('tools/list'))
   expect(await peer.next()).toMatchObject({ error: { code: -32602 } })
@@ -126,13 +126,13 @@ test('a cancelled call is not answered, and its question is cancelled [LEG-052]'
 test('an answer to nothing is ignored', async () => {
   await using peer = open()
   await peer.initialize()
-  peer.say({ jsonrpc: '2.0', id: 'nobody', result: {} })
+  peer.say({ jsonrpc: '2.0', id: 'unknown', result: {} })
   const ping = createRpcRequest('ping')
   peer.say(ping)
   expect(await peer.next()).toMatchObject({ id: ping.id })
 })
 
-test('list changes and updates of subscribed resources are told after initialized [LEG-005 LEG-061 LEG-063]', async () => {
+test('list changes and updates of subscribed resources are sent after initialized [LEG-005 LEG-061 LEG-063]', async () => {
   await using peer = open()
   await peer.initialize()
   peer.say(createRpcRequest('resources/subscribe', { uri: 'test://notes' }))

@@ -53,7 +53,7 @@ describe('linked instances', () => {
     expect(textIn(await responseIn(await resume(fleet.client, eventId)))).toContain('Ada')
   })
 
-  test('each take the answers for all, and the call goes on where it waits [LEG-092]', async () => {
+  test('each take the answers for all, and the call continues where it waits [LEG-092]', async () => {
     const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'pair')
     fleet.getInstance(1)
@@ -113,7 +113,7 @@ describe('linked instances', () => {
     expect(textIn(await responseIn(resumed))).toBe('Ada by m')
   })
 
-  test('run a round once though the frozen instance that asked comes back, which leaves the call to them [LEG-093]', async () => {
+  test('run a round once though the frozen instance that asked runs again, which leaves the call to them [LEG-093]', async () => {
     const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'pair')
     const first = await question(events)
