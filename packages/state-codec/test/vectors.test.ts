@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { JsonValue, KeyInput, OpenClaims, SealClaims, StateErrorCode } from '../src/index.ts'
+import * as portable from '../src/index.ts'
+import * as onNode from '../src/node.ts'
 import { createNodeEncryption, createNodeSigning, nodeCrypto } from '../src/token/crypto-provider-node.ts'
 import { createWebEncryption, createWebSigning, webCrypto } from '../src/token/crypto-provider-web.ts'
 import { createTokenCodec } from '../src/token/token-codec.ts'
@@ -16,6 +18,12 @@ interface Opening {
   readonly token: string
 }
 type Vector = Opening & { readonly claims: SealClaims; readonly nonce?: string; readonly value: JsonValue }
+type StoredVector = Pick<Opening, 'name' | 'now' | 'audience' | 'claims' | 'token'> & {
+  /** The key and the text in the store. */
+  readonly key: string
+  readonly record: string
+  readonly value: JsonValue
+}
 type Forgery = Opening & { readonly code: StateErrorCode }
 
 const platforms = [
@@ -44,6 +52,23 @@ describe.each(platforms)('with %s', (_, provider, createEncryption, createSignin
       code: forgery.code,
       message: 'Invalid or expired state',
     })
+  })
+})
+
+describe.each([
+  ['node:crypto', onNode.storedState],
+  ['Web Crypto', portable.storedState],
+])('in a store, with %s', (_, createCodec) => {
+  test.each(read<StoredVector>('stored'))('$name: the value of the handle is opened', async (vector) => {
+    const { now, audience, claims, token, key, record, value } = vector
+    const records = new Map([[key, record]])
+    const store = {
+      add: () => Promise.resolve(false),
+      get: (recordKey: string) => Promise.resolve(records.get(recordKey)),
+      delete: () => Promise.resolve(),
+    }
+    const codec = createCodec({ store, audience, runtime: { now: () => now } })
+    expect(await codec.open(token, claims)).toEqual(value)
   })
 })
 

@@ -14,13 +14,22 @@ const recursiveAnyOf = {
   type: 'object',
   additionalProperties: { anyOf: [{ $ref: '#' }, { $ref: '#' }] },
 }
-/** Schemas of tools whose patterns cost more than the text that they are applied to. */
+/** Schemas of tools with a pattern of exponential time. A client never runs a pattern of a server. */
 const costlyPatterns: readonly HostileAnswer[] = [
   ['pattern', { type: 'object', properties: { a: { type: 'string', pattern } } }, { a: evil }],
   ['pattern-properties', { type: 'object', patternProperties: { [pattern]: {} } }, { [evil]: 1 }],
   ['property-names', { type: 'object', propertyNames: { pattern } }, { [evil]: 1 }],
   ['alternation', { type: 'object', properties: { a: { type: 'string', pattern: '^(a|a)*$' } } }, { a: evil }],
   ['nested-pattern', { type: 'object', properties: { a: { anyOf: [{ not: { pattern: '(a*)*b' } }] } } }, { a: evil }],
+].map(([name, schema, content]) => ({
+  name: String(name),
+  operation: 'checkedCall',
+  wanted: 'served',
+  answer: checked(schema, content),
+}))
+
+/** Schemas of tools that apply many subschemas to a small value. */
+const costlySchemas: readonly HostileAnswer[] = [
   ['reference', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } }, type: 'object' }, { a: 1 }],
   ['branches', branching(14), { a: 1 }],
   ['recursive-any-of', recursiveAnyOf, nested(16)],
@@ -62,6 +71,7 @@ export const hostileSchemas: readonly HostileAnswer[] = [
     answer: checked(recursiveAnyOf, nested(30)),
   },
   ...costlyPatterns,
+  ...costlySchemas,
 ]
 
 /** A schema of a few lines that is applied two to the power of `levels` times. */
