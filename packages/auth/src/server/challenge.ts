@@ -22,7 +22,7 @@ export interface Challenges {
   readonly malformedRequest: HttpErrorResponse
   /** The proof of a token is invalid (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
-  /** The response while the token cannot be checked. A 401 would send every user to the login page. */
+  /** Creates the response while tokens cannot be checked. It is no 401, which would make every client log in again. */
   createUnavailableResponse(retryAfterMs: number | undefined): HttpErrorResponse
   /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
   createNonceChallenge(nonce: string): HttpErrorResponse

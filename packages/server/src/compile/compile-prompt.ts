@@ -79,7 +79,10 @@ function acceptsText({ type }: JsonObject, schema: AnySchema | undefined, name: 
   return type !== 'boolean' && isZodSchema(schema) && isCoerced(schema._zod.def.shape?.[name])
 }
 
-/** Returns whether zod converts a text into what the schema describes, though its JSON Schema says otherwise. */
+/**
+ * Returns true if zod converts the text of an argument (`z.coerce`), which the JSON Schema of the argument does not
+ * show.
+ */
 function isCoerced(schema: ZodSchema | undefined): boolean {
   if (schema === undefined) return false
   const { coerce, innerType, in: input } = schema._zod.def

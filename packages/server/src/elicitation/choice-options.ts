@@ -45,12 +45,12 @@ export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   )
 }
 
-/** The options as the wire writes those with titles. One without is shown as its value. */
+/** Returns the options in the protocol's form with titles. The title of an option without one is its value. */
 export function toTitledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
   return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
 }
 
-/** The options as the wire writes those without titles. */
+/** Returns the options in the protocol's form without titles. */
 export function optionValues(options: readonly ChoiceOption[]): readonly string[] {
   return Object.freeze(options.map(({ value }) => value))
 }

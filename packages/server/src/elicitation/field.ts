@@ -108,7 +108,10 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
   throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a whole number, 0 or more`)
 }
 
-/** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
+/**
+ * Creates the error of an invalid default. A default is a value that a user could fill in, so that for a schema with a
+ * transform it must be an input of the transform.
+ */
 export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
   const defaultText = formatJson(field.schema['default'] ?? null)
   return fieldError(

@@ -137,9 +137,9 @@ interface TemplatePosition {
 }
 
 /**
- * Returns a page of the resources with URIs of their own, filled up with those of each template that the caller may
- * use: a client that reads one page would miss them otherwise. A cursor of a template is the template's own cursor in
- * the list of templates, a dot, and the cursor that the author gave.
+ * Returns a page of the resources with fixed URIs. A page with free places is filled with resources of the templates
+ * that the caller may use, so that a client that reads one page receives them too. A cursor within a template is the
+ * template's cursor in the list of templates, a dot, and the cursor that the author returned.
  */
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request

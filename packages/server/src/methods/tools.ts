@@ -87,7 +87,7 @@ function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestS
   if (checkOutput === undefined) return toPlainResult(toolReturn, tool, request)
   const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
   const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
-  // A failure has nothing to structure. Every other whole result must have the content that the schema promises.
+  // A failed call may omit structured content. Every other result of a tool with an output schema must have it.
   if (toolContent.isError === true && structuredValue === undefined)
     return createToolResult(toolContent, undefined, request)
   return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {

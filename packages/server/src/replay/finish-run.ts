@@ -83,7 +83,7 @@ async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T
   const { request, name, journal, responses } = run
   const result = await shedCall(run, reason)
   if (result !== undefined) return result
-  // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
+  // A call that cannot be handed off runs to its end on this instance, because load shedding must not fail a call.
   const instanceBoundRun = beginRun(request, name, { journal, responses, previousRun: run, isBoundToInstance: true })
   beginCall(request)
   return finishRun(instanceBoundRun, await runHandlerOnce(handler, instanceBoundRun), handler)

@@ -239,7 +239,10 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
   return isJsonObject(response) ? response : undefined
 }
 
-/** The fingerprint, the answer or null, and the counts. What is as at first is left out at the end. */
+/**
+ * Returns an array of the fingerprint, the answer or null, and the counts. Trailing members with their initial values
+ * are omitted.
+ */
 function serializeQuestion({
   fingerprint,
   wireKeyCount,

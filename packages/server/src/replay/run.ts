@@ -51,7 +51,7 @@ export interface Run {
   controller: AbortController | undefined
   /** True while the load monitor counts the run among those that are handed off. */
   isHandOffCounted: boolean
-  /** True when the call stays here, because it could not be handed off. */
+  /** True if the call must stay on this instance, because it could not be handed off. */
   readonly isBoundToInstance: boolean
   /** The number of stops announced when the request came. */
   readonly drainCount: number
@@ -350,7 +350,10 @@ export function endRun(run: Run): void {
 
 const finishedEnd: RunEnd = { kind: 'finished' }
 
-/** Notes that the handler has ended, though its run waits for steps: they neither move the call nor restart it. */
+/**
+ * Records that the handler has ended while steps still run. From then on the end of a step neither hands the call off
+ * nor restarts it.
+ */
 export function markHandlerDone(run: Run): void {
   proposeEnd(run, finishedEnd)
 }

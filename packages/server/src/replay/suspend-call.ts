@@ -97,7 +97,8 @@ function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion
   return mapAwaitable(fingerprintOf(askedQuestion.text), (fingerprint): RequestEntry => {
     const { questions } = journalOf(run)
     const previousRecord = questions.get(key)
-    // An open question that reads another way now is another question, and must not be taken for the first.
+    // An unanswered question with another text than before is a new question, which an answer to the old one must not
+    // answer.
     const isChanged =
       previousRecord !== undefined &&
       previousRecord.response === undefined &&

@@ -35,7 +35,7 @@ export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner
   return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
-// As many as the rounds of a call ask at most by default.
+// The number of keys: ten rounds, the default of a call, with 100 questions each, the limit of one round.
 const maxAnsweredKeys = 1000
 
 /** Parses a serialized task, which may have been altered. Throws {@link TaskError} unless it is this owner's. */

@@ -57,7 +57,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
   }
   const onCancelled = (): void => {
-    // A call that another instance continues still wants its answers.
+    // A call that another instance continues still needs its answers, so that its questions are not withdrawn.
     if (!(signal.reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
     stop()
     reject(signal.reason)

@@ -57,7 +57,7 @@ interface ChannelDeps {
   readonly handOff: () => void
 }
 
-/** More events than a round has at all instances: a later round has greater numbers, whichever instance runs it. */
+/** A number larger than the events of one round. The event ids of a later round are larger, on any instance. */
 const eventsOfRound = 1_000_000
 
 export function createCallChannel(
