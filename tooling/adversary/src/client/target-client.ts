@@ -1,5 +1,6 @@
 import { oauth } from '@x/auth/client'
 import { type Client, createClient } from '@x/client'
+import { createCall, type Middleware } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { answerParent } from '../answer-parent.ts'
@@ -32,6 +33,14 @@ answerParent({
   stopHonest: () => honest?.stop(),
 })
 
+/** Milliseconds after which a request ends despite progress, in place of ten times the client's `timeoutMs`. */
+const maxRequestMs = 1000
+
+const endEarly: Middleware = (next) => (request, call) => {
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(maxRequestMs)])
+  return next(request, createCall({ context: call.context, notify: call.notify, signal }))
+}
+
 /** Uses a client of default options on a server, but for shorter times. */
 async function use({ operation, url }: Use): Promise<Used> {
   let warnings = 0
@@ -42,6 +51,7 @@ async function use({ operation, url }: Use): Promise<Used> {
     name: 'target',
     version: '1.0.0',
     maxResendMs: 200,
+    use: [endEarly],
     ...limits,
     // A client that checks results asks for the tool's schemas first, which the other attacks do not answer.
     ...(operation.startsWith('checkedCall') && { outputSchemaCompiler: compileJsonSchema }),
