@@ -1,5 +1,5 @@
 import { type Client, createClient, type ElicitAnswer, type InputHandlers } from '@x/client'
-import { type AnyConnection, connectAny } from '@x/legacy/client'
+import { type AnyConnection, connectAny, type ServerTarget } from '@x/legacy/client'
 import { type ElicitRequestFormParams, isJsonObject, type JsonObject } from '@x/schema'
 
 /** The terminal of a host: `readline/promises` has such a pair of functions. */
@@ -15,6 +15,18 @@ type Era = 'probe' | 'modern' | 'legacy'
 /** Connects to an address, or to the process of a command, whichever revision the server speaks. */
 export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): AnyConnection {
   return connectAny(/^https?:/.test(target) ? target : { command: target, args }, { era })
+}
+// #endregion
+
+// #region configured
+/** The part of a host's configuration that names servers. */
+export interface HostConfiguration {
+  readonly mcpServers: Readonly<Record<string, ServerTarget>>
+}
+
+/** Connects to every server of a configuration. No server is reached before the first request to it. */
+export function connectAll({ mcpServers }: HostConfiguration): Map<string, AnyConnection> {
+  return new Map(Object.entries(mcpServers).map(([name, entry]) => [name, connectAny(entry)]))
 }
 // #endregion
 

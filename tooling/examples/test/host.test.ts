@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { createClient } from '@x/client'
 import { legacy } from '@x/legacy'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { answerAt, callLines, connectTo, runHost, type Terminal } from '../src/host.ts'
+import { answerAt, callLines, connectAll, connectTo, runHost, type Terminal } from '../src/host.ts'
 
 function createDefinition() {
   const schema = z.object({ resolution: z.enum(['Fixed', 'Duplicate']), original: z.int().optional() })
@@ -102,20 +103,42 @@ test('a host in a terminal says what failed, and goes on', async () => {
   ])
 })
 
+/** A server of 2025-06-18 that has one tool. */
+const program = `
+  const { createInterface } = require('node:readline')
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line)
+    const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...message }) + '\\n')
+    const serverInfo = { name: 'plain', version: '1' }
+    if (method === 'initialize') {
+      send({ result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } })
+    } else if (method === 'tools/list') send({ result: { tools: [{ name: 'add', inputSchema: { type: 'object' } }] } })
+    else if (id !== undefined) send({ error: { code: -32601, message: 'Method not found' } })
+  })`
+
 test('a command is a server as well', async () => {
-  const program = `
-    const { createInterface } = require('node:readline')
-    createInterface({ input: process.stdin }).on('line', (line) => {
-      const { id, method } = JSON.parse(line)
-      const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...message }) + '\\n')
-      const serverInfo = { name: 'plain', version: '1' }
-      if (method === 'initialize') {
-        send({ result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } })
-      } else if (method === 'tools/list') send({ result: { tools: [{ name: 'add', inputSchema: { type: 'object' } }] } })
-      else if (id !== undefined) send({ error: { code: -32601, message: 'Method not found' } })
-    })`
   await using connection = connectTo([process.execPath, '-e', program])
   const terminal = scriptedTerminal()
   await runHost(connection, terminal)
   expect(terminal.shown[0]).toBe('The server speaks 2025-06-18 and has add')
+})
+
+test('the entries of a configuration are servers', async () => {
+  await using http = await serveHttp(createTracker())
+  const text = JSON.stringify({
+    mcpServers: {
+      tracker: { type: 'http', url: http.url, headers: { 'x-host': 'terminal' } },
+      plain: { type: 'stdio', command: process.execPath, args: ['-e', program], env: {} },
+    },
+  })
+  const connections = [...connectAll(JSON.parse(text))]
+  const listed = connections.map(async ([name, connection]) => {
+    await using _closed = connection
+    const tools = await createClient(connection, { name: 'host', version: '1.0.0' }).listTools()
+    return [name, tools.map((tool) => tool.name)]
+  })
+  expect(await Promise.all(listed)).toEqual([
+    ['tracker', ['resolve', 'pay']],
+    ['plain', ['add']],
+  ])
 })
