@@ -45,8 +45,8 @@ function createInstance(configuration: Configuration): WorkItemsServer {
   return createWorkItemsServer(createAzureDevOps(azureDevOps), {
     state,
     log,
-    // A call with its questions takes less: a busy laptop would hand it over between two rounds of the walk-through.
-    shedding: { minWorkMs: 10_000 },
+    // A busy laptop would hand a call over between two rounds of the walk-through.
+    shedding: { load: () => ({ eventLoopDelayMs: 0 }) },
     conversations: state && defineConversations(),
     tasks: taskOptions(tasksDatabase, takeoverMs, log),
     use: signature && [signResults(signature)],

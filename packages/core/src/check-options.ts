@@ -16,7 +16,6 @@ const presentNames = new Map([
   ['stateCodec', 'state'],
   ['clock', 'runtime'],
   ['middleware', 'use'],
-  ['messagesPerSecond', 'maxNotificationsPerSecond'],
 ])
 
 /**

@@ -78,7 +78,7 @@ test('a limit above the default raises the bound for all callers by the same fac
 
 test.each([0, -1, Number.NaN, '10'])('the limit %s is refused by name', (value) => {
   // An untyped program gives any value.
-  expect(() => createLedger({ streams: value as number })).toThrow(`limits.streams is ${value}; write a number from 1`)
+  expect(() => createLedger({ streams: value as number })).toThrow(`limits.streams is ${value}: write a number from 1`)
 })
 
 test('one caller never has a share that leaves nothing to others', () => {

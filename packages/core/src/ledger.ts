@@ -1,3 +1,4 @@
+import { checkedNumber } from './checked-number.ts'
 /** The bounds of one kind. */
 export interface LedgerBound {
   /** The amount that one caller may have at once. */
@@ -185,7 +186,7 @@ function createCounts(
   const limitByKind = new Map<string, number>()
   for (const [limit, kind] of Object.entries(kindsByLimit) as [keyof LedgerLimits, LedgerKind][]) {
     const value = limits[limit]
-    if (value !== undefined) limitByKind.set(kind, checkLimit(limit, value))
+    if (value !== undefined) limitByKind.set(kind, checkedNumber(`limits.${limit}`, value, { isWhole: false }))
   }
   const entries = Object.entries<LedgerBound>({ ...ledgerBounds, ...bounds }).map(([kind, bound]) => {
     const perCaller = limitByKind.get(kind) ?? bound.perCaller
@@ -195,11 +196,6 @@ function createCounts(
   })
   // The keys are those of the table.
   return Object.fromEntries(entries) as Record<LedgerKind, KindCount>
-}
-
-function checkLimit(limit: string, value: number): number {
-  if (typeof value === 'number' && value >= 1) return value
-  throw new RangeError(`limits.${limit} is ${value}; write a number from 1`)
 }
 
 function adjustCount(count: KindCount, callerKey: string, amount: number): void {

@@ -74,7 +74,7 @@ const maxBytes = 7_999
  * notified of a gap. Give the pool an `error` listener: without one, `pg` ends the process when an idle connection
  * breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus has no listeners.
  *
- * @throws BusError with `option` for an invalid channel or time.
+ * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options

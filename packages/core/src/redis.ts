@@ -46,7 +46,7 @@ const maxBytes = 65_536
  * listening connection is lost, it is opened again after a growing pause, and all listeners are notified of a gap. The
  * client's `reconnectStrategy` does not apply to it.
  *
- * @throws BusError with `option` for an invalid channel or time.
+ * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
   const channel = requireRedisChannel(options.channel ?? 'mcp:changes')

@@ -196,7 +196,6 @@ function requireServedMethod(method: ServedMethod | undefined, request: RpcReque
 /** Adds the members that every result has to a result of an extension (basic/index, result responses). */
 function addResultMembers(result: JsonObject, { resultMeta }: Catalog): JsonObject {
   const resultWithType = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
-  if (resultMeta === undefined) return resultWithType
   return {
     ...resultWithType,
     _meta: isJsonObject(resultWithType['_meta']) ? { ...resultWithType['_meta'], ...resultMeta } : resultMeta,

@@ -138,12 +138,6 @@ describe('results', () => {
     expect(result).toMatchObject({ resultType: 'complete', _meta: { [metaKeys.serverInfo]: about } })
   })
 
-  test('a server may keep to itself who it is', async () => {
-    const server = createServer({ ...about, tools: [echo], serverInfo: false })
-    expect(await resultOf(server, 'server/discover')).not.toHaveProperty('_meta')
-    expect(await callTool(server, 'echo', { text: 'a' })).not.toHaveProperty('_meta')
-  })
-
   test("a result's own _meta stands beside the server's, and cannot pass for another server", async () => {
     const _meta = { 'com.example/a': 1, [metaKeys.serverInfo]: { name: 'other', version: '0' } }
     const run = () => ({ content: [], _meta })

@@ -72,10 +72,8 @@ export type {
   Load,
   LoadCounters,
   IdempotencyOptions,
-  ReadinessLimit,
   McpServerLoad,
   ShedEvent,
-  SheddingCall,
   SheddingOptions,
   ShedReason,
 } from './shedding/shedding-options.ts'

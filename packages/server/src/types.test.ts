@@ -113,7 +113,7 @@ describe('steps and checkpoints take JSON by its structure', () => {
 })
 
 // Inference through nested conditional types once took gigabytes; what is counted is work, and not time.
-test('a hundred tools cost the compiler little more than their schemas', () => {
+test('a hundred tools cost the compiler little more than their schemas', { timeout: 180_000 }, () => {
   const schema = (index: number) =>
     `z.object({ a${index}: z.string(), b: z.array(z.object({ c: z.number().optional() })) })`
   const each = (line: (index: number) => string) => Array.from({ length: 100 }, (_, index) => line(index)).join('\n')

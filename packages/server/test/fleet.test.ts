@@ -4,8 +4,8 @@ import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tool
 import { describeNeeding } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChangeBus, createServer, type McpServer, memoryBus, prompt, resource, tool } from '../src/index.ts'
-import { postgresBus } from '@x/core/postgres'
-import { redisBus } from '@x/core/redis'
+import { postgresBus } from '../src/postgres.ts'
+import { redisBus } from '../src/redis.ts'
 import { waitForListenResult, type ListenStream, openListenStream } from '../src/testing/listening.ts'
 
 const echo = tool('echo', { description: 'Says it again', run: () => 'again' })

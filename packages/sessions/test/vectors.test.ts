@@ -7,6 +7,7 @@ import {
   metaKeys,
   protocolVersion,
   type RpcRequest,
+  type RpcResponse,
 } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import type { StateCodec } from '@x/state-codec'
@@ -57,7 +58,7 @@ const server = () => {
     },
   })
   const own = { state: codecOfVectors, runtime: { now: () => begun } }
-  return createServer({ name: 'demo', version: '1', serverInfo: false, ...own, tools: [echo], extensions: [sessions] })
+  return createServer({ name: 'demo', version: '1', ...own, tools: [echo], extensions: [sessions] })
 }
 
 /** The request of a vector, with what the published revision requires of every request. */
@@ -65,6 +66,14 @@ const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.client
 const complete = ({ request }: Vector): RpcRequest => {
   const meta = request.params?.['_meta']
   return { ...request, params: { ...request.params, _meta: { ...(isJsonObject(meta) ? meta : {}), ...required } } }
+}
+
+/** Returns a response without the name of its server, which the vectors leave out. */
+const withoutServerInfo = (response: RpcResponse): unknown => {
+  if (!('result' in response) || !isJsonObject(response.result['_meta'])) return response
+  const { [metaKeys.serverInfo]: _serverInfo, ...meta } = response.result['_meta']
+  const { _meta, ...result } = response.result
+  return { ...response, result: Object.keys(meta).length === 0 ? result : { ...result, _meta: meta } }
 }
 
 /** The published revision says of every result what type it is, and our dates have milliseconds. */
@@ -81,7 +90,7 @@ test.each([
   ['session-deletion [SES-011]'],
 ])('the server answers the vector %s', async (title) => {
   const one = vector(title.split(' ')[0] ?? '')
-  expect(await server().exchange(complete(one), createCall())).toEqual(asPublished(one.response))
+  expect(withoutServerInfo(await server().exchange(complete(one), createCall()))).toEqual(asPublished(one.response))
 })
 
 test('the client sends the requests of the vectors, and takes their responses [SES-003 SES-005 SES-009 SES-011 SES-013]', async () => {

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
-import { postgresBus } from '@x/core/postgres'
-import { redisBus } from '@x/core/redis'
+import { postgresBus } from '@x/server/postgres'
+import { redisBus } from '@x/server/redis'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'

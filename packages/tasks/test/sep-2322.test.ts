@@ -36,7 +36,7 @@ const echo = tool('echo', {
   task: 'allowed',
   run: async (_, ctx) => {
     const schema = z.object({ input: z.string() })
-    const { echo_input: answer } = await ctx.elicitAll({ echo_input: { message: question, schema } })
+    const answer = await ctx.elicit('echo_input', { message: question, schema })
     return `Echo: ${answer.input}`
   },
 })

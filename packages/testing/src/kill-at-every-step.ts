@@ -1,6 +1,6 @@
 import { isClientError } from '@x/client'
 import { isJsonObject, type JsonValue, type Server } from '@x/schema'
-import type { SheddingOptions } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import type { ServerFactory } from './server-kit.ts'
 import { openTestClient, type TestClient, type TestClientOptions } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
@@ -119,7 +119,7 @@ async function runOnce<S extends Server>(
   let stepCount = 0
   let target: string | undefined
   let earlierSealCount = 0
-  const shedding: SheddingOptions = {
+  const shedding = sheddingSettings({
     calls: 'all',
     minWorkMs: 0,
     budget: Number.POSITIVE_INFINITY,
@@ -131,7 +131,7 @@ async function runOnce<S extends Server>(
       earlierSealCount = trackedKit.sealedValues.size
       return true
     },
-  }
+  })
   const { client, trackedKit } = openTestClient<S>(factory, {
     ...options,
     runtime: testRuntime(),

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { createCall, isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
+import type { Runtime } from '@x/core'
+import { internalSettings } from '@x/server/internals'
 import { createServer, memoryBus, resourceTemplate, type McpServer, type SubscriptionOptions } from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectStdio, connectStreams, serveStdio } from '../src/index.ts'
@@ -12,8 +14,17 @@ import { streamPair } from '../src/testing/stream-pair.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
 
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
-const serve = (subscriptions: SubscriptionOptions = {}): McpServer =>
-  createServer({ name: 'demo', version: '1.0.0', tools: [], prompts: [], resourceTemplates: [note], subscriptions })
+const serve = (subscriptions: SubscriptionOptions = {}, runtime?: Partial<Runtime>): McpServer =>
+  createServer({
+    name: 'demo',
+    version: '1.0.0',
+    tools: [],
+    prompts: [],
+    resourceTemplates: [note],
+    subscriptions,
+    runtime,
+    ...internalSettings({ slowReaderTimeoutMs: 5000 }),
+  })
 const listen = (id: RequestId, notifications: JsonObject) =>
   createRequest(id, 'subscriptions/listen', { notifications })
 const tools = { toolsListChanged: true }
@@ -111,9 +122,9 @@ describe('a reader that is slow', () => {
     await server.notifyResourceUpdated('note://2')
   }
   /** A stream with a small output buffer, which is read only on request of the test. */
-  async function unread(subscriptions: SubscriptionOptions) {
+  async function unread(runtime: Partial<Runtime>, subscriptions: SubscriptionOptions = {}) {
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 500 })]
-    const server = serve(subscriptions)
+    const server = serve(subscriptions, runtime)
     const service = serveStdio(server, { input, output, graceMs: 30 })
     const written = once(output, 'readable')
     input.write(`${JSON.stringify(listen(1, filter))}\n`)
@@ -123,7 +134,7 @@ describe('a reader that is slow', () => {
 
   test('gets each change once when it reads again, for any number of changes, and loses none', async () => {
     const clock = manualClock()
-    const { server, service, read } = await unread({ runtime: clock })
+    const { server, service, read } = await unread(clock)
     // Output that fits is written at once; the rest waits in as many entries as the filter has.
     for (let count = 0; count < 10_000; count++) await change(server)
     expect(clock.waiting).toBe(1)
@@ -140,7 +151,7 @@ describe('a reader that is slow', () => {
   test('for too long loses the stream, and is notified when it reads again', async () => {
     const clock = manualClock()
     const { bus, state } = countedBus()
-    const { server, service, read } = await unread({ runtime: clock, bus, slowReaderTimeoutMs: 5000 })
+    const { server, service, read } = await unread(clock, { bus })
     for (let count = 0; count < 100; count++) await change(server)
     clock.advance(5000)
     const peer = read()

@@ -88,7 +88,13 @@ export const limitRows = [
       'an error before the schema is applied',
       { name: 'defaultMaxElements' },
     ],
-    ['maxNotificationsPerSecond', 'count', 'progress and log messages of one call in a second', 'dropped'],
+    [
+      'messages of one call in a second',
+      'count',
+      'progress and log messages of one call in a second',
+      'dropped',
+      { name: 'maxNotificationsPerSecond', isFixed: true },
+    ],
     [
       'resource URIs of a stream',
       'count',
@@ -97,11 +103,11 @@ export const limitRows = [
       { name: 'maxUris', isFixed: true },
     ],
     [
-      'subscriptions.slowReaderTimeoutMs',
+      'time of a slow reader',
       'ms',
       'a stream whose reader takes nothing',
       'the stream is closed',
-      { name: 'defaultSlowReaderTimeoutMs' },
+      { name: 'defaultSlowReaderTimeoutMs', isFixed: true },
     ],
     [
       'shedding.hardLimit.running',
@@ -124,10 +130,27 @@ export const limitRows = [
       '503 for that caller',
       { name: 'callerShare', isFixed: true },
     ],
-    ['shedding.maxRunningCalls', 'count', 'running calls before calls are handed off', 'hand-off'],
-    ['shedding.maxEventLoopDelayMs', 'ms', 'delay of the event loop before calls are handed off', 'hand-off'],
-    ['shedding.maxHeapShare', 'share', 'heap in use before calls are handed off', 'hand-off'],
-    ['idempotency.maxCharacters', 'characters', 'a stored result', 'not stored; a repeated call runs again'],
+    [
+      'delay of the event loop',
+      'ms',
+      'delay of the event loop before calls are handed off',
+      'hand-off',
+      { name: 'maxEventLoopDelayMs', isFixed: true },
+    ],
+    [
+      'share of the heap',
+      'share',
+      'heap in use before calls are handed off',
+      'hand-off',
+      { name: 'maxHeapShare', isFixed: true },
+    ],
+    [
+      'characters of a stored result',
+      'characters',
+      'a stored result',
+      'not stored; a repeated call runs again',
+      { name: 'maxStoredResultCharacters', isFixed: true },
+    ],
   ]),
   ...rowsOf('state-codec', [
     [

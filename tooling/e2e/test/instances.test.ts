@@ -104,15 +104,21 @@ overEveryTransport('two versions of a handler that take turns', (serve) => {
   const before = tool('join', {
     description: 'Asks for two logins',
     run: async (_, ctx) => {
-      const answers = await ctx.elicitAll({ github_login: login('GitHub'), google_login: login('Google') })
-      return `before: ${answers.github_login.login}, ${answers.google_login.login}`
+      const [github, google] = await Promise.all([
+        ctx.elicit('github_login', login('GitHub')),
+        ctx.elicit('google_login', login('Google')),
+      ])
+      return `before: ${github.login}, ${google.login}`
     },
   })
   const after = tool('join', {
     description: 'Asks for two logins, of which one is another',
     run: async (_, ctx) => {
-      const answers = await ctx.elicitAll({ github_login: login('GitHub'), microsoft_login: login('Microsoft') })
-      return `after: ${answers.github_login.login}, ${answers.microsoft_login.login}`
+      const [github, microsoft] = await Promise.all([
+        ctx.elicit('github_login', login('GitHub')),
+        ctx.elicit('microsoft_login', login('Microsoft')),
+      ])
+      return `after: ${github.login}, ${microsoft.login}`
     },
   })
   const versions = new Map([

@@ -1,11 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { prompt, resource, resourceTemplate, tool } from '@x/server'
+import { internalSettings } from '@x/server/internals'
 import { expect, test } from 'vitest'
 import { overEveryTransport } from './over-every-transport.ts'
 import { resultOf, send } from './raw-request.ts'
 
 const named = (name: string) => tool(name, { description: `The tool ${name}`, run: () => name })
 const five = ['five', 'four', 'one', 'three', 'two'].map(named)
+const twoInAPage = internalSettings({ pageSize: 2 })
 const everything = {
   tools: [named('one')],
   prompts: [prompt('ask', { description: 'Asks', run: () => 'Well?' })],
@@ -15,7 +17,7 @@ const everything = {
 
 overEveryTransport('a list', (serve) => {
   test('that needs several pages is read whole and in the same order each time [TOL-005 TOL-007]', async () => {
-    await using served = await serve({ tools: five, pageSize: 2 })
+    await using served = await serve({ tools: five, ...twoInAPage })
     const names = async (): Promise<string[]> =>
       (await served.connect({ cache: false }).client.listTools()).map(({ name }) => name)
     const first = await names()
@@ -24,7 +26,7 @@ overEveryTransport('a list', (serve) => {
   })
 
   test('is cut at the page size, and its last page has no cursor', async () => {
-    await using served = await serve({ tools: five, pageSize: 2 })
+    await using served = await serve({ tools: five, ...twoInAPage })
     const { exchange } = served.connect()
     const sizes: number[] = []
     let cursor: JsonValue | undefined
@@ -38,7 +40,7 @@ overEveryTransport('a list', (serve) => {
   })
 
   test('refuses a cursor that it never gave', async () => {
-    await using served = await serve({ tools: five, pageSize: 2 })
+    await using served = await serve({ tools: five, ...twoInAPage })
     const { response } = await send(served.connect().exchange, { method: 'tools/list', params: { cursor: 'x' } })
     expect(response).toMatchObject({ id: 1, error: { code: -32602 } })
   })
@@ -79,7 +81,7 @@ overEveryTransport('caching hints', (serve) => {
   )
 
   test('are the same on all pages of a list [CCH-024]', async () => {
-    await using served = await serve({ tools: five, pageSize: 2, cache: { ttlMs: 60_000, scope: 'public' } })
+    await using served = await serve({ tools: five, ...twoInAPage, cache: { ttlMs: 60_000, scope: 'public' } })
     const { exchange } = served.connect()
     const first = resultOf((await send(exchange, { method: 'tools/list' })).response)
     const params = { cursor: first['nextCursor'] }

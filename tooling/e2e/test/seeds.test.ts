@@ -1,6 +1,7 @@
 import { legacy } from '@x/legacy'
 import { createCall, isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
-import { createServer, type McpServer, type ServerDefinition, type SheddingOptions, tool } from '@x/server'
+import { createServer, type McpServer, type ServerDefinition, tool } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { httpHandler } from '@x/transport-http'
@@ -119,7 +120,12 @@ describe('SEP-2322, message by message', () => {
         tool('join', {
           description: 'Asks for two logins',
           run: async (_, ctx) =>
-            JSON.stringify(await ctx.elicitAll({ github_login: login('GitHub'), google_login: login('Google') })),
+            JSON.stringify(
+              await Promise.all([
+                ctx.elicit('github_login', login('GitHub')),
+                ctx.elicit('google_login', login('Google')),
+              ]),
+            ),
         }),
       ],
     })
@@ -128,8 +134,10 @@ describe('SEP-2322, message by message', () => {
         tool('join', {
           description: 'Asks for two logins, of which one is another',
           run: async (_, ctx) => {
-            const asked = { github_login: login('GitHub'), microsoft_login: login('Microsoft') }
-            const { github_login: github, microsoft_login: microsoft } = await ctx.elicitAll(asked)
+            const [github, microsoft] = await Promise.all([
+              ctx.elicit('github_login', login('GitHub')),
+              ctx.elicit('microsoft_login', login('Microsoft')),
+            ])
             return `${github.login}, ${microsoft.login}`
           },
         }),
@@ -158,7 +166,7 @@ describe('SEP-2322, message by message', () => {
         },
       })
     // Each call is shed once, at its first chance.
-    const shedding: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount === 0 }
+    const shedding = sheddingSettings({ calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount === 0 })
     const [busy, idle] = [instance({ tools: [compute('a')], shedding }), instance({ tools: [compute('b')], shedding })]
     const call = { name: 'compute', arguments: {} }
     const one = await send(busy, 'tools/call', call)

@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createClient, isClientError } from '@x/client'
 import { errorCodes } from '@x/schema'
 import { createServer, type McpServer, type SheddingOptions, tool } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -29,8 +30,8 @@ function longTool(ran: string[]) {
 }
 
 /** Sheds each call so often, at its first chances. */
-function shedding(times: number): SheddingOptions {
-  return { calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times }
+function shedding(times: number, calls: 'all' | 'resumable' = 'all'): SheddingOptions {
+  return sheddingSettings({ calls, minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times })
 }
 
 function definitionOf(ran: string[], times: number) {
@@ -67,7 +68,7 @@ describe('over HTTP', () => {
   test('the official client completes a call that is shed five times', async () => {
     const ran: string[] = []
     // The transport says that a retry may reach another instance, so nothing has to be switched on.
-    await using http = await serveHttp(serverOf(ran, { ...shedding(5), calls: undefined }))
+    await using http = await serveHttp(serverOf(ran, shedding(5, 'resumable')))
     const client = new Client(
       { name: 'official', version: '1.0.0' },
       { versionNegotiation: { mode: { pin: '2026-07-28' } } },
@@ -115,7 +116,7 @@ describe('over HTTP', () => {
           finish = () => resolve('waited')
         }),
     })
-    const options = { hardLimit: { running: 1 }, retryAfterMs: 2500 }
+    const options = sheddingSettings({ hardLimit: { running: 1 }, retryAfterMs: 2500 })
     const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
     const server = createServer({ ...about, tools: [wait], shedding: options })
     await using http = await serveHttp(server)
@@ -150,7 +151,8 @@ describe('over HTTP', () => {
       run: () => new Promise<string>((resolve) => finishing.push(() => resolve('waited'))),
     })
     const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
-    const server = createServer({ ...about, tools: [wait], shedding: { hardLimit: { running: 1 }, retryAfterMs: 50 } })
+    const shedding = sheddingSettings({ hardLimit: { running: 1 }, retryAfterMs: 50 })
+    const server = createServer({ ...about, tools: [wait], shedding })
     await using http = await serveHttp(server)
     const connection = connectHttp(http.url)
     const client = createClient(connection, host)

@@ -29,6 +29,6 @@ export const payments = (bank: Bank, store: StateStore): McpServer =>
     version: '1.0.0',
     state: sealedState({ keys: [process.env['STATE_KEY']] }),
     tools: [pay(bank)],
-    idempotency: { store, ttlMs: 600_000 },
+    idempotency: { store },
   })
 // #endregion

@@ -57,10 +57,10 @@ const size = form(z.object({ guests: z.number().int().min(1).max(12) }))
 export const book = tool('book', {
   description: 'Books a table',
   async run(_, ctx) {
-    const { when, table } = await ctx.elicitAll({
-      when: { message: 'On which day?', schema: day },
-      table: { message: 'For how many?', schema: size },
-    })
+    const [when, table] = await Promise.all([
+      ctx.elicit('when', { message: 'On which day?', schema: day }),
+      ctx.elicit('table', { message: 'For how many?', schema: size }),
+    ])
     return `A table for ${table.guests} on ${when.day}`
   },
 })

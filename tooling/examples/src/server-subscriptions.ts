@@ -25,7 +25,6 @@ export const diary: McpServer = createServer({
   tools: [write],
   resourceTemplates: [day],
   limits: { streams: 20 },
-  subscriptions: { slowReaderTimeoutMs: 30_000 },
   state: false,
 })
 // #endregion

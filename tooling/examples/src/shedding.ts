@@ -1,13 +1,4 @@
-import {
-  createServer,
-  type Load,
-  type McpServer,
-  type SheddingCall,
-  sealedState,
-  type StateCodec,
-  type Tool,
-  tool,
-} from '@x/server'
+import { createServer, type McpServer, sealedState, type StateCodec, type Tool, tool } from '@x/server'
 import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
@@ -74,16 +65,9 @@ export const tuned = (log: (line: string) => void): McpServer =>
     tools: [countPrimes],
     shedding: {
       load: measureLoad(),
-      maxEventLoopDelayMs: 50,
-      maxRunningCalls: 200,
       hardLimit: { running: 1000, eventLoopDelayMs: 2000 },
       onShed: ({ name, reason, shedCount, load }) =>
         log(`${name} moved on (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`),
     },
   })
-// #endregion
-
-// #region policy
-export const mostlyFree = (load: Load, call: SheddingCall): boolean =>
-  call.name === 'count_primes' && load.running > 4 && call.workedMs > 2000
 // #endregion

@@ -1,5 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, sealedState, type SheddingOptions, type Tool } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { type ServerKit, testClient } from '@x/testing'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, test, vi } from 'vitest'
@@ -27,7 +28,7 @@ async function call(tool: Tool, args: Record<string, number | string>, shedding:
   return { text: content[0]?.type === 'text' ? content[0].text : '', rounds: client.observations.rounds.length }
 }
 
-const always: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: () => true, budget: 3 }
+const always = sheddingSettings({ calls: 'all', minWorkMs: 0, policy: () => true, budget: 3 })
 
 test('a book is indexed over several instances, each page once', async () => {
   const archive = createArchive()
@@ -38,7 +39,7 @@ test('a book is indexed over several instances, each page once', async () => {
 
 test('primes are counted the same whether the call moves or stays', async () => {
   const moved = await call(programs.countPrimes, { limit: 10_000 }, always)
-  const stayed = await call(programs.countPrimes, { limit: 10_000 }, { policy: () => false })
+  const stayed = await call(programs.countPrimes, { limit: 10_000 }, sheddingSettings({ policy: () => false }))
   expect([moved.text, stayed.text]).toEqual(['1229 primes up to 10000', '1229 primes up to 10000'])
   expect([moved.rounds, stayed.rounds]).toEqual([4, 1])
 })
@@ -62,12 +63,4 @@ test('a server with limits of its own tells of what moves', async () => {
   expect(content).toEqual([{ type: 'text', text: '4 primes up to 10' }])
   expect(server.load.counters.sheds).toEqual({ load: 0, policy: 0, stopping: 0 })
   vi.unstubAllEnvs()
-})
-
-test('a policy looks at the load and the call', () => {
-  const about = { method: 'tools/call', shedCount: 0, roundCount: 0, workedMs: 2001 }
-  const load = { running: 5, eventLoopDelayMs: 0, heapShare: undefined }
-  expect(programs.mostlyFree(load, { ...about, name: 'count_primes' })).toBe(true)
-  expect(programs.mostlyFree(load, { ...about, name: 'index_book' })).toBe(false)
-  expect(programs.mostlyFree({ ...load, running: 4 }, { ...about, name: 'count_primes' })).toBe(false)
 })

@@ -9,6 +9,7 @@ import {
   endMonitoredCall,
   type LoadMonitor,
   rulesOf,
+  sheddingSettings,
   readServerLoad,
   type ShedReason,
   createHandOffReport,
@@ -154,7 +155,7 @@ export class Instance {
       onFailure: () => {},
       randomId: () => chance().toString(36).slice(2, 10),
     }
-    return createLoadMonitor({ ...rulesOf(options.shedding, undefined), calls: 'all' }, source)
+    return createLoadMonitor({ ...rulesOf(sheddingSettings(options.shedding), undefined), calls: 'all' }, source)
   }
 
   /** A timer of an idle process is in time; that of a busy one waits for the next turn. */

@@ -1,4 +1,4 @@
-import type { SheddingOptions } from './policy.ts'
+import type { SheddingSettings } from './policy.ts'
 
 /** The chooser of a request's instance. */
 export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash' | 'cluster'
@@ -56,7 +56,7 @@ export interface SimulationOptions {
   /** The calls, in the order of their times after the warm-up; of the rate and the share when absent. */
   readonly calls: readonly GivenCall[] | undefined
   /** Options of the server's shedding that differ from what it has by itself. */
-  readonly shedding: SheddingOptions
+  readonly shedding: SheddingSettings
   readonly warmMs: number
   readonly loadMs: number
   readonly tailMs: number

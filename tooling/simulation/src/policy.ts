@@ -14,5 +14,5 @@ export {
   type LoadMonitor,
   readServerLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
-export { sheddingRulesOf as rulesOf } from '../../../packages/server/src/shedding/shedding-rules.ts'
-export type { SheddingOptions, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'
+export { sheddingRulesOf as rulesOf, sheddingSettings } from '../../../packages/server/src/shedding/shedding-rules.ts'
+export type { SheddingSettings, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'

@@ -1,5 +1,6 @@
 import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/schema'
 import { createServer, sealedState } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { serveHttp } from '@x/transport-http/node'
 import { createPacedCount, type PacedWork } from '../primes/paced-count.ts'
 import { countPrimes } from '../primes/prime-tool.ts'
@@ -43,7 +44,7 @@ export async function serveInstance(options: InstanceOptions): Promise<ServedIns
     version: '0.1.0',
     state: sealedState({ keys: [stateKey], audience: 'load-shedding' }),
     tools: [countPrimes(report, count)],
-    shedding,
+    shedding: sheddingSettings(shedding),
     use: [stay],
   })
   await serveHttp(server, { port, stopOnSignals: stop })

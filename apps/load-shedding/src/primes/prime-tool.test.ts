@@ -1,4 +1,5 @@
 import { createServer, type SheddingOptions } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { killAtEveryStep, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import type { InstanceMessage } from '../instance/instance-message.ts'
@@ -17,11 +18,14 @@ function openFleet(shedding: false | SheddingOptions) {
   return { client: testClient(createInstance, { shedding, restartBetweenRounds: true, cache: false }), reported }
 }
 
+/** Sheds each call so often, at its first chances. */
+const shedTimes = (times: number): SheddingOptions =>
+  sheddingSettings({ calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times })
+
 const meta = { [callKey]: 'call-1' }
 
 test('a call that is shed five times gives the same bytes as one that never moved', async () => {
-  const policy: SheddingOptions['policy'] = (_, { shedCount }) => shedCount < 5
-  const moving = openFleet({ calls: 'all', minWorkMs: 0, policy })
+  const moving = openFleet(shedTimes(5))
   const still = openFleet(false)
   const moved = await moving.client.callTool('count_primes', { limit: light.limit }, { meta })
   const stayed = await still.client.callTool('count_primes', { limit: light.limit }, { meta })
@@ -48,7 +52,7 @@ test('a call gives the same result, after whichever chunk its instance stops', a
 })
 
 test('a call without a name is given one that it keeps', async () => {
-  const { client, reported } = openFleet({ calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount < 1 })
+  const { client, reported } = openFleet(shedTimes(1))
   await client.callTool('count_primes', { limit: 200_000 }, { meta: { [callKey]: 'x'.repeat(65) } })
   const names = new Set(reported.flatMap(({ message }) => ('call' in message ? [message.call] : [])))
   expect([...names]).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])

@@ -1,7 +1,8 @@
+import { checkedNumber } from '../checked-number.ts'
 import type { Log } from '../log.ts'
 import { type Clock, platformRuntime } from '../runtime.ts'
 import { maxTimerMs } from '../waiting.ts'
-import { type ChangeBus, BusError } from './change-bus.ts'
+import type { ChangeBus } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import { type ConnectFunction, withBusTimeout } from './connection.ts'
 import { createBusSession } from './bus-session.ts'
@@ -40,19 +41,22 @@ export const defaultTimeoutMs = 5_000
 
 const defaultKeepAliveMs = 10_000
 
+/** Timers of the platform hold 31 bits, and fire at once beyond them. */
+const durationBounds = { max: maxTimerMs, isWhole: false }
+
 /**
  * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed
  * with the last.
  *
- * @throws BusError with `option` for an invalid time.
+ * @throws RangeError for an invalid time.
  */
 export function createNetworkBus(
   connector: BusConnector,
   options: NetworkBusOptions,
   clock: Clock = platformRuntime,
 ): ChangeBus {
-  const timeoutMs = requireDurationMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
-  const keepAliveMs = requireDurationMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
+  const timeoutMs = checkedNumber('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, durationBounds)
+  const keepAliveMs = checkedNumber('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs, durationBounds)
   const onError = createErrorReporter(options.log)
   const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
@@ -97,10 +101,4 @@ export function createNetworkBus(
     },
     ping: async () => void (await withBusTimeout(timeoutOptions, connector.ping)),
   }
-}
-
-function requireDurationMs(optionName: string, ms: number): number {
-  // Timers of the platform hold 31 bits, and fire at once beyond them.
-  if (ms > 0 && ms <= maxTimerMs) return ms
-  throw new BusError('option', `${optionName} is ${ms}: write milliseconds, from 1 to ${maxTimerMs}`)
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createServer, prompt, resource, resourceTemplate, tool } from '../index.ts'
+import { internalSettings } from '../internals.ts'
 import { encodeCursor } from './catalog.ts'
 import { errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
 
@@ -43,7 +44,7 @@ describe.each(lists)('%s', (method, field) => {
     [7, 1],
     [8, 1],
   ])('in pages of %i has %i pages, with everything once and in order [TOL-007]', async (pageSize, count) => {
-    const pages = await pagesOf(createServer({ ...about, ...everyKind(), pageSize }), method)
+    const pages = await pagesOf(createServer({ ...about, ...everyKind(), ...internalSettings({ pageSize }) }), method)
     expect(pages).toHaveLength(count)
     expect(pages.flatMap((page) => namesOf(page, field))).toEqual(names)
   })
@@ -68,7 +69,12 @@ describe.each(lists)('%s', (method, field) => {
   })
 
   test('that varies by caller is private on every page, whatever the author says [CCH-024 CCH-025]', async () => {
-    const server = createServer({ ...about, ...everyKind(evenOnly), pageSize: 2, cache: { scope: 'public' } })
+    const server = createServer({
+      ...about,
+      ...everyKind(evenOnly),
+      ...internalSettings({ pageSize: 2 }),
+      cache: { scope: 'public' },
+    })
     for (const subject of ['alice', 'bob']) {
       const pages = await pagesOf(server, method, { principal: { subject } })
       expect(pages.map((page) => page['cacheScope'])).toEqual(pages.map(() => 'private'))
@@ -95,7 +101,7 @@ describe.each(lists)('%s', (method, field) => {
     ['of a name that every object has', encodeCursor(field, '__proto__')],
     ['very long', 'A'.repeat(100_000)],
   ])('refuses a cursor that is %s', async (_, forged) => {
-    const server = createServer({ ...about, ...everyKind(), pageSize: 2 })
+    const server = createServer({ ...about, ...everyKind(), ...internalSettings({ pageSize: 2 }) })
     expect(namesOf(await resultOf(server, method, { cursor }), field)).toEqual(['n2', 'n3'])
     expect(await errorOf(server, method, { cursor: forged })).toMatchObject({
       code: invalidParams,
@@ -104,7 +110,7 @@ describe.each(lists)('%s', (method, field) => {
   })
 
   test('refuses a cursor of an entry that is hidden from the caller [CCH-026]', async () => {
-    const server = createServer({ ...about, ...everyKind(evenOnly), pageSize: 2 })
+    const server = createServer({ ...about, ...everyKind(evenOnly), ...internalSettings({ pageSize: 2 }) })
     const hidden = await errorOf(server, method, { cursor }, { principal: { subject: 'bob' } })
     const unknown = await errorOf(
       server,
@@ -122,8 +128,8 @@ describe.each(lists)('%s', (method, field) => {
 
 test('a cursor holds on another instance, and is stale when its entry is gone', async () => {
   const offers = everyKind()
-  const first = createServer({ ...about, ...offers, pageSize: 2 })
-  const second = createServer({ ...about, ...offers, pageSize: 2 })
+  const first = createServer({ ...about, ...offers, ...internalSettings({ pageSize: 2 }) })
+  const second = createServer({ ...about, ...offers, ...internalSettings({ pageSize: 2 }) })
   const { nextCursor } = await resultOf(first, 'tools/list')
   expect(await resultOf(second, 'tools/list', { cursor: nextCursor })).toMatchObject({
     tools: [{ name: 'n2' }, { name: 'n3' }],

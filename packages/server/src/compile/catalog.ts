@@ -20,7 +20,7 @@ import type { UriTemplate } from '../definitions/uri-template.ts'
 export interface Catalog {
   readonly capabilities: ServerCapabilities
   /** The `_meta` of every result that has none of its own. */
-  readonly resultMeta: JsonObject | undefined
+  readonly resultMeta: JsonObject
   /** The answer to `server/discover`. */
   readonly discoverResult: JsonObject
   readonly tools: Listing<CompiledTool>
@@ -74,7 +74,7 @@ export interface CompiledCacheHints {
 }
 
 /** Returns the `_meta` of a result: the author's, with the server's name and version (basic/index, `_meta`). */
-export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
+export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }: Catalog): JsonObject {
   return ownMeta === undefined ? resultMeta : { ...ownMeta, ...resultMeta }
 }
 

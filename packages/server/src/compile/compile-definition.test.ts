@@ -32,9 +32,6 @@ describe('definitions that are refused, by name and with a reason [BAS-039 BAS-0
   const cases: [string, Partial<ServerDefinition>, string, string[]][] = [
     ['a server without a name', { name: '' }, 'value', ['server', 'name']],
     ['a server without a version', { version: '' }, 'value', ['server', 'version']],
-    ['pages of nothing', { pageSize: 0 }, 'value', ['pageSize']],
-    ['pages of a fraction', { pageSize: 1.5 }, 'value', ['pageSize']],
-    ['a negative rate', { maxNotificationsPerSecond: -1 }, 'value', ['maxNotificationsPerSecond']],
     ['a negative ttl', { cache: { ttlMs: -1 } }, 'cache', ['ttlMs', '-1']],
     ['a ttl of a fraction', { cache: { ttlMs: 0.5 } }, 'cache', ['ttlMs']],
     ['an extension without a prefix', { extensions: [extension('tasks')] }, 'name', ['extension "tasks"', 'prefix']],

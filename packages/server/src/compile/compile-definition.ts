@@ -17,13 +17,14 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { compileCacheHints, type CompileContext, requireMaxElements } from './compile-entry.ts'
+import { compileCacheHints, type CompileContext } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
+import { readInternalSettings } from '../definitions/internal-settings.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
 /** Lists are the same for every caller and seldom change. */
@@ -37,7 +38,6 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const compileContext: CompileContext = {
     warn,
     compileSchema: definition.compileSchema ?? compileTrustedJsonSchema,
-    maxElements: requireMaxElements(definition.maxArgumentElements, 'server'),
   }
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
@@ -84,8 +84,7 @@ export function requireServerInfo(definition: ServerDefinition): Implementation 
   return { ...freezeJsonObject({ title, description, icons, websiteUrl }, 'server'), name, version }
 }
 
-function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
-  if (definition.serverInfo === false) return undefined
+function resultMetaOf(definition: ServerDefinition): JsonObject {
   return freezeJsonObject({ [metaKeys.serverInfo]: requireServerInfo(definition) }, 'server')
 }
 
@@ -128,7 +127,7 @@ function buildExtensionCapabilities(extensions: readonly ServerExtension[], tool
 function buildDiscoverResult(
   definition: ServerDefinition,
   capabilities: ServerCapabilities,
-  meta: JsonObject | undefined,
+  meta: JsonObject,
 ): JsonObject {
   const { ttlMs, scope } = compileCacheHints(definition.cache, defaultListCacheHints, 'server')
   const result = {
@@ -145,13 +144,12 @@ function buildDiscoverResult(
 
 type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
 
-function createListingFactory(
-  { pageSize = 1000, cache }: ServerDefinition,
-  meta: JsonObject | undefined,
-): ListingFactory {
-  if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
-    throw new DefinitionError('value', 'server', { reason: `pageSize is ${pageSize}; write a whole number from 1` })
-  }
+/** Entries in a page of a list: most servers have one page, and a message stays within its bound. */
+const defaultPageSize = 1000
+
+function createListingFactory(definition: ServerDefinition, meta: JsonObject): ListingFactory {
+  const { cache } = definition
+  const { pageSize = defaultPageSize } = readInternalSettings(definition)
   const { ttlMs, scope } = compileCacheHints(cache, defaultListCacheHints, 'server')
   return (field, entries) => {
     rejectDuplicates(field, entries)

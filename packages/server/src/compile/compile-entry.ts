@@ -8,16 +8,7 @@ import type { ServerWarning } from '../request/report.ts'
 /** The parts of the server's definition that compiling one entry needs. */
 export interface CompileContext {
   readonly compileSchema: JsonSchemaCompiler
-  /** The elements that arguments may have, undefined for the default. */
-  readonly maxElements: number | undefined
   readonly warn: (warning: ServerWarning) => void
-}
-
-/** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */
-export function requireMaxElements(maxElements: number | undefined, errorSubject: string): number | undefined {
-  if (maxElements === undefined || (Number.isSafeInteger(maxElements) && maxElements > 0)) return maxElements
-  const reason = `maxArgumentElements is ${maxElements}; write a whole number from 1`
-  throw new DefinitionError('value', errorSubject, { reason })
 }
 
 /** The part of a compiled definition that all kinds share. */

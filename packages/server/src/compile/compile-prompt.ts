@@ -12,14 +12,14 @@ const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: 
 /** Makes a prompt ready to be filled in. Throws {@link DefinitionError}. */
 export function compilePrompt(
   { name, definition }: Prompt,
-  { compileSchema: compile, maxElements }: CompileContext,
+  { compileSchema: compile }: CompileContext,
 ): CompiledPrompt {
   const errorSubject = `prompt ${JSON.stringify(name)}`
   if (typeof name !== 'string' || name === '' || name.length > 128) {
     throw new DefinitionError('name', errorSubject, { reason: 'its name must have 1 to 128 characters' })
   }
   const inputSubject = `${errorSubject}, input`
-  const schemaOptions = { errorSubject: inputSubject, side: 'input', compile, maxElements } as const
+  const schemaOptions = { errorSubject: inputSubject, side: 'input', compile } as const
   const compiledInput = compileSchema(definition.input ?? noArgumentsSchema, schemaOptions)
   const promptArguments = readPromptArguments(
     requireObjectRoot(compiledInput.jsonSchema, inputSubject),

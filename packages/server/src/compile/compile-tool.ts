@@ -1,6 +1,7 @@
+import { checkedNumber } from '@x/core'
 import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
-import { type CompileContext, requireMaxElements, compileEntry } from './compile-entry.ts'
+import { type CompileContext, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
@@ -11,19 +12,20 @@ const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: 
 /** Makes a tool ready to be called. Throws {@link DefinitionError}. */
 export function compileTool(
   { name, definition }: Tool,
-  { compileSchema: compile, maxElements, warn }: CompileContext,
+  { compileSchema: compile, warn }: CompileContext,
 ): CompiledTool {
   const errorSubject = `tool ${JSON.stringify(name)}`
   checkToolName(name, errorSubject, warn)
   if (typeof definition.description !== 'string' || definition.description === '') {
     throw new DefinitionError('value', errorSubject, { reason: 'has no description; models choose tools by it' })
   }
-  const maxElementCount = requireMaxElements(definition.maxArgumentElements, errorSubject) ?? maxElements
+  const { maxArgumentElements: maxElements } = definition
+  if (maxElements !== undefined) checkedNumber(`${errorSubject}: maxArgumentElements`, maxElements)
   const schemaOptions = {
     errorSubject: `${errorSubject}, input`,
     side: 'input',
     compile,
-    maxElements: maxElementCount,
+    maxElements,
   } as const
   const compiledInput = compileSchema(definition.input ?? noArgumentsSchema, schemaOptions)
   const compiledOutput =

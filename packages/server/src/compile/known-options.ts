@@ -20,17 +20,11 @@ const serverOptions = {
   use: true,
   ready: true,
   close: true,
-  pageSize: true,
   cache: true,
   compileSchema: true,
-  maxArgumentElements: true,
   limits: true,
-  serverInfo: true,
-  maxNotificationsPerSecond: true,
   log: true,
   state: true,
-  stateAudience: true,
-  acceptUnaskedResponses: true,
   strictReplay: true,
   subscriptions: true,
   shedding: true,
@@ -48,31 +42,17 @@ const limitOptions = {
 } satisfies Record<keyof LedgerLimits, true>
 
 const sheddingOptions = {
-  calls: true,
-  policy: true,
   load: true,
-  maxRunningCalls: true,
-  maxEventLoopDelayMs: true,
-  maxHeapShare: true,
-  minWorkMs: true,
-  budget: true,
   hardLimit: true,
-  readinessLimit: true,
-  handOffPauseMs: true,
-  retryAfterMs: true,
   onShed: true,
 } satisfies Record<keyof SheddingOptions, true>
 
 const subscriptionOptions = {
   bus: true,
-  slowReaderTimeoutMs: true,
-  runtime: true,
 } satisfies Record<keyof SubscriptionOptions, true>
 
 const idempotencyOptions = {
   store: true,
-  ttlMs: true,
-  maxCharacters: true,
 } satisfies Record<keyof IdempotencyOptions, true>
 
 /** Throws {@link DefinitionError} for an option of a server that does not exist, and names the one that was meant. */

@@ -1,6 +1,6 @@
 import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf } from '@x/core'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
-import { DefinitionError } from '../request/definition-error.ts'
+import { type InternalSettings, readInternalSettings } from '../definitions/internal-settings.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import type { ServerPart } from './part-readiness.ts'
@@ -21,8 +21,6 @@ export interface ServerSettings extends ErrorReporter {
   readonly parts: readonly ServerPart[]
   /** The service that `requestState` is bound to. */
   readonly stateAudience: string
-  /** True where answers are believed that came before anything was asked. */
-  readonly acceptUnaskedResponses: boolean
   readonly warn: (warning: ServerWarning) => void
   /** True when every handler runs again at each of its awaits, to detect code that is not repeatable. */
   readonly strictReplay: boolean
@@ -41,20 +39,28 @@ export interface ServerSettings extends ErrorReporter {
   readonly loadMonitor: LoadMonitor
   /** The store of completed results, for calls that are sent again. */
   readonly idempotency: IdempotencyOptions | undefined
+  /** The characters of JSON that a stored result may have. A longer one is computed again. */
+  readonly maxStoredResultCharacters: number
 }
+
+const defaults = {
+  /** More than a person can read, and little for one connection. */
+  maxNotificationsPerSecond: 100,
+  /** A stored result is sent again whole: a larger one would fill the store of a fleet. */
+  maxStoredResultCharacters: 262_144,
+} satisfies InternalSettings
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): ServerSettings {
   checkServerOptions(definition)
-  const { maxNotificationsPerSecond = 100 } = definition
-  const log = createLog(definition.log, '@x/server')
-  if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {
-    const reason = `maxNotificationsPerSecond is ${maxNotificationsPerSecond}; write a whole number from 0`
-    throw new DefinitionError('value', 'server', { reason })
+  const { maxNotificationsPerSecond, slowReaderTimeoutMs, maxStoredResultCharacters } = {
+    ...defaults,
+    ...readInternalSettings(definition),
   }
+  const log = createLog(definition.log, '@x/server')
   const warn = createWarn(log)
   const runtimeSettings = runtimeSettingsOf(definition)
-  const ledger = ledgerOf(definition)
+  const ledger = createLedger(definition.limits)
   const stateCodec = stateCodecOf(definition, warn)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
@@ -64,17 +70,19 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     stateCodec,
     parts: partsOf(definition, stateCodec, (error) => reportServerError(error, { method: 'ready' }, { log })),
     sharedStateCodec: sharedStateCodecOf(definition),
-    stateAudience: resolveStateAudience(definition),
-    acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
+    stateAudience: definition.name,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
     ...runtimeSettings,
     idempotency: definition.idempotency,
+    maxStoredResultCharacters,
     loadMonitor,
     isBusAssumedLocal: isBusAssumedLocal(definition),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { log }),
+      clock: runtimeSettings.runtime,
       wallClock: runtimeSettings.wallClock,
+      slowReaderTimeoutMs,
       ledger,
     }),
   }
@@ -110,14 +118,6 @@ function partsOf(
   return [partOf('state', true, () => stateCodec?.ping?.()), partOf('subscriptions', false, () => bus?.ping?.())]
 }
 
-function ledgerOf({ limits }: ServerDefinition): Ledger {
-  try {
-    return createLedger(limits)
-  } catch (error) {
-    throw new DefinitionError('value', 'server', { reason: error instanceof Error ? error.message : String(error) })
-  }
-}
-
 /** Time and chance: the platform's, unless a test gives its own. */
 function runtimeSettingsOf(
   definition: ServerDefinition,
@@ -134,12 +134,6 @@ function runtimeSettingsOf(
 function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
   if (state === false) return undefined
   return state ?? createRandomKeyCodec(warn)
-}
-
-function resolveStateAudience({ name, stateAudience }: ServerDefinition): string {
-  if (stateAudience === undefined) return name
-  if (typeof stateAudience === 'string' && stateAudience !== '') return stateAudience
-  throw new DefinitionError('value', 'server', { reason: 'stateAudience must be a string that is not empty' })
 }
 
 /** Test runners name themselves in the environment, where there is one. */

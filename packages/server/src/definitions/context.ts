@@ -61,12 +61,9 @@ export interface Context extends RequestContext {
   /**
    * Asks the user to fill in a form, and gives what they filled in, as the schema made it. Rejects with `InputDeclined`
    * when they would not. An answer that does not fit is asked for twice more (client/elicitation, form mode).
+   * `Promise.all` over several calls asks all of them in one round.
    */
   elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormContentOf<S>>
-  /** Asks several things in one round. Each is answered under its own key. */
-  elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
-    questions: Q,
-  ): Promise<{ readonly [K in keyof Q]: FormContentOf<Q[K]['schema']> }>
   /** Like `elicit`, but returns the user's action: accept, decline or cancel. */
   elicitResult<S extends AnySchema | Form<unknown>>(
     key: string,

@@ -62,8 +62,6 @@ export interface ServerDefinition<
    * process alive. Called once, when the server and its extensions have ended. An error is logged.
    */
   readonly close?: (() => void | Promise<void>) | undefined
-  /** Entries in a page of a list. Default: 1000. */
-  readonly pageSize?: number | undefined
   /**
    * The lifetime of the lists and the discovery in caches, and the caches that may store them. Default: 5 minutes, every
    * cache. A list with a `visibleTo` in it is always private.
@@ -72,19 +70,10 @@ export interface ServerDefinition<
   /** Compiles schemas that are given as JSON Schema. Default: `compileTrustedJsonSchema` of `@x/schema/json-schema`. */
   readonly compileSchema?: JsonSchemaCompiler | undefined
   /**
-   * The values in arrays and members of objects that the arguments of a tool or a prompt may have. Default: 10,000.
-   * A tool may have a bound of its own.
-   */
-  readonly maxArgumentElements?: number | undefined
-  /**
    * Numbers of what one caller may have at once of each kind. One more is rejected, over HTTP with 429. A caller is a
    * principal, or the address of those without one (`clientAddress` of the transport).
    */
   readonly limits?: LedgerLimits | undefined
-  /** Adds the server's name and version to results. True when absent (basic/index, `_meta`). */
-  readonly serverInfo?: boolean | undefined
-  /** Progress and log messages that one call may send in a second, 100 when absent. More are dropped. */
-  readonly maxNotificationsPerSecond?: number | undefined
   /**
    * Receives the errors that a client does not see whole, and warnings for the author, as records that a structured
    * logger takes. Default: a line of the standard error for each. The extensions and transports of the server log
@@ -98,16 +87,6 @@ export interface ServerDefinition<
    */
   readonly state?: StateCodec | false | undefined
   /**
-   * Names the service that a `requestState` is for. Default: `name`. Services that share keys do not accept each
-   * other's states. Give it where instances of one service have different names: the same at each of them.
-   */
-  readonly stateAudience?: string | undefined
-  /**
-   * Lets a client answer `ctx.elicit` and its siblings with its first request, before it was asked. Default: false.
-   * Such an answer spares a round, and no user need have seen the question.
-   */
-  readonly acceptUnaskedResponses?: boolean | undefined
-  /**
    * Runs every handler again from the top at each of its awaits, and warns of what is not the same every time. On under
    * test runners (Vitest, Jest, node:test) when absent, and off elsewhere.
    */
@@ -118,9 +97,10 @@ export interface ServerDefinition<
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
-   * Policy by which running calls move on to other instances: the answer is then `requestState` alone, with which the
-   * client sends the call again at once. On when absent, for calls whose retry may reach another instance that has the
-   * same `state`. `false` where all calls run to their end.
+   * The load, and the limits of an overloaded instance. Running calls of an overloaded or stopping instance move on to
+   * others: the answer is then `requestState` alone, with which the client sends the call again at once. This holds
+   * for calls whose retry may reach another instance that has the same `state`. `false` where all calls run to their
+   * end.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**

@@ -59,7 +59,7 @@ function toCompletionResult(suggestions: readonly string[] | Completion, { catal
       ...(total !== undefined && { total }),
       hasMore: hasMoreValues,
     },
-    ...(catalog.resultMeta && { _meta: catalog.resultMeta }),
+    _meta: catalog.resultMeta,
   }
 }
 

@@ -1,9 +1,10 @@
 import { errorCodes, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, resource, type ResourceLister, resourceTemplate, type ServerOffers } from '../index.ts'
+import { internalSettings } from '../internals.ts'
 import { createLogCollector, errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
 
-const about = { name: 'demo', version: '1.0.0', pageSize: 2 }
+const about = { name: 'demo', version: '1.0.0', ...internalSettings({ pageSize: 2 }) }
 const serve = (offers: ServerOffers) => createServer({ ...about, ...offers })
 const read = () => ''
 const fixed = ['a', 'b', 'c'].map((name) => resource(`fixed://${name}`, { name, read }))
@@ -45,7 +46,10 @@ describe('the resources of templates are listed', () => {
       read,
     })
     const offers = { resources: fixed.slice(0, 1), resourceTemplates: [note(own), other] }
-    const page = await resultOf(createServer({ ...about, pageSize: 4, ...offers }), 'resources/list')
+    const page = await resultOf(
+      createServer({ ...about, ...internalSettings({ pageSize: 4 }), ...offers }),
+      'resources/list',
+    )
     expect(uris([page])).toEqual([['fixed://a', 'note://anonymous/1', 'note://anonymous/2', 'other://1']])
     expect(page).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
     expect(page).not.toHaveProperty('nextCursor')

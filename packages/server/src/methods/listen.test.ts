@@ -155,15 +155,6 @@ describe('a stream ends in good order', () => {
     expect(stream.changes()).toEqual([])
   })
 
-  test('also of a server that keeps to itself who it is', async () => {
-    const stream = await openListenStream(createServer({ ...about, serverInfo: false }), {})
-    stream.abort()
-    expect(await waitForListenResult(stream)).toEqual({
-      resultType: 'complete',
-      _meta: { [metaKeys.subscriptionId]: 1 },
-    })
-  })
-
   test('in the middle of its acknowledgement', async () => {
     const controller = new AbortController()
     const { signal } = controller

@@ -13,7 +13,6 @@ const doubled = {
   message: 'Which number?',
   schema: z.object({ n: z.number() }).transform(({ n }) => ({ twice: n * 2 })),
 }
-const believing = { acceptUnaskedResponses: true }
 const actions = ['decline', 'cancel'] as const
 const sentence = {
   decline: 'The user declined to answer the question "age"',
@@ -116,42 +115,11 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect((await send(served, { state: round.state, responses })).text).toBe('{"age":20,"nick":"nobody"}')
     })
 
-    test.each([undefined, true])(
-      'of a client that declared nothing is not believed (acceptUnaskedResponses: %s) [MRT-015]',
-      async (acceptUnaskedResponses) => {
-        const responses = { age: accept({ age: 20 }) }
-        const meta = { [metaKeys.clientCapabilities]: {} }
-        const served = serve(run, { ...mode, acceptUnaskedResponses })
-        const { error, text } = await send(served, { responses }, { meta })
-        expect([error?.code, text]).toEqual([errorCodes.missingRequiredClientCapability, undefined])
-      },
-    )
-
-    test('that a client gives before it is asked spares the round where the server allows it [MRT-024]', async () => {
-      const responses = { age: accept({ age: 20 }), extra: accept({ age: 1 }), __proto__: accept({}) }
-      const asked = await send(serve(run, { ...mode, ...believing }), {})
-      const round = await send(serve(run, { ...mode, ...believing }), { responses })
-      expect(Object.keys(asked.requests)).toEqual(['age'])
-      expect([round.requests, round.error]).toEqual([{}, undefined])
-    })
-
-    test('that a client gives before it is asked must fit all the same', async () => {
-      const served = serve(run, { ...mode, ...believing })
-      const round = await send(served, { responses: { age: accept({ age: 'old' }) } })
-      expect(Object.keys(round.requests)).toEqual(['age~2'])
-    })
-
-    test('that was given before it was asked is kept for the rounds that follow', async () => {
-      const two: RunHandler = async (ctx) => {
-        const first = await ctx.elicit('first', { message: 'First', schema: z.object({ age: z.number() }) })
-        const second = await ctx.elicit('second', { message: 'Second', schema: z.object({ age: z.number() }) })
-        return `${first.age} ${second.age}`
-      }
-      const served = serve(two, { ...mode, ...believing })
-      const round = await send(served, { responses: { first: accept({ age: 1 }) } })
-      expect(Object.keys(round.requests)).toEqual(['second'])
-      const last = await send(served, { state: round.state, responses: { second: accept({ age: 2 }) } })
-      expect([last.requests, last.error]).toEqual([{}, undefined])
+    test('of a client that declared nothing is not believed [MRT-015]', async () => {
+      const responses = { age: accept({ age: 20 }) }
+      const meta = { [metaKeys.clientCapabilities]: {} }
+      const { error, text } = await send(serve(run, mode), { responses }, { meta })
+      expect([error?.code, text]).toEqual([errorCodes.missingRequiredClientCapability, undefined])
     })
 
     const malformed: [string, unknown][] = [

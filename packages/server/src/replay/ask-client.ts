@@ -1,16 +1,9 @@
 import { cloneJson, quoteName } from '@x/core'
-import {
-  type ClientCapabilities,
-  errorCodes,
-  type InputRequest,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-} from '@x/schema'
+import { type ClientCapabilities, errorCodes, type InputRequest, type JsonObject, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
-import { type QuestionRecord, responseFor } from './journal.ts'
+import type { QuestionRecord } from './journal.ts'
 import {
   type AskedQuestion,
   addQuestion,
@@ -56,10 +49,8 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
   const text = question.text ?? JSON.stringify(question.request)
   registerContextUse(run, { kind: 'ask', functionName: question.functionName, key, text })
   const questionRecord = journalOf(run).questions.get(key)
-  const response =
-    questionRecord === undefined
-      ? findUnaskedResponse(run, key, question.requiredCapabilities)
-      : questionRecord.response
+  // An answer without a record came before anything was asked. It would pass for a consent that no user was asked for.
+  const response = questionRecord?.response
   if (response === undefined) return suspendForAnswer(run, key, { question, text, previousRecord: questionRecord })
   const parsedAnswer = parseAnswer(run, key, { previousRecord: questionRecord, response, question, text })
   const outcome = isPromiseLike(parsedAnswer) ? await trackAnswerParsing(run, parsedAnswer) : parsedAnswer
@@ -124,23 +115,6 @@ function suspendForAnswer<T>(
     changeCount: repeatReason && 'changeCount' in repeatReason ? repeatReason.changeCount : changeCount,
   }
   return addQuestion(run, key, askedQuestion)
-}
-
-/**
- * Returns an answer that came with the first request of a call, where the server's author allows that. Otherwise only
- * the sealed journal says what was asked: an answer to no question would pass for a user's consent that no user was
- * asked for.
- */
-function findUnaskedResponse(
-  { request }: Run,
-  key: string,
-  neededCapabilities: ClientCapabilities,
-): JsonObject | undefined {
-  const { requestState, inputResponses } = request.params
-  if (!request.settings.acceptUnaskedResponses || requestState !== undefined) return undefined
-  const response = isJsonObject(inputResponses) ? responseFor(inputResponses, key) : undefined
-  if (response !== undefined) requireCapabilities(neededCapabilities, request)
-  return response
 }
 
 type ParsedAnswer<T> = { readonly value: T } | RepeatReason

@@ -8,6 +8,7 @@ import {
 } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { sheddingSettings } from '../internals.ts'
 import { inputRequired, tool } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
 import { accept, replayModes, type RunHandler, send, type TestServer, serve } from '../testing/rounds.ts'
@@ -189,12 +190,14 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
   })
 
   test('keeps a call where it is, though the server sheds every call, and lets it in, though the server is full', async () => {
+    const hardLimit = { running: 1 }
+    const shedding = sheddingSettings({ calls: 'all', policy: () => true, minWorkMs: 0, hardLimit })
     const served = serveTask(
       async (ctx) => {
         await ctx.step('one', () => 1)
         return ctx.step('two', () => 'stayed')
       },
-      { ...definition, shedding: { calls: 'all', policy: () => true, minWorkMs: 0, hardLimit: { running: 1 } } },
+      { ...definition, shedding },
     )
     const journal = await begun(served)
     const { round } = await runWith(served, recordingStore(journal))

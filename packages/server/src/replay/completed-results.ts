@@ -44,6 +44,9 @@ interface KeyedRun {
   readonly run: () => Awaitable<JsonObject>
 }
 
+/** Milliseconds for which a result is answered again: longer than clients retry. */
+const storedResultTtlMs = 600_000
+
 /**
  * Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no
  * call anything.
@@ -53,7 +56,7 @@ async function answerFromStore(
   keyedRun: KeyedRun,
   request: RequestState,
 ): Promise<JsonObject> {
-  const { store, ttlMs = 600_000, maxCharacters = 262_144 } = options
+  const { store } = options
   const readStoredResult = async (): Promise<JsonObject | undefined> =>
     parseJsonObject((await tryStoreOperation(() => store.get(keyedRun.key), request, keyedRun)) ?? '')
   const storedResult = await readStoredResult()
@@ -61,9 +64,9 @@ async function answerFromStore(
   const result = await keyedRun.run()
   if (!isWholeAnswer(result, request)) return result
   const text = JSON.stringify(result)
-  if (text.length > maxCharacters) return result
+  if (text.length > request.settings.maxStoredResultCharacters) return result
   const wasAdded = await tryStoreOperation(
-    () => callerStoreOf(store, request).add(keyedRun.key, text, ttlMs),
+    () => callerStoreOf(store, request).add(keyedRun.key, text, storedResultTtlMs),
     request,
     keyedRun,
   )

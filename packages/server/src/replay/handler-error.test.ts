@@ -29,7 +29,6 @@ const text = { message: 'What?', schema: z.object({}) }
 const uses: [string, (ctx: Context, key: string) => unknown][] = [
   ['elicit', (ctx, key) => ctx.elicit(key, text)],
   ['ask', (ctx, key) => ctx.elicitResult(key, text)],
-  ['elicitAll', (ctx, key) => ctx.elicitAll(Object.fromEntries([[key, text]]))],
   ['elicitUrl', (ctx, key) => ctx.elicitUrl(key, { message: 'm', url: 'https://example.com' })],
   ['sample', (ctx, key) => ctx.sample(key, { messages: [], maxTokens: 1 })],
   ['roots', (ctx, key) => ctx.roots(key)],

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, metaKeys, projectMetaKeys } from '@x/sch
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { internalSettings } from '../internals.ts'
 import { inputRequired, type ServerDefinition, tool } from '../index.ts'
 import type { AskOptions } from '../testing/ask.ts'
 import { resultOf } from '../testing/ask.ts'
@@ -258,7 +259,10 @@ describe('with a store', () => {
   })
 
   test('a result that is too long is made again', async () => {
-    const instances = fleet({ idempotency: { store: memoryStore(), maxCharacters: 10 } })
+    const instances = fleet({
+      idempotency: { store: memoryStore() },
+      ...internalSettings({ maxStoredResultCharacters: 10 }),
+    })
     await twice(instances, keyed(key, { principal }))
     expect(instances[2]()).toBe(2)
   })

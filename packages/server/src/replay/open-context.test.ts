@@ -2,6 +2,7 @@ import { type ClientCapabilities, type LoggingLevel, metaKeys, protocolVersion, 
 import { shapes, zodOf } from '@x/schema/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { internalSettings } from '../internals.ts'
 import { type ClientFeature, type Context, createServer, type ServerDefinition, tool, resource } from '../index.ts'
 import { type AskOptions, callOf, callTool, requestOf, textOf, createLogCollector } from '../testing/ask.ts'
 import { createManualBus, openListenStream } from '../testing/listening.ts'
@@ -80,7 +81,7 @@ describe('progress', () => {
       }
     }
     const messages = await messagesOf(run, asked, {
-      maxNotificationsPerSecond: 2,
+      ...internalSettings({ maxNotificationsPerSecond: 2 }),
       runtime: { monotonicNow: () => time },
     })
     expect(progressed(messages)).toEqual([1, 2, 5, 6, 9, 10])

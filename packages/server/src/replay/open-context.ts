@@ -3,7 +3,7 @@ import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabi
 import { becomeTask } from './become-task.ts'
 import { type Run, signalOf } from './run.ts'
 import { trackUse } from './finish-uses.ts'
-import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
+import { askForm, elicit, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.ts'
 import { resourceTopic, toTopicKey, createChangeNotice } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
@@ -64,8 +64,6 @@ export function openContext(run: Run): Context {
     progress,
     log,
     elicit: (key, question) => trackUse(run, elicit(run, key, question), { functionName: 'ctx.elicit', key }),
-    elicitAll: (questions) =>
-      trackUse(run, elicitAll(run, questions), { functionName: 'ctx.elicitAll', key: keysOf(questions) }),
     elicitResult: (key, question) =>
       trackUse(run, askForm(run, key, question), { functionName: 'ctx.elicitResult', key }),
     elicitUrl: (key, question) => trackUse(run, elicitUrl(run, key, question), { functionName: 'ctx.elicitUrl', key }),
@@ -83,11 +81,6 @@ export function openContext(run: Run): Context {
     state: run.journal?.explicitRound?.state,
   }
   return deferSignal(context, () => signalOf(run))
-}
-
-/** The keys of questions that are asked together. A program without types may give anything. */
-function keysOf(questions: object): string {
-  return Object.keys(questions ?? {}).join(', ')
 }
 
 /** A handler that does not wait for what it started must not end the process, and with it the calls of others. */

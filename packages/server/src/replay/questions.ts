@@ -75,19 +75,6 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
   throw new InputDeclined(key, answer.action)
 }
 
-/** Returns the accepted contents of several forms that are asked in one round. */
-export async function elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
-  run: Run,
-  questions: Q,
-): Promise<{ readonly [K in keyof Q]: FormContentOf<Q[K]['schema']> }> {
-  const answerEntries = Object.entries(questions).map(async ([key, question]) => [
-    key,
-    await elicit(run, key, question),
-  ])
-  // Each key has the answer to its own question.
-  return Object.fromEntries(await Promise.all(answerEntries)) as { [K in keyof Q]: FormContentOf<Q[K]['schema']> }
-}
-
 /** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
 export async function elicitUrl(run: Run, key: string, { message, url, isDone }: UrlQuestion): Promise<void> {
   const action = await answerQuestion<ElicitResult['action']>(run, key, {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { sheddingSettings } from '../internals.ts'
 import { type Context, HandlerError, isSuspension } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
 import { fullCapabilities, completeCall, send, serve, type TestServer } from '../testing/rounds.ts'
@@ -59,7 +60,7 @@ async function endOf(first: End, second: End) {
       if (outcome.status === 'rejected' && isSuspension(outcome.reason)) throw outcome.reason
     throw new Error('threw')
   }
-  const shedding = { calls: 'all', policy: () => isLeaving, minWorkMs: 0 } as const
+  const shedding = sheddingSettings({ calls: 'all', policy: () => isLeaving, minWorkMs: 0 })
   const served = serve(run, { strictReplay: ends.includes('restarted'), shedding })
   const response = served.server.exchange(
     requestOf(
@@ -201,7 +202,8 @@ test('a question that is asked beside a hand-off is compared with that of anothe
     ])
     return 'done'
   }
-  const served = serve(run, { strictReplay: true, shedding: { calls: 'all', policy: () => runs === 1, minWorkMs: 0 } })
+  const shedding = sheddingSettings({ calls: 'all', policy: () => runs === 1, minWorkMs: 0 })
+  const served = serve(run, { strictReplay: true, shedding })
   const { requests } = await send(served)
   expect(Object.keys(requests)).toEqual(['a'])
   expect(served.warnings.map(({ message }) => message)).toEqual([

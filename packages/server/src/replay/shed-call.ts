@@ -1,4 +1,4 @@
-import { type InputResponse, isJsonObject, type JsonObject, projectMetaKeys } from '@x/schema'
+import { type InputResponse, type JsonObject } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { createHandOffReport } from '../shedding/hand-off.ts'
 import { countShedCall, type LoadMonitor, readCurrentLoad } from '../shedding/load-monitor.ts'
@@ -22,7 +22,7 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
   try {
     const requestState = await sealState(journal, run.request, run.name)
     notifyShedCall(run, reason, journal.shedCount + journal.stopCount)
-    return withHandOffPause(formatInputRequired(run, requestState), loadMonitor)
+    return formatInputRequired(run, requestState)
   } catch {
     journal.shedCount = shedCount
     journal.stopCount = stopCount
@@ -39,16 +39,6 @@ function countHandOff(reason: ShedReason, journal: Journal, loadMonitor: LoadMon
   } else {
     journal.shedCount++
     journal.handOff = createHandOffReport(loadMonitor)
-  }
-}
-
-/** Says how long to wait before the retry, where the author wants that. */
-function withHandOffPause(result: JsonObject, { rules }: LoadMonitor): JsonObject {
-  if (rules.handOffPauseMs === undefined) return result
-  const { _meta } = result
-  return {
-    ...result,
-    _meta: { ...(isJsonObject(_meta) && _meta), [projectMetaKeys.retryAfterMs]: rules.handOffPauseMs },
   }
 }
 

@@ -11,7 +11,7 @@ const options = {
   principal: { subject: 'ada@example.com' },
   meta: { 'io.modelcontextprotocol/session': { sessionId: '0b0ca123-4d5e-4f60-9abc-def012345678' } },
 }
-const settings = { state: sealedState({ keys: [randomKey()] }), stateAudience: 'https://tickets.example' }
+const settings = { state: sealedState({ keys: [randomKey()] }), name: 'https://tickets.example' }
 
 test('a state with two booleans has at most 360 characters, and 430 with the load of a hand-off', async () => {
   const run: RunHandler = async (ctx) => {

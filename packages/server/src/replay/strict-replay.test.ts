@@ -178,7 +178,7 @@ describe('strict replay', () => {
           await ctx.step(`two/${name}`, () => name)
         }
         await Promise.all(['a', 'b', 'c'].map(branch))
-        await ctx.elicitAll({ q: text, r: text })
+        await Promise.all([ctx.elicit('q', text), ctx.elicit('r', text)])
         return 'done'
       },
     ],

@@ -149,7 +149,6 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
         const tries = [
           () => ctx.elicit('b', name),
           () => ctx.elicitResult('c', name),
-          () => ctx.elicitAll({ d: name }),
           () => ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' }),
           () => ctx.sample('f', { messages: [], maxTokens: 1 }),
           () => ctx.roots('g'),
@@ -202,7 +201,6 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const [ctx] = kept
     const late = [
       ctx?.elicit('a', name),
-      ctx?.elicitAll({ b: name }),
       ctx?.step('c', () => 1),
       ctx?.sample('d', { messages: [], maxTokens: 1 }),
       ctx?.roots('e'),
@@ -227,7 +225,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       (ctx) => {
         void ctx.elicit('name', name)
         void ctx.elicitResult('b', name)
-        void ctx.elicitAll({ c: name, d: name })
+        void Promise.all([ctx.elicit('c', name), ctx.elicit('d', name)])
         void ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' })
         void ctx.sample('f', { messages: [], maxTokens: 1 })
         void ctx.roots('g')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { sheddingSettings } from '../internals.ts'
 import { type Context, HandlerError, InputDeclined, isSuspension, ToolError } from '../index.ts'
 import { accept, completeCall, handlerKinds, replayModes, type RunHandler, send, serve } from '../testing/rounds.ts'
 
@@ -124,7 +125,7 @@ describe('a step that the handler did not wait for', () => {
       void ctx.step('charge', later)
       return 'ordered'
     }
-    const shedding = { calls: 'all', policy: () => true, minWorkMs: 0 } as const
+    const shedding = sheddingSettings({ calls: 'all', policy: () => true, minWorkMs: 0 })
     expect((await send(serve(run, { strictReplay: false, shedding }))).text).toBe('ordered')
   })
 })
@@ -161,11 +162,11 @@ describe.each(replayModes)('a question without an answer, with strictReplay $str
     [
       'that loses a race',
       async (ctx) => {
-        await Promise.race([ctx.elicitAll({ sure, safe: sure }), Promise.resolve()])
+        await Promise.race([ctx.elicit('sure', sure), Promise.resolve()])
         return 'deleted'
       },
       'unawaited',
-      /returned without waiting for ctx\.elicitAll\("sure, safe"\)/,
+      /returned without waiting for ctx\.elicit\("sure"\)/,
     ],
     [
       'that is asked behind a step that nothing waits for',
@@ -235,7 +236,6 @@ describe.each(replayModes)('a refusal that the handler caught, with strictReplay
   }
   test.each<[string, RunHandler]>([
     ['of one question', handled((ctx) => ctx.elicit('sure', sure))],
-    ['of one of several', handled((ctx) => ctx.elicitAll({ sure, safe: sure }))],
     [
       'of one of several in Promise.all',
       handled((ctx) => Promise.all([ctx.elicit('sure', sure), ctx.elicit('safe', sure)])),

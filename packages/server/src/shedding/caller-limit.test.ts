@@ -2,7 +2,7 @@ import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { memoryStore, singleUseState, storedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer, DefinitionError, sealedState } from '../index.ts'
+import { createServer, sealedState } from '../index.ts'
 import { sendRequest, type AskOptions, errorOf, resultOf } from '../testing/ask.ts'
 import { type RunHandler, send, type TestServer, serve, toolKind } from '../testing/rounds.ts'
 
@@ -101,7 +101,7 @@ describe('the calls that a caller has at once', () => {
   })
 
   test.each([0, Number.NaN, -1])('of which %d are allowed make no server', (calls) => {
-    expect(() => createServer({ name: 'demo', version: '1', limits: { calls } })).toThrow(DefinitionError)
+    expect(() => createServer({ name: 'demo', version: '1', limits: { calls } })).toThrow(RangeError)
   })
 })
 

@@ -7,7 +7,7 @@ import {
 } from './fleet-view.ts'
 import { updateOverload, type LoadMonitor, readCurrentLoad, sampleLoad, tryTakeAllowance } from './load-monitor.ts'
 import { isOverloaded, computeRelativeLoad } from './overload.ts'
-import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
+import type { SheddingCall, SheddingSettings, ShedReason } from './shedding-options.ts'
 
 /** The questions that a call may ask without losing budget: with them it stays within clients' ten rounds. */
 const freeRoundCount = 3
@@ -74,7 +74,7 @@ function decideHandOffOnStop(
 
 function applyPolicy(
   monitor: LoadMonitor,
-  policy: NonNullable<SheddingOptions['policy']>,
+  policy: NonNullable<SheddingSettings['policy']>,
   call: SheddingCall,
 ): ReturnType<typeof decideHandOff> {
   try {

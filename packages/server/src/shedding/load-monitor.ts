@@ -342,8 +342,8 @@ interface LoadMonitorDeps {
 }
 
 /**
- * Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no
- * sense.
+ * Makes the load monitor of a server, on the platform's timers. Throws a RangeError for a hard limit that makes
+ * no sense.
  */
 export function createPlatformLoadMonitor(
   { shedding, state }: LoadOptions,
@@ -355,13 +355,12 @@ export function createPlatformLoadMonitor(
       message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
     })
   }
-  const measureLoad = typeof shedding === 'object' ? shedding.load : undefined
   return createLoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
     // In workerd, the time until the next request would look like a delay. The timer must not keep a process alive.
     setTimer: isWorkerd() ? undefined : (callback, ms) => unref(setTimeout(callback, ms)),
-    measureLoad,
+    measureLoad: typeof shedding === 'object' ? shedding.load : undefined,
     onFailure,
     randomId: randomInstanceId,
   })

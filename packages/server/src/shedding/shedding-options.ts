@@ -38,59 +38,44 @@ export interface ShedEvent {
   readonly load: Load
 }
 
-/**
- * The rules by which calls are handed off to other instances. See {@link ServerDefinition.shedding}. All of it has
- * defaults.
- */
+/** Options of overload. See {@link ServerDefinition.shedding}. */
 export interface SheddingOptions {
-  /**
-   * The calls that may be handed off. `'resumable'`, the default, is those of transports where a retry may reach
-   * another instance, such as HTTP, when the server has a `state` that other instances open. `'all'` is those of every
-   * transport.
-   */
-  readonly calls?: 'resumable' | 'all' | undefined
-  /**
-   * Decides in place of the soft limits. `minWorkMs` and `budget` hold all the same. One that throws keeps the call
-   * here.
-   */
-  readonly policy?: ((load: Load, call: SheddingCall) => boolean) | undefined
   /**
    * Returns measurements, about ten times a second while calls run: `measureLoad()` of `@x/server/node` measures event
    * loop and heap exactly. The server measures the absent values itself: its running calls, and the delay of a timer.
    */
   readonly load?: (() => Partial<Load>) | undefined
-  /** Soft limit of running calls. Default: none. Shedding ends below four fifths of a soft limit. */
-  readonly maxRunningCalls?: number | undefined
-  /**
-   * Soft limit of the event loop's delay in milliseconds, 25 when absent: from there on an instance compares itself
-   * with the others.
-   */
-  readonly maxEventLoopDelayMs?: number | undefined
-  /** Soft limit of the heap in use, from 0 to 1. 0.85 when absent, where it is measured. */
-  readonly maxHeapShare?: number | undefined
-  /** For so many milliseconds a call works at each instance before it may be shed. Default: 500. */
-  readonly minWorkMs?: number | undefined
-  /**
-   * Hand-offs of one call for load before it runs to its end, 5 when absent: most clients give up after ten results
-   * that are not final. Questions reduce it. Hand-offs of an instance that stops do not count.
-   */
-  readonly budget?: number | undefined
   /** Limits from which on new calls are refused before their handler runs. Default: none. */
   readonly hardLimit?: HardLimit | undefined
-  /**
-   * Limits over which a server is not ready, once it has been over one of them for five seconds. When absent: four
-   * times the soft limits of running calls and of the event loop's delay, and the soft limit of the heap.
-   */
-  readonly readinessLimit?: ReadinessLimit | undefined
-  /**
-   * After how many milliseconds a client should send a call again that was handed off, as a hint in the result's
-   * `_meta`. When absent, clients choose: that of this project waits for 25 to 50 ms.
-   */
-  readonly handOffPauseMs?: number | undefined
-  /** After how many milliseconds a refused client should try again. Default: 1000. */
-  readonly retryAfterMs?: number | undefined
   /** Receives every hand-off. */
   readonly onShed?: ((event: ShedEvent) => void) | undefined
+}
+
+/** The options of overload, and the rules of hand-offs that are constants for users. */
+export interface SheddingSettings extends SheddingOptions {
+  /**
+   * The calls that may be handed off. `'resumable'` calls are those of transports where a retry may reach another
+   * instance, such as HTTP, when the server has a `state` that other instances open. `'all'` is those of every
+   * transport.
+   */
+  readonly calls?: 'resumable' | 'all'
+  /**
+   * Decides in place of the soft limits. `minWorkMs` and `budget` hold all the same. A call stays here when its policy
+   * throws.
+   */
+  readonly policy?: ((load: Load, call: SheddingCall) => boolean) | undefined
+  /** Soft limit of running calls. Shedding ends below four fifths of a soft limit. */
+  readonly maxRunningCalls?: number
+  /** Soft limit of the event loop's delay in milliseconds. */
+  readonly maxEventLoopDelayMs?: number
+  /** Soft limit of the heap in use, from 0 to 1. */
+  readonly maxHeapShare?: number
+  /** Milliseconds that a call works at each instance before it may be shed. */
+  readonly minWorkMs?: number
+  /** Hand-offs of one call for load before it runs to its end. */
+  readonly budget?: number
+  /** Milliseconds after which a refused client should try again. */
+  readonly retryAfterMs?: number
 }
 
 /**
@@ -100,14 +85,6 @@ export interface SheddingOptions {
 export interface HardLimit {
   readonly running?: number | undefined
   readonly eventLoopDelayMs?: number | undefined
-}
-
-/** From where on a server is not ready. */
-export interface ReadinessLimit {
-  readonly running?: number | undefined
-  readonly eventLoopDelayMs?: number | undefined
-  /** From 0 to 1. */
-  readonly heapShare?: number | undefined
 }
 
 /** The load of a server at one moment. */
@@ -139,8 +116,4 @@ export interface LoadCounters {
 export interface IdempotencyOptions {
   /** Shared by all instances, as `redisStore` and `postgresStore` of `@x/state-codec` are. */
   readonly store: StateStore
-  /** For how many milliseconds a result is answered again. Default: 600,000 (ten minutes). */
-  readonly ttlMs?: number | undefined
-  /** Characters of JSON that a stored result may have. Default: 262,144. A longer one is computed again. */
-  readonly maxCharacters?: number | undefined
 }

@@ -1,19 +1,17 @@
+import { checkedNumber } from '@x/core'
 import type { StateCodec } from '@x/state-codec'
-import { DefinitionError } from '../request/definition-error.ts'
-import type { SheddingOptions } from './shedding-options.ts'
+import type { SheddingOptions, SheddingSettings } from './shedding-options.ts'
 
 /** The options of shedding, with what is absent filled in. */
 export interface SheddingRules {
   readonly calls: 'resumable' | 'all' | 'none'
-  readonly policy: SheddingOptions['policy']
+  readonly policy: SheddingSettings['policy']
   readonly limits: LoadLimits
   readonly readinessLimits: LoadLimits
   readonly minWorkMs: number
   readonly handOffBudget: number
   readonly hardLimits: ResolvedHardLimits
   readonly retryAfterMs: number
-  /** Milliseconds that a client waits before it sends a handed-off call again, undefined leaves it to the client. */
-  readonly handOffPauseMs: number | undefined
   readonly onShed: NonNullable<SheddingOptions['onShed']>
 }
 
@@ -32,65 +30,75 @@ export interface ResolvedHardLimits {
 
 const noLimit = Number.POSITIVE_INFINITY
 
+const defaults = {
+  /** Only calls whose retry another instance can open: others would lose their work. */
+  calls: 'resumable',
+  /** No number of calls fits every tool. An author who knows one gives `hardLimit.running`. */
+  maxRunningCalls: noLimit,
+  /** A timer is later than this only while handlers compete for the event loop. */
+  maxEventLoopDelayMs: 25,
+  /** Above it a process spends much of its time on collecting garbage. */
+  maxHeapShare: 0.85,
+  /** A shorter call ends before a hand-off would help it. */
+  minWorkMs: 500,
+  /** Most clients give up after ten results that are not final, and questions need some of them. */
+  budget: 5,
+  /** Ten measurements of the load: long enough to see whether it falls. */
+  retryAfterMs: 1000,
+} satisfies SheddingSettings
+
 /**
- * Works the options out. Throws a DefinitionError for numbers that make no sense, and for calls that are to be shed
- * though nothing could seal what they have done.
+ * Were readiness to follow the soft limits, a balancer would leave out every instance that sheds, and flood the others.
+ * So it follows four times the soft limits. The heap has no such room.
  */
+const readinessFactor = 4
+
+/** A registered symbol, so that two copies of the package have the same. Checks of unknown options do not see it. */
+const settingsKey = Symbol.for('@x/server.sheddingSettings')
+
+/** Returns options that replace the rules of hand-offs, for tests and for the demonstration of load shedding. */
+export function sheddingSettings(settings: SheddingSettings): SheddingOptions {
+  const { load, hardLimit, onShed } = settings
+  return { load, hardLimit, onShed, ...{ [settingsKey]: settings } }
+}
+
+function settingsOf(options: SheddingOptions): SheddingSettings {
+  const settings: SheddingSettings | undefined = Reflect.get(options, settingsKey)
+  return { ...settings, ...options }
+}
+
+/** Works the options out. Throws a RangeError for a hard limit that makes no sense. */
 export function sheddingRulesOf(
   shedding: false | SheddingOptions = {},
   stateCodec: StateCodec | false | undefined,
 ): SheddingRules {
-  const options = shedding === false ? {} : shedding
-  const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, handOffPauseMs, onShed = ignoreShed } = options
-  const limits = compileSoftLimits(options)
+  const settings = { ...defaults, ...(shedding === false ? {} : settingsOf(shedding)) }
+  const { maxRunningCalls: running, maxEventLoopDelayMs: eventLoopDelayMs, maxHeapShare: heapShare } = settings
   return {
-    calls: shedding === false ? 'none' : sheddableCallsOf(options, stateCodec),
-    policy,
-    limits,
-    readinessLimits: compileReadinessLimits(options, limits),
-    minWorkMs: requireAtLeast(0, 'minWorkMs', minWorkMs),
-    handOffBudget: requireAtLeast(0, 'budget', budget),
-    hardLimits: compileHardLimits(options),
-    retryAfterMs: requireAtLeast(0, 'retryAfterMs', retryAfterMs),
-    handOffPauseMs: handOffPauseMs === undefined ? undefined : requireAtLeast(0, 'handOffPauseMs', handOffPauseMs),
-    onShed,
+    calls: shedding === false ? 'none' : sheddableCallsOf(settings, stateCodec),
+    policy: settings.policy,
+    limits: { running, eventLoopDelayMs, heapShare },
+    readinessLimits: {
+      running: running * readinessFactor,
+      eventLoopDelayMs: eventLoopDelayMs * readinessFactor,
+      heapShare,
+    },
+    minWorkMs: settings.minWorkMs,
+    handOffBudget: settings.budget,
+    hardLimits: compileHardLimits(settings),
+    retryAfterMs: settings.retryAfterMs,
+    onShed: settings.onShed ?? ignoreShed,
   }
 }
 
-function compileSoftLimits({
-  maxRunningCalls = noLimit,
-  maxEventLoopDelayMs = 25,
-  maxHeapShare = 0.85,
-}: SheddingOptions): LoadLimits {
+function compileHardLimits({ hardLimit = {} }: SheddingOptions): ResolvedHardLimits {
+  const { running = noLimit, eventLoopDelayMs = noLimit } = hardLimit
   return {
-    running: requireAtLeast(1, 'maxRunningCalls', maxRunningCalls),
-    eventLoopDelayMs: requireAtLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
-    heapShare: requireShare('maxHeapShare', maxHeapShare),
-  }
-}
-
-/**
- * Were readiness to follow the soft limits, a balancer would leave out every instance that sheds, and flood the others.
- */
-function compileReadinessLimits({ readinessLimit = {} }: SheddingOptions, softLoadLimits: LoadLimits): LoadLimits {
-  const {
-    running = softLoadLimits.running * 4,
-    eventLoopDelayMs = softLoadLimits.eventLoopDelayMs * 4,
-    heapShare = softLoadLimits.heapShare,
-  } = readinessLimit
-  return {
-    running: requireAtLeast(1, 'readinessLimit.running', running),
-    eventLoopDelayMs: requireAtLeast(1, 'readinessLimit.eventLoopDelayMs', eventLoopDelayMs),
-    heapShare: requireShare('readinessLimit.heapShare', heapShare),
-  }
-}
-
-function compileHardLimits({
-  hardLimit: { running = noLimit, eventLoopDelayMs = noLimit } = {},
-}: SheddingOptions): ResolvedHardLimits {
-  return {
-    running: requireAtLeast(1, 'hardLimit.running', running),
-    eventLoopDelayMs: requireAtLeast(1, 'hardLimit.eventLoopDelayMs', eventLoopDelayMs),
+    running: checkedNumber('shedding.hardLimit.running', running, { min: 1, isWhole: false }),
+    eventLoopDelayMs: checkedNumber('shedding.hardLimit.eventLoopDelayMs', eventLoopDelayMs, {
+      min: 1,
+      isWhole: false,
+    }),
   }
 }
 
@@ -98,26 +106,9 @@ function ignoreShed(): void {}
 
 /** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
 function sheddableCallsOf(
-  { calls = 'resumable' }: SheddingOptions,
+  { calls }: SheddingSettings,
   stateCodec: StateCodec | false | undefined,
 ): SheddingRules['calls'] {
-  if (calls === 'resumable') return stateCodec === undefined || stateCodec === false ? 'none' : 'resumable'
-  if (calls !== 'all') throw sheddingError(`calls is ${JSON.stringify(calls)}; write "resumable" or "all"`)
-  if (stateCodec === false)
-    throw sheddingError('calls is "all", but with state: false a call cannot move; give state: sealedState({ keys })')
-  return 'all'
-}
-
-function requireAtLeast(minimum: number, name: string, value: number): number {
-  if (value >= minimum) return value
-  throw sheddingError(`${name} is ${value}; write a number from ${minimum}`)
-}
-
-function requireShare(name: string, value: number): number {
-  if (value > 0 && value <= 1) return value
-  throw sheddingError(`${name} is ${value}; write a number above 0 and up to 1`)
-}
-
-function sheddingError(reason: string): DefinitionError {
-  return new DefinitionError('value', 'shedding', { reason })
+  if (calls === 'all') return 'all'
+  return stateCodec === undefined || stateCodec === false ? 'none' : 'resumable'
 }

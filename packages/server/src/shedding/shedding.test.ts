@@ -1,14 +1,14 @@
 import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer, DefinitionError, type SheddingCall, sealedState, type SheddingOptions } from '../index.ts'
+import { createServer, type HardLimit } from '../index.ts'
+import { type SheddingCall, type SheddingSettings, sheddingSettings } from '../internals.ts'
 import { resultOf } from '../testing/ask.ts'
 import { createManualLoad, overloadedLoad, serveWithLoad } from '../testing/load.ts'
 import { accept, handlerKinds, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const question = { message: 'What?', schema: z.object({}) }
 const oneStep: RunHandler = async (ctx) => String(await ctx.step('one', () => 1))
-const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
 /** Records a step or a checkpoint so often, and says how often each was done. */
 function counting(steps: number, ran: string[] = []): RunHandler {
@@ -60,7 +60,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect([text, rounds, hand.sheds]).toEqual(['1', [], []])
   })
 
-  const limits: [string, SheddingOptions, object][] = [
+  const limits: [string, SheddingSettings, object][] = [
     ['the event loop is late', { maxEventLoopDelayMs: 20 }, { eventLoopDelayMs: 21 }],
     ['the heap is nearly full', { maxHeapShare: 0.5 }, { heapShare: 0.51 }],
     ['too many calls run', { maxRunningCalls: 3 }, { running: 4 }],
@@ -142,7 +142,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     }
     const served = serveWithLoad(hand, run, { ...mode, shedding: { minWorkMs: 240 } })
     const calls: SheddingCall[] = []
-    const policy: SheddingOptions['policy'] = (_, call) => calls.push(call) > 0
+    const policy: NonNullable<SheddingSettings['policy']> = (_, call) => calls.push(call) > 0
     const watched = serveWithLoad(hand, run, { ...mode, shedding: { minWorkMs: 240, policy } })
     expect((await completeCall(served)).rounds).toHaveLength(3)
     expect((await completeCall(watched)).rounds).toHaveLength(3)
@@ -152,7 +152,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test('a policy decides in place of the limits, and knows the load and the call', async () => {
     const hand = createManualLoad(overloadedLoad)
     const seen: unknown[] = []
-    const policy: SheddingOptions['policy'] = (...about) => {
+    const policy: NonNullable<SheddingSettings['policy']> = (...about) => {
       seen.push(about)
       return about[1].shedCount < 2
     }
@@ -219,7 +219,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
 })
 
 describe('which calls may move', () => {
-  const cases: [string, SheddingOptions | false | undefined, boolean | undefined, boolean][] = [
+  const cases: [string, SheddingSettings | false | undefined, boolean | undefined, boolean][] = [
     ['a call that can be handed off by default', undefined, true, true],
     ['a call in memory or over stdio by default', undefined, undefined, false],
     ['any call where all may', { calls: 'all' }, undefined, true],
@@ -227,7 +227,7 @@ describe('which calls may move', () => {
   ]
   test.each(cases)('%s', async (_, shedding, canHandOff, moves) => {
     const policy = () => true
-    const chosen = shedding === false ? false : { ...shedding, minWorkMs: 0, policy }
+    const chosen = shedding === false ? false : sheddingSettings({ ...shedding, minWorkMs: 0, policy })
     const { state, text } = await send(serve(oneStep, { shedding: chosen }), {}, { canHandOff })
     expect([state !== undefined, text]).toEqual(moves ? [true, undefined] : [false, '1'])
   })
@@ -235,7 +235,7 @@ describe('which calls may move', () => {
   test.each([[undefined], [false]] as const)(
     'none of a server whose state is %s: no other could go on',
     async (state) => {
-      const shedding: SheddingOptions = { minWorkMs: 0, policy: () => true }
+      const shedding = sheddingSettings({ minWorkMs: 0, policy: () => true })
       const served = serve(oneStep, { state, shedding })
       expect((await send(served, {}, { canHandOff: true })).text).toBe('1')
       expect(served.reported).toEqual([])
@@ -243,30 +243,12 @@ describe('which calls may move', () => {
   )
 })
 
-describe('options that make no sense', () => {
-  const wrong: [SheddingOptions, string][] = [
-    [{ maxRunningCalls: 0 }, 'maxRunningCalls is 0; write a number from 1'],
-    [{ maxEventLoopDelayMs: Number.NaN }, 'maxEventLoopDelayMs is NaN'],
-    [{ maxHeapShare: 85 }, 'maxHeapShare is 85; write a number above 0 and up to 1'],
-    [{ minWorkMs: -1 }, 'minWorkMs is -1; write a number from 0'],
-    [{ budget: -1 }, 'budget is -1'],
-    [{ hardLimit: { running: 0 } }, 'hardLimit.running is 0'],
-    [{ hardLimit: { eventLoopDelayMs: 0 } }, 'hardLimit.eventLoopDelayMs is 0'],
-    [{ retryAfterMs: -1 }, 'retryAfterMs is -1'],
-    [{ handOffPauseMs: -1 }, 'handOffPauseMs is -1'],
-    [{ readinessLimit: { running: 0 } }, 'readinessLimit.running is 0'],
-    [{ readinessLimit: { heapShare: 2 } }, 'readinessLimit.heapShare is 2'],
-  ]
-  test.each(wrong)('%o is refused', (shedding, message) => {
-    const create = () => createServer({ name: 'demo', version: '1', state: sealedState({ keys }), shedding })
-    expect(create).toThrow(DefinitionError)
-    expect(create).toThrow(`shedding: ${message}`)
-  })
-
-  test('all calls are to move though nothing can seal what they did', () => {
-    const create = () => createServer({ name: 'demo', version: '1', state: false, shedding: { calls: 'all' } })
-    expect(create).toThrow('with state: false a call cannot move')
-  })
+test.each<[HardLimit, string]>([
+  [{ running: 0 }, 'shedding.hardLimit.running is 0: write a number from 1'],
+  [{ eventLoopDelayMs: Number.NaN }, 'shedding.hardLimit.eventLoopDelayMs is NaN: write a number from 1'],
+])('the hard limit %o is refused', (hardLimit, message) => {
+  const create = () => createServer({ name: 'demo', version: '1', shedding: { hardLimit } })
+  expect(create).toThrow(new RangeError(message))
 })
 
 describe('the hard limit', () => {

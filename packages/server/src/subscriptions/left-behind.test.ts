@@ -31,8 +31,8 @@ const principal = { issuer: 'https://a.example', subject: 'ada', expiresAt: Numb
 function serve() {
   const clock = manualClock()
   const bus = createManualBus({ atOnce: true })
-  const subscriptions = { bus, runtime: clock }
-  const server = createServer({ name: 'demo', version: '1.0.0', tools: [], resourceTemplates: [note], subscriptions })
+  const offers = { tools: [], resourceTemplates: [note] }
+  const server = createServer({ name: 'demo', version: '1.0.0', ...offers, subscriptions: { bus }, runtime: clock })
   return { clock, bus, server }
 }
 

@@ -1,6 +1,7 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
+import { internalSettings } from '../internals.ts'
 import { createServer, resourceTemplate } from '../index.ts'
 import {
   waitForListenResult,
@@ -38,7 +39,9 @@ function serve() {
     tools: [],
     prompts: [],
     resourceTemplates: [note],
-    subscriptions: { bus, runtime: clock, slowReaderTimeoutMs: 5000 },
+    subscriptions: { bus },
+    runtime: clock,
+    ...internalSettings({ slowReaderTimeoutMs: 5000 }),
   })
   return { server, bus, clock }
 }
@@ -100,7 +103,7 @@ describe('while a reader is behind', () => {
     expect([stream.changes(), clock.waiting]).toEqual([['tools', 'prompts'], 0])
   })
 
-  test('it is not waited for longer than slowReaderTimeoutMs: the client is told, and nothing stays', async () => {
+  test('it is not waited for longer than its time limit: the client is told, and nothing stays', async () => {
     const { bus, clock, slow, stream } = await stalled()
     clock.advance(4999)
     await flushAsyncWork()

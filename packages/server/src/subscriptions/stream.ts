@@ -36,7 +36,7 @@ export interface SubscriptionStream {
   readonly id: RequestId
   readonly call: Call
   /** The `_meta` that the server's results have. */
-  readonly resultMeta: JsonObject | undefined
+  readonly resultMeta: JsonObject
   /** Gives the stream and its topics back to the ledger. */
   readonly release: () => void
   /** The keys of its topics. */
@@ -62,7 +62,7 @@ export interface Subscription {
   /** The accepted filter, which is acknowledged. */
   readonly filter: SubscriptionFilter
   /** The `_meta` that the server's results have. */
-  readonly resultMeta: JsonObject | undefined
+  readonly resultMeta: JsonObject
 }
 
 /**

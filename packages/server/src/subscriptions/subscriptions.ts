@@ -1,7 +1,7 @@
-import { abortReasonOf, isCancelled, type Ledger } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, type Ledger, memoryBus } from '@x/core'
 import { errorCodes, type JsonObject, McpError, unavailableError } from '@x/schema'
 import { createSharedBusSubscription } from './bus-subscription.ts'
-import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
+import type { SubscriptionOptions } from './options.ts'
 import {
   createStream,
   endStream,
@@ -36,9 +36,15 @@ export interface SubscriptionDeps {
   readonly onError: (error: unknown) => void
   /** Counts streams and their topics. */
   readonly ledger: Ledger
+  readonly clock: Clock
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
+  /** Milliseconds after which a stream ends whose reader has not read what it was sent. */
+  readonly slowReaderTimeoutMs?: number | undefined
 }
+
+/** A reader that was suspended for less, as a laptop with its lid closed, keeps its stream. */
+const defaultSlowReaderTimeoutMs = 60_000
 
 const disabledSubscriptions: Subscriptions = {
   isEnabled: false,
@@ -47,14 +53,11 @@ const disabledSubscriptions: Subscriptions = {
   close: () => {},
 }
 
-/**
- * Makes the subscriptions of a server (basic/patterns/subscriptions). Throws DefinitionError for numbers that make no
- * sense.
- */
+/** Makes the subscriptions of a server (basic/patterns/subscriptions). */
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return disabledSubscriptions
-  const { bus, runtime: clock, slowReaderTimeoutMs } = compileSubscriptionSettings(options)
-  const { wallClock, onError, ledger } = deps
+  const { bus = memoryBus() } = options
+  const { clock, wallClock, slowReaderTimeoutMs = defaultSlowReaderTimeoutMs, onError, ledger } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
     onGap: () => notifyAllStreams(hub),

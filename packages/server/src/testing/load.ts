@@ -1,4 +1,5 @@
-import type { Load, ServerDefinition, ShedEvent, SheddingOptions } from '../index.ts'
+import type { Load, ServerDefinition, ShedEvent } from '../index.ts'
+import { type SheddingSettings, sheddingSettings } from '../internals.ts'
 import { type HandlerKind, type RunHandler, type TestServer, serve } from './rounds.ts'
 
 /** Time and load in a test's hand. */
@@ -10,19 +11,25 @@ export interface ManualLoad {
   readonly sheds: ShedEvent[]
 }
 
+/** What a test says of such a server. */
+interface LoadSettings extends Omit<Partial<ServerDefinition>, 'shedding'> {
+  readonly kind?: HandlerKind
+  readonly shedding?: SheddingSettings
+}
+
 /** A server of one handler whose calls may all be shed, and what it measures. Every server has the same keys. */
 export function serveWithLoad(
   hand: ManualLoad,
   run: RunHandler,
-  { kind, shedding, ...settings }: Partial<ServerDefinition> & { kind?: HandlerKind; shedding?: SheddingOptions } = {},
+  { kind, shedding, ...settings }: LoadSettings = {},
 ): TestServer {
-  const options: SheddingOptions = {
+  const options = sheddingSettings({
     calls: 'all',
     load: () => hand.load,
     minWorkMs: 0,
     onShed: (event) => void hand.sheds.push(event),
     ...shedding,
-  }
+  })
   const runtime = { monotonicNow: () => (hand.time += hand.pace), ...settings.runtime }
   return serve(run, { ...settings, runtime, shedding: options }, kind)
 }

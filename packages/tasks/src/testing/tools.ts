@@ -46,7 +46,10 @@ export const tools = [
     description: 'Asks',
     task: 'allowed',
     run: async (_, ctx) => {
-      const { one, two } = await ctx.elicitAll({ one: createNameQuestion('one'), two: createNameQuestion('two') })
+      const [one, two] = await Promise.all([
+        ctx.elicit('one', createNameQuestion('one')),
+        ctx.elicit('two', createNameQuestion('two')),
+      ])
       return `${one.name} and ${two.name}`
     },
   }),

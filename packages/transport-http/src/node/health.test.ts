@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { createServer as createMcpServer, sealedState, tool } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf, testServer } from '../testing/exchanges.ts'
 import { createManualClock } from '../testing/manual-clock.ts'
@@ -151,7 +152,7 @@ test('running calls of a server that closes are handed off at the end of their s
   })
   const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
   const about = { name: 'demo', version: '1', state: sealedState({ keys }), strictReplay: false }
-  const server = createMcpServer({ ...about, shedding: { calls: 'all' }, tools: [work] })
+  const server = createMcpServer({ ...about, shedding: sheddingSettings({ calls: 'all' }), tools: [work] })
   const http = await serveHttp(server)
   const raw = connectRaw(http.port)
   const body = bodyOf('tools/call', 1, '"name":"work",')

@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, tool } from '@x/server'
+import { internalSettings } from '@x/server/internals'
 import { nodeHandler } from '@x/transport-http/node'
 import { answerQuestions } from '../http/answer-questions.ts'
 
@@ -12,5 +13,6 @@ const work = tool('work', {
   },
 })
 
-const server = createServer({ name: 'bench', version: '1.0.0', tools: [work], maxNotificationsPerSecond: 1_000_000 })
+const unlimited = internalSettings({ maxNotificationsPerSecond: 1_000_000 })
+const server = createServer({ name: 'bench', version: '1.0.0', tools: [work], ...unlimited })
 answerQuestions(createHttpServer(nodeHandler(server)))

@@ -48,10 +48,10 @@ export const taskTools = [
     description: 'Asks two things at once',
     task: 'allowed',
     run: async (_, ctx) => {
-      const { you, friend } = await ctx.elicitAll({
-        you: { message: 'What is your name?', schema: named },
-        friend: { message: 'What is the name of your friend?', schema: named },
-      })
+      const [you, friend] = await Promise.all([
+        ctx.elicit('you', { message: 'What is your name?', schema: named }),
+        ctx.elicit('friend', { message: 'What is the name of your friend?', schema: named }),
+      ])
       return `${you.name} likes ${friend.name}.`
     },
   }),

@@ -12,6 +12,7 @@ import {
   tool,
   ToolError,
 } from '@x/server'
+import { internalSettings } from '@x/server/internals'
 import * as z from 'zod'
 import { keys, resolveTool, stateWith } from '../asking.ts'
 import { createGate } from '@tooling/vitest/gate'
@@ -55,7 +56,7 @@ function ourDefinition(): ServerDefinition {
     version: '1.0.0',
     tools: [...plainTools(), ...patientTools(), resolveTool()],
     ...promptsAndResources(),
-    pageSize: 2,
+    ...internalSettings({ pageSize: 2 }),
     state: stateWith(keys.first),
   }
 }

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { createServer, sealedState, tool } from '@x/server'
+import { sheddingSettings } from '@x/server/internals'
 import { serveHttp } from '@x/transport-http/node'
 
 const { STATE_KEY, EFFECTS = '', SHEDS = '', ALWAYS, PORT = '0' } = process.env
@@ -39,10 +40,10 @@ const server = createServer({
   version: '1.0.0',
   state: sealedState({ keys: [STATE_KEY] }),
   tools: [work, render],
-  shedding: {
+  shedding: sheddingSettings({
     ...(ALWAYS !== undefined && { policy: () => true, minWorkMs: 0 }),
     onShed: ({ reason }) => appendFileSync(SHEDS, `${reason}\n`),
-  },
+  }),
 })
 
 const stopOnSignals = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }

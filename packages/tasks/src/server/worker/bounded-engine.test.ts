@@ -144,7 +144,7 @@ describe('a write whose answer was lost', () => {
       run: async (_, ctx) => {
         if (name === 'finish') return 'done'
         const schema = z.object({ name: z.string() })
-        const { who } = await ctx.elicitAll({ who: { message: 'Who?', schema } })
+        const who = await ctx.elicit('who', { message: 'Who?', schema })
         return who.name
       },
     })

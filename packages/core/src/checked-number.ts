@@ -1,0 +1,27 @@
+/** The numbers that an option may have. */
+export interface NumberBounds {
+  /** Default: 1. */
+  readonly min?: number | undefined
+  /** Default: none. */
+  readonly max?: number | undefined
+  /** Only whole numbers up to 2^53 - 1. Default: true. Other numbers may be infinite. */
+  readonly isWhole?: boolean | undefined
+}
+
+/**
+ * Returns the number of an option. Throws a RangeError for a value outside of its bounds: one class for such a mistake in
+ * every package.
+ *
+ * @example
+ * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // timeoutMs is 0: write a whole number from 1 to …
+ */
+export function checkedNumber(
+  name: string,
+  value: number,
+  { min = 1, max = Number.POSITIVE_INFINITY, isWhole = true }: NumberBounds = {},
+): number {
+  const isKind = isWhole ? Number.isSafeInteger(value) : typeof value === 'number'
+  if (isKind && value >= min && value <= max) return value
+  const upTo = max === Number.POSITIVE_INFINITY ? '' : ` to ${max}`
+  throw new RangeError(`${name} is ${String(value)}: write a ${isWhole ? 'whole ' : ''}number from ${min}${upTo}`)
+}
