@@ -1,12 +1,14 @@
 /** The numbers that an option may have. */
 export interface NumberBounds {
   /** Default: 1. */
-  readonly min?: number | undefined
+  readonly min?: number
   /** Default: none. */
-  readonly max?: number | undefined
+  readonly max?: number
   /** Only whole numbers up to 2^53 - 1. Default: true. Other numbers may be infinite. */
-  readonly isWhole?: boolean | undefined
+  readonly isWhole?: boolean
 }
+
+const defaults = { min: 1, max: Number.POSITIVE_INFINITY, isWhole: true } satisfies NumberBounds
 
 /**
  * Returns the number of an option. Throws a RangeError for a value outside of its bounds: one class for such a mistake in
@@ -15,11 +17,8 @@ export interface NumberBounds {
  * @example
  * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // timeoutMs is 0: write a whole number from 1 to …
  */
-export function checkedNumber(
-  name: string,
-  value: number,
-  { min = 1, max = Number.POSITIVE_INFINITY, isWhole = true }: NumberBounds = {},
-): number {
+export function checkedNumber(name: string, value: number, bounds: NumberBounds = {}): number {
+  const { min, max, isWhole } = { ...defaults, ...bounds }
   const isKind = isWhole ? Number.isSafeInteger(value) : typeof value === 'number'
   if (isKind && value >= min && value <= max) return value
   const upTo = max === Number.POSITIVE_INFINITY ? '' : ` to ${max}`

@@ -2,9 +2,14 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { createCall, isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
-import type { Runtime } from '@x/core'
-import { internalSettings } from '@x/server/internals'
-import { createServer, memoryBus, resourceTemplate, type McpServer, type SubscriptionOptions } from '@x/server'
+import {
+  createServer,
+  memoryBus,
+  resourceTemplate,
+  type McpServer,
+  type ServerDefinition,
+  type SubscriptionOptions,
+} from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectStdio, connectStreams, serveStdio } from '../src/index.ts'
 import { rawPeer } from '../src/testing/raw-peer.ts'
@@ -14,7 +19,7 @@ import { streamPair } from '../src/testing/stream-pair.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
 
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
-const serve = (subscriptions: SubscriptionOptions = {}, runtime?: Partial<Runtime>): McpServer =>
+const serve = (subscriptions: SubscriptionOptions = {}, runtime?: ServerDefinition['runtime']): McpServer =>
   createServer({
     name: 'demo',
     version: '1.0.0',
@@ -23,7 +28,6 @@ const serve = (subscriptions: SubscriptionOptions = {}, runtime?: Partial<Runtim
     resourceTemplates: [note],
     subscriptions,
     runtime,
-    ...internalSettings({ slowReaderTimeoutMs: 5000 }),
   })
 const listen = (id: RequestId, notifications: JsonObject) =>
   createRequest(id, 'subscriptions/listen', { notifications })
@@ -122,7 +126,7 @@ describe('a reader that is slow', () => {
     await server.notifyResourceUpdated('note://2')
   }
   /** A stream with a small output buffer, which is read only on request of the test. */
-  async function unread(runtime: Partial<Runtime>, subscriptions: SubscriptionOptions = {}) {
+  async function unread(runtime: ServerDefinition['runtime'], subscriptions: SubscriptionOptions = {}) {
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 500 })]
     const server = serve(subscriptions, runtime)
     const service = serveStdio(server, { input, output, graceMs: 30 })
@@ -153,7 +157,7 @@ describe('a reader that is slow', () => {
     const { bus, state } = countedBus()
     const { server, service, read } = await unread(clock, { bus })
     for (let count = 0; count < 100; count++) await change(server)
-    clock.advance(5000)
+    clock.advance(60_000)
     const peer = read()
     let last = await peer.next()
     while (last['id'] === undefined) last = await peer.next()

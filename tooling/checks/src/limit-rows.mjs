@@ -89,11 +89,11 @@ export const limitRows = [
       { name: 'defaultMaxElements' },
     ],
     [
-      'messages of one call in a second',
+      'messages of a call',
       'count',
-      'progress and log messages of one call in a second',
+      'progress and log messages of one second',
       'dropped',
-      { name: 'maxNotificationsPerSecond', isFixed: true },
+      fixed('maxNotificationsPerSecond'),
     ],
     [
       'resource URIs of a stream',
@@ -102,13 +102,7 @@ export const limitRows = [
       '`-32602`',
       { name: 'maxUris', isFixed: true },
     ],
-    [
-      'time of a slow reader',
-      'ms',
-      'a stream whose reader takes nothing',
-      'the stream is closed',
-      { name: 'defaultSlowReaderTimeoutMs', isFixed: true },
-    ],
+    ['a slow reader', 'ms', 'a stream whose reader takes nothing', 'closed', fixed('defaultSlowReaderTimeoutMs')],
     [
       'shedding.hardLimit.running',
       'count',
@@ -130,27 +124,9 @@ export const limitRows = [
       '503 for that caller',
       { name: 'callerShare', isFixed: true },
     ],
-    [
-      'delay of the event loop',
-      'ms',
-      'delay of the event loop before calls are handed off',
-      'hand-off',
-      { name: 'maxEventLoopDelayMs', isFixed: true },
-    ],
-    [
-      'share of the heap',
-      'share',
-      'heap in use before calls are handed off',
-      'hand-off',
-      { name: 'maxHeapShare', isFixed: true },
-    ],
-    [
-      'characters of a stored result',
-      'characters',
-      'a stored result',
-      'not stored; a repeated call runs again',
-      { name: 'maxStoredResultCharacters', isFixed: true },
-    ],
+    ['a late event loop', 'ms', 'its delay before hand-offs', 'hand-off', fixed('maxEventLoopDelayMs')],
+    ['a full heap', 'share', 'heap in use before hand-offs', 'hand-off', fixed('maxHeapShare')],
+    ['a stored result', 'characters', 'its JSON', 'not stored', fixed('maxStoredResultCharacters')],
   ]),
   ...rowsOf('state-codec', [
     [
@@ -327,6 +303,11 @@ export const limitRows = [
     ],
   ]),
 ]
+
+/** @param {string} name The name of a constant that no option changes. */
+function fixed(name) {
+  return { name, isFixed: true }
+}
 
 /**
  * @param {string} name

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect, createServer as createNetServer } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createClient, isClientError } from '@x/client'
-import { errorCodes } from '@x/schema'
 import { createServer, type McpServer, type SheddingOptions, tool } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
 import { connectHttp } from '@x/transport-http/client'
@@ -136,7 +135,7 @@ describe('over HTTP', () => {
     const refused = await client.callTool('wait', {}, { maxResendMs: 0 }).catch((error: unknown) => error)
     expect(isClientError(refused)).toBe(true)
     const data = { reason: 'overloaded', retryAfterMs: 2500 }
-    expect(refused).toMatchObject({ code: 'rpc', rpc: { code: errorCodes.internal, data } })
+    expect(refused).toMatchObject({ code: 'rpc', rpc: { code: -32603, data } })
     expect(answers).toEqual([[503, '3']])
     finish()
     expect(textOf(await first)).toBe('waited')

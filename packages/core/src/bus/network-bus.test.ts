@@ -19,7 +19,7 @@ test.each([
   ['keepAliveMs', { keepAliveMs: Number.POSITIVE_INFINITY }],
 ])('a %s that is no time is refused', (option, options) => {
   expect(() => createNetworkBus(wire, options)).toThrow(
-    expect.objectContaining({ code: 'option', message: expect.stringContaining(option) }),
+    expect.objectContaining({ name: 'RangeError', message: expect.stringContaining(option) }),
   )
 })
 

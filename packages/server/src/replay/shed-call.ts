@@ -1,4 +1,4 @@
-import { type InputResponse, type JsonObject } from '@x/schema'
+import type { InputResponse, JsonObject } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { createHandOffReport } from '../shedding/hand-off.ts'
 import { countShedCall, type LoadMonitor, readCurrentLoad } from '../shedding/load-monitor.ts'

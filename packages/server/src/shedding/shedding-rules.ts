@@ -59,7 +59,7 @@ const settingsKey = Symbol.for('@x/server.sheddingSettings')
 /** Returns options that replace the rules of hand-offs, for tests and for the demonstration of load shedding. */
 export function sheddingSettings(settings: SheddingSettings): SheddingOptions {
   const { load, hardLimit, onShed } = settings
-  return { load, hardLimit, onShed, ...{ [settingsKey]: settings } }
+  return Object.assign({ load, hardLimit, onShed }, { [settingsKey]: settings })
 }
 
 function settingsOf(options: SheddingOptions): SheddingSettings {
