@@ -164,7 +164,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const round = await send(serve(run, mode))
     expect(Object.keys(round.requests)).toEqual(['name'])
     expect(new Set(seen)).toEqual(new Set([true]))
-    expect(seen.length).toBeGreaterThanOrEqual(11)
+    expect(seen.length).toBeGreaterThanOrEqual(10)
   })
 
   test('a branch that outlives the reply cannot record, ask or take its suspension for a failure', async () => {
@@ -225,7 +225,6 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       (ctx) => {
         void ctx.elicit('name', name)
         void ctx.elicitResult('b', name)
-        void Promise.all([ctx.elicit('c', name), ctx.elicit('d', name)])
         void ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' })
         void ctx.sample('f', { messages: [], maxTokens: 1 })
         void ctx.roots('g')
