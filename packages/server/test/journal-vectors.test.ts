@@ -42,7 +42,7 @@ const handlers: Readonly<Record<string, RunHandler>> = {
 
 function serverOf({ handler, now }: Vector): TestServer {
   const run = handlers[handler] ?? (() => 'no such handler')
-  return serve(run, { state: sealedState({ keys, runtime: { now: () => now } }), stateAudience: 'vectors' })
+  return serve(run, { state: sealedState({ keys, runtime: { now: () => now } }), name: 'vectors' })
 }
 
 // The file belongs to this package, and the test uses every member of an entry.
