@@ -1,7 +1,8 @@
 import { createLedger, createLog, type Ledger, type Log } from '@x/core'
 import type { Call, Exchange } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import type { RpcNotification } from '../basic/rpc.ts'
+import type { RpcNotification, RpcResponse } from '../basic/rpc.ts'
+import { protocolVersion } from '../basic/revision.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 
 /** A list of which clients are notified when it changes. Templates change with the resources. */
@@ -111,7 +112,7 @@ export interface ServerParts {
 export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal = false, log }: ServerParts): Server {
   const close = (): Promise<void> => Promise.resolve()
   return {
-    exchange,
+    exchange: announceOwnRevision(exchange),
     info,
     load: { ready: true, draining: false, running: 0, unavailable: [] },
     ledger: createLedger(),
@@ -128,6 +129,17 @@ export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal =
     attachHost: () => close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Announces 2026-07-28 alone: the exchange may lead to a server that serves other revisions too. */
+function announceOwnRevision(exchange: Exchange): Exchange {
+  return (request, call) =>
+    request.method === 'server/discover' ? exchange(request, call).then(withOwnRevision) : exchange(request, call)
+}
+
+function withOwnRevision(response: RpcResponse): RpcResponse {
+  if ('error' in response || response.result['supportedVersions'] === undefined) return response
+  return { ...response, result: { ...response.result, supportedVersions: [protocolVersion] } }
 }
 
 /** Counts the hosts of a server: the last one that is released closes it. */

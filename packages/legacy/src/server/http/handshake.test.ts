@@ -124,10 +124,12 @@ test('a request that states its version is served as 2026-07-28, although its se
   expect([mixed.status, mixed.json]).toMatchObject([400, { error: { code: -32020 } }])
 })
 
-test('a revision that is not served answers 400 [LEG-049]', async () => {
+test('a revision that is not served answers 400, with all revisions that are served [LEG-049]', async () => {
   const client = connect()
   await client.initialize()
-  expect((await client.post(createRpcRequest('ping'), { 'mcp-protocol-version': '2024-10-07' })).status).toBe(400)
+  const { status, json } = await client.post(createRpcRequest('ping'), { 'mcp-protocol-version': '2024-10-07' })
+  const supported = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+  expect([status, json]).toMatchObject([400, { error: { data: { supported } } }])
 })
 
 test('a request without session and version is taken for one of 2025-03-26 [LEG-048]', async () => {
