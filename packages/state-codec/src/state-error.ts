@@ -20,7 +20,7 @@ export type StateErrorCode =
   | 'audience'
   /** Bound to another principal, target or argument. */
   | 'binding'
-  /** Opened before. A token opens once. */
+  /** The token was opened before. A token of a single-use codec opens once. */
   | 'used'
   /** Not in the store, or expired there. */
   | 'missing'

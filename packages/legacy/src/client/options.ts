@@ -64,7 +64,10 @@ export interface StdioOptions {
     | {
         /** The number of consecutive exits after which the process is not restarted. Default 5. */
         readonly limit?: number | undefined
-        /** The delays after the first exit and at most, in milliseconds. Default 100 and 10,000. */
+        /**
+         * Milliseconds before the start after the first exit. The pause doubles with each consecutive exit, up to
+         * `maxPauseMs`. Default 100, and at most 10,000.
+         */
         readonly pauseMs?: number | undefined
         readonly maxPauseMs?: number | undefined
         /** The run time in milliseconds after which a process counts as healthy. Default 60,000. */

@@ -1,6 +1,6 @@
 /** A failed check: the path, the expected type, and the type found. It repeats nothing of the value itself. */
 export interface Failure {
-  /** The path from the checked value, empty for itself, else in source form, such as `.name` or `[0].type`. */
+  /** The path from the checked value to the invalid part, such as `.name` or `[0].type`. Empty for the value itself. */
   readonly path: string
   readonly expected: string
   readonly got: string

@@ -25,10 +25,12 @@ export interface Journal {
   readonly questions: Map<string, QuestionRecord>
   /** Results of steps by key. */
   readonly steps: Map<string, StepRecord>
-  /** Under which name each step was first tried that has failed: it has no result, and may have had an effect. */
+  /**
+   * The id of the first attempt of each step that has failed. Such a step has no result, but may have had an effect.
+   */
   readonly tryIds: Map<string, string>
   readonly checkpoints: Map<string, JsonValue>
-  /** Values of `ctx.uuid`, by key. */
+  /** The values of `ctx.uuid`, by key. */
   readonly uuids: Map<string, string>
   /** The requests and the state of `inputRequired`, when the last round ended with it. */
   explicitRound: ExplicitRoundRecord | undefined

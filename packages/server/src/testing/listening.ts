@@ -7,7 +7,7 @@ import { type AskOptions, callOf, requestOf } from './ask.ts'
 export interface ListenStream {
   /** What came, the acknowledgement first. */
   readonly messages: readonly RpcNotification[]
-  /** What came behind the acknowledgement, in short: a list's name, or a resource's URI. */
+  /** Returns the changes after the acknowledgement: the name of a list, or the URI of a resource. */
   readonly changes: () => readonly string[]
   readonly response: Promise<RpcResponse>
   readonly abort: (reason?: unknown) => void

@@ -46,7 +46,7 @@ class HttpCallContext implements CallContext {
 
   get<T>(key: ContextKey<T>): T | undefined {
     const readContextValue = readersByKey.get(key.id)
-    // The table has a value of its type for each key.
+    // The reader of each key in the table returns a value of the key's type, which the table cannot express.
     return readContextValue === undefined ? undefined : (readContextValue(this.#reply, this.#deps) as T | undefined)
   }
 }

@@ -10,7 +10,7 @@ export type Query = (text: string, values?: readonly unknown[]) => Promise<reado
 
 /** The part of PostgreSQL that an engine needs, over a network or in the process. */
 export interface SqlDatabase {
-  /** One statement, which is its own transaction. */
+  /** Runs one statement, in a transaction of its own. */
   readonly query: Query
   /** Commits when `work` resolves, and rolls back when it rejects. Maintenance has a longer time limit. */
   transaction<T>(work: (query: Query) => Promise<T>, options?: { readonly isMaintenance?: boolean }): Promise<T>
