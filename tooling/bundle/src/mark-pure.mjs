@@ -24,7 +24,9 @@ const waiting = new Set(['AwaitExpression'])
  */
 export function markPure(source) {
   const { body } = parse(source, { ecmaVersion: 'latest', sourceType: 'module' })
-  const edits = body.flatMap((statement) => {
+  const edits = body.flatMap((statement, index) => {
+    const namespace = pureNamespace(statement, body[index + 1])
+    if (namespace !== undefined) return namespace
     if (statement.type === 'VariableDeclaration') return pureInitializers(statement, source)
     return statement.type === 'ImportDeclaration' ? bareImport(statement) : []
   })
@@ -45,6 +47,46 @@ function pureInitializers({ declarations }, source) {
     const { start, end } = init
     return [{ start, end, text: `/* @__PURE__ */ (() => (${source.slice(start, end)}))()` }]
   })
+}
+
+/**
+ * esbuild writes an exported namespace as an empty object and a call that fills it, which bundlers keep. Both become
+ * one call that is marked.
+ * @param {Node} statement
+ * @param {Node | undefined} next
+ * @returns {Edit[] | undefined}
+ */
+function pureNamespace(statement, next) {
+  const filled = emptyObject(statement)
+  const call = next?.type === 'ExpressionStatement' ? next.expression : undefined
+  const target = call && exportTarget(call)
+  if (!filled || !call || !next || target?.name !== filled.name) return undefined
+  return [
+    { start: filled.start, end: statement.end, text: '/* @__PURE__ */ ((target) => (' },
+    { start: target.start, end: target.end, text: 'target' },
+    { start: call.end, end: next.end, text: ', target))({});' },
+  ]
+}
+
+/**
+ * Returns the name of a variable that a statement sets to an empty object, and the start of that object.
+ * @param {Node} statement
+ */
+function emptyObject(statement) {
+  const { id, init } = (statement.type === 'VariableDeclaration' && statement.declarations[0]) || {}
+  if (id?.type !== 'Identifier' || init?.type !== 'ObjectExpression') return undefined
+  return init.properties.length === 0 ? { name: id.name, start: init.start } : undefined
+}
+
+/**
+ * Returns the name of the object that a call of esbuild's `__export` fills.
+ * @param {Node} call
+ */
+function exportTarget(call) {
+  if (call.type !== 'CallExpression' || call.callee.type !== 'Identifier' || call.callee.name !== '__export')
+    return undefined
+  const [target] = call.arguments
+  return target?.type === 'Identifier' ? target : undefined
 }
 
 /**

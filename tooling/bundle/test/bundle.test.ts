@@ -102,6 +102,11 @@ describe('what is marked', () => {
       `var a = f(), b = g()`,
       `var a = /* @__PURE__ */ (() => (f()))(), b = /* @__PURE__ */ (() => (g()))()`,
     ],
+    [
+      'an exported namespace',
+      `var a = {};\n__export(a, { b: () => b });`,
+      `var a = /* @__PURE__ */ ((target) => (\n__export(target, { b: () => b }), target))({});`,
+    ],
     ['an import of ours without a name', `import "./chunk.js";\nf()`, `\nf()`],
   ])('%s', (_what, source, marked) => {
     expect(markPure(source)).toBe(marked)
