@@ -164,7 +164,7 @@ describe.each(replayModes)(
       await shut.reached
       const other = fleet.add([slow], {}, definition)
       fleet.pass(fleet.engine.leaseMs + 1)
-      other.clock.advance(7000)
+      other.clock.advance(10_000)
       const task = await other.reach(taskId, 'completed')
       expect(textOf(task.result)).toBe('two by the other one as two')
       shut.open()
