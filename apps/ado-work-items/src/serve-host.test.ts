@@ -10,7 +10,7 @@ beforeAll(checkBuilt)
 test('with --stdio it serves the host that started it, and prints nothing else', { timeout }, async () => {
   const warnings: unknown[] = []
   const stderr = (line: string): void => void warnings.push(line)
-  const connection = connectStdio({ ...command(['--stdio']), stderr, onError: (error) => void warnings.push(error) })
+  const connection = connectStdio({ ...command(['--stdio']), stderr, log: (record) => void warnings.push(record) })
   const elicit = (): ElicitAnswer => ({ action: 'accept', content: { resolution: 'Fixed' } })
   const client = createClient(connection, { name: 'test', version: '1.0.0', elicit })
   const { content } = await client.callTool('update_work_item', {

@@ -1,12 +1,6 @@
 import { createClient } from '@x/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  connectStdio,
-  isStdioError,
-  type ProcessExit,
-  type StdioConnectOptions,
-  type StdioError,
-} from '../src/index.ts'
+import { connectStdio, isStdioError, type ProcessExit, type StdioConnectOptions } from '../src/index.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { createRequest } from '../src/testing/requests.ts'
 import { listeningCall } from '../src/testing/scripted-link.ts'
@@ -87,9 +81,9 @@ describe('a server in a process of its own', () => {
   })
 
   test('reports and skips output on stdout that is not a message', async () => {
-    const errors: StdioError[] = []
+    const errors: unknown[] = []
     const source = `console.log('Server is running'); ${answering}`
-    await using connection = toScript(source, { onError: (error) => errors.push(error) })
+    await using connection = toScript(source, { log: ({ err }) => errors.push(err) })
     expect(await connection.exchange(createRequest(1), listeningCall())).toHaveProperty('result')
     expect(errors).toMatchObject([{ code: 'protocol', message: expect.stringContaining('Server is running') }])
   })

@@ -21,7 +21,7 @@ export async function greetOverStdio(program: string): Promise<unknown> {
     args: [program],
     env: { GREETING: 'Hello' },
     stderr: (line) => console.error(`server: ${line}`),
-    onError: (error) => console.error(error.message),
+    log: ({ message }) => console.error(message),
     onExit: ({ exitCode, signal, expected }) => {
       if (!expected) console.error(`The server ended with ${signal ?? exitCode}`)
     },

@@ -1,11 +1,4 @@
-import {
-  checkOptions,
-  type Clock,
-  platformRuntime,
-  type ErrorListener,
-  errorListener,
-  type KnownOptions,
-} from '@x/core'
+import { checkOptions, type Clock, createLog, errorRecord, type KnownOptions, type Log, platformRuntime } from '@x/core'
 import {
   defaultBounds,
   type Exchange,
@@ -20,15 +13,15 @@ import type { StdioError } from '../stdio-error.ts'
 /** Options of a connection over any streams. */
 export interface ConnectionOptions {
   /**
-   * Called with protocol violations of the server: lines that are not a message, requests, responses without a call.
-   * They are skipped. When absent, each is a line of `console.error`, and `false` prints none.
+   * Receives protocol violations of the server, each with a `StdioError` as its `err`: lines that are not a message,
+   * requests, and responses without a call. They are skipped. Default: lines of the standard error.
    */
-  readonly onError?: ErrorListener<[error: StdioError]>
+  readonly log?: Log | undefined
   /** Receives notifications that belong to no pending call, or to one of several that cannot be distinguished. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
    * Answers requests of the server, which only servers of earlier revisions send. `undefined` leaves one without an
-   * answer. By default they are reported to `onError`.
+   * answer. By default they are logged as violations.
    */
   readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
   /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
@@ -136,7 +129,7 @@ const defaults = { graceMs: 2000 } satisfies ConnectionOptions
 const maxLineBytes = 16 * 1024 * 1024
 
 const connectionOptionNames = {
-  onError: true,
+  log: true,
   onNotification: true,
   onRequest: true,
   graceMs: true,
@@ -173,10 +166,11 @@ export function resolveConnectionSettings(
 ): ConnectionSettings {
   checkOptions(options, optionNames, where)
   const { graceMs = defaults.graceMs, runtime: clock = platformRuntime } = options
+  const log = createLog(options.log, '@x/transport-stdio')
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, bytes: maxLineBytes },
-    onError: errorListener(options.onError, '@x/transport-stdio'),
+    onError: (error) => log(errorRecord(error, { method: 'stdio' })),
     onNotification: options.onNotification ?? discardNotification,
     onRequest: options.onRequest,
     graceMs,

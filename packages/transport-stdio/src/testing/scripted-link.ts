@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type Call, createCall, type JsonObject, type RpcNotification } from '@x/schema'
 import { createStreamConnection, type ClientStreamConnection } from '../client/connect-streams.ts'
 import type { ConnectionOptions, ConnectionSettings } from '../client/options.ts'
-import type { StdioError } from '../stdio-error.ts'
+import { isStdioError, type StdioError } from '../stdio-error.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
 
@@ -31,7 +31,7 @@ export function scriptedLink(
       input: near,
       output: near,
       graceMs: 30,
-      onError: (error) => errors.push(error),
+      log: ({ err }) => void (isStdioError(err) && errors.push(err)),
       onNotification: (message) => stray.push(message),
       ...options,
     },

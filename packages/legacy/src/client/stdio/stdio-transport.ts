@@ -1,4 +1,4 @@
-import { type Clock, errorRecord, type Log } from '@x/core'
+import type { Clock, Log } from '@x/core'
 import {
   createCall,
   type Exchange,
@@ -80,7 +80,7 @@ class StdioTransport implements Transport {
       env,
       cwd,
       runtime: clock,
-      onError: (error) => log(errorRecord(error)),
+      log,
       onStart: (process) => this.#start(process),
       onNotification: (message: RpcNotification) => this.#port?.handlers?.onNotification(message),
       onRequest: async (request: RpcRequest) =>
