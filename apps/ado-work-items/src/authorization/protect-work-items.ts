@@ -36,7 +36,7 @@ export function protectWorkItems(
 const cleanUpMs = 600_000
 
 /** Opens the store of DPoP proofs in the database that all instances share. */
-export async function openProofs(database: string, onError: (error: unknown) => void): Promise<StateStore> {
+async function openProofs(database: string, onError: (error: unknown) => void): Promise<StateStore> {
   const pool = new pg.Pool({ connectionString: database, max: 2 })
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', onError)

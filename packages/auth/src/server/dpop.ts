@@ -98,7 +98,7 @@ function readProof(request: HttpRequestHead): string {
 async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
   try {
     const { jwk } = decodeProtectedHeader(proof)
-    // `jwtVerify` checks no times, because a proof has no `exp`.
+    // `jwtVerify` checks no times, because a proof has no expiration time.
     const options = { typ: 'dpop+jwt', algorithms: [...proofAlgorithms] }
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload

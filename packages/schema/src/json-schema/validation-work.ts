@@ -34,7 +34,7 @@ export function chargeAllSteps(allSubschemas: readonly Subschema[], budget: Step
 }
 
 /** Makes every application of one schema take so many steps from the budget. */
-export function chargeSteps(schema: object, weight: number, budget: StepBudget): void {
+function chargeSteps(schema: object, weight: number, budget: StepBudget): void {
   Object.defineProperty(schema, '$recursiveAnchor', {
     get: () => {
       budget.remainingSteps -= weight

@@ -122,9 +122,6 @@ export const notificationMethods = {
   'notifications/resources/updated': { sender: 'server' },
 } as const satisfies { readonly [method: string]: NotificationRow }
 
-/** The name of a notification. */
-export type NotificationMethod = keyof typeof notificationMethods
-
 const rowsByNotification: ReadonlyMap<string, NotificationRow> = new Map(Object.entries(notificationMethods))
 
 /** Returns the row of a notification by a peer's name for it, or `undefined` for an unknown one, which is ignored. */

@@ -41,11 +41,6 @@ export class HandlerError extends Error {
 /** The reason why a server without state cannot ask its clients. */
 export const stateDisabledMessage = 'createServer was given state: false, so nothing can wait for an answer'
 
-/** Returns true for a {@link HandlerError}. */
-export function isHandlerError(error: unknown): error is HandlerError {
-  return error instanceof HandlerError
-}
-
 /**
  * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an
  * McpError unchanged, everything else without detail. The author receives the original.

@@ -41,7 +41,7 @@ const keyedOptionNames = {
 } satisfies Record<keyof KeyedOptions, true>
 
 /** The size limit of a token, in bytes: proxies and clients carry texts of this size with a request. */
-export const maxTokenBytes = 32 * 1024
+const maxTokenBytes = 32 * 1024
 
 /** A kind of protected tokens. */
 export interface TokenType {

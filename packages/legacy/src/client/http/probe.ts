@@ -21,7 +21,7 @@ const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429]
  * Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure
  * (LEG-084).
  */
-export function isUndecidedStatus(status: number): boolean {
+function isUndecidedStatus(status: number): boolean {
   return undecidedStatuses.has(status) || status >= 500
 }
 
