@@ -1,4 +1,4 @@
-import { createLedger, errorListener } from '@x/core'
+import { createLedger, createLog, errorRecord } from '@x/core'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, createTokenCache } from './authenticate.ts'
@@ -89,7 +89,8 @@ export function createAuthenticationState(
 ): AuthenticationState {
   const { fetch = platformFetch, toPrincipal = toStandardPrincipal } = options
   const now = internals.now ?? Date.now
-  const reportAlone = errorListener<[error: unknown]>(undefined, '@x/auth')
+  const log = createLog(undefined, '@x/auth')
+  const reportAlone = (error: unknown): void => log(errorRecord(error))
   const onError = limitOutageReports<AuthenticationContext>((error, context) => {
     if (context === undefined) reportAlone(error)
     else context.report(error)
