@@ -40,7 +40,10 @@ interface ListenerEntry {
   isStopped: boolean
 }
 
-/** Makes {@link ListenerRegistry}. An error of one listener goes to `onError`, and the others are still called. */
+/**
+ * Makes a {@link ListenerRegistry}. It passes an error that a listener throws to `onError`, and calls the
+ * others all the same.
+ */
 export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
   // Each addition makes an entry of its own, because the same listener may be added twice and removed once. A list is
   // never altered: a notification goes to the listeners of the list with which it began.

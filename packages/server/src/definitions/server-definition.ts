@@ -25,17 +25,20 @@ export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt 
   readonly resourceTemplates?: readonly ResourceTemplate[] | undefined
 }
 
-/** Everything that makes a server. */
+/** The definition of a server: the argument of `createServer`. */
 export interface ServerDefinition<
   Extensions extends readonly ServerExtension[] = readonly ServerExtension[],
   Tools extends Tool = Tool,
   Prompts extends Prompt = Prompt,
 > extends ServerOffers<Tools, Prompts> {
-  /** The software's name, for programs. */
+  /**
+   * The server's name, for programs. Instances of one service have the same name: a `requestState` opens only at a server
+   * of the name that sealed it.
+   */
   readonly name: string
-  /** The software's version. */
+  /** The server's version. */
   readonly version: string
-  /** The software's name, for people. */
+  /** The server's name, for people. */
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly icons?: readonly Icon[] | undefined
@@ -43,17 +46,17 @@ export interface ServerDefinition<
   /** Instructions for a model that uses the server. */
   readonly instructions?: string | undefined
   /**
-   * Extensions of the server, such as `tasks({ store })`. Those that authorize are outside the others, at any place in
-   * the list.
+   * Extensions of the server, such as `tasks({ store })`. The middleware of an extension that needs a principal runs
+   * before that of the others, at any place in the list.
    */
   readonly extensions?: Extensions | undefined
   /**
-   * Middleware around everything, the first outermost: timing, logging, limits. Calls that a task continues pass it
-   * once, when the task is created.
+   * Middleware around every call, such as timing or logging. The first of the list is the outermost. The call of a task
+   * passes it once, when the task is created.
    */
   readonly use?: readonly Middleware[] | undefined
   /**
-   * Returns whether the dependencies of the handlers can be reached. Asked by `/readyz`, beside the extensions. A
+   * Returns true when the dependencies of the handlers can be reached. `/readyz` calls it, and asks the extensions too. A
    * rejection counts as false.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
@@ -63,15 +66,16 @@ export interface ServerDefinition<
    */
   readonly close?: (() => void | Promise<void>) | undefined
   /**
-   * The lifetime of the lists and the discovery in caches, and the caches that may store them. Default: 5 minutes, every
-   * cache. A list with a `visibleTo` in it is always private.
+   * The time that clients may cache lists and the discovery, and the caches that may store them. Default: 5 minutes, in
+   * every cache. A list is always private when one of its entries has a `visibleTo`.
    */
   readonly cache?: CacheHints | undefined
   /** Compiles schemas that are given as JSON Schema. Default: `compileTrustedJsonSchema` of `@x/schema/json-schema`. */
   readonly compileSchema?: JsonSchemaCompiler | undefined
   /**
-   * Numbers of what one caller may have at once of each kind. One more is rejected, over HTTP with 429. A caller is a
-   * principal, or the address of those without one (`clientAddress` of the transport).
+   * Bounds of one caller: its calls, streams, tasks, sessions and bytes at one time. A request beyond a bound is
+   * rejected, over HTTP with 429. A caller is a principal, or an address where a request has no principal
+   * (`clientAddress` of the transport).
    */
   readonly limits?: LedgerLimits | undefined
   /**
@@ -81,35 +85,36 @@ export interface ServerDefinition<
    */
   readonly log?: Log | undefined
   /**
-   * Seals what a call that asks leaves with its client: `sealedState({ keys: [process.env.STATE_KEY] })`, with the same
-   * keys at every instance. When absent, with a random key, which is enough for one process on one machine. `false`
-   * where no handler asks: then `ctx.elicit` and its like fail.
+   * The codec that seals the state of a call while its client answers a question, such as
+   * `sealedState({ keys: [process.env.STATE_KEY] })`, with the same keys at every instance. Default: a codec with a random
+   * key, which is enough for one process on one machine. `false` for a server whose handlers ask nothing: `ctx.elicit`
+   * then fails.
    */
   readonly state?: StateCodec | false | undefined
   /**
-   * Runs every handler again from the top at each of its awaits, and warns of what is not the same every time. On under
-   * test runners (Vitest, Jest, node:test) when absent, and off elsewhere.
+   * True runs every handler again from its first line at each of its awaits, and logs a warning when a run differs from
+   * the one before. Default: true under the test runners Vitest, Jest and node:test, and false elsewhere.
    */
   readonly strictReplay?: boolean | undefined
   /**
-   * The options of `subscriptions/listen`: within this process when absent. `false` where clients are not notified of
-   * changes, and no notification is declared.
+   * The bus that carries changes to the streams of `subscriptions/listen` at every instance. Default: a bus within this
+   * process. `false` turns subscriptions off: the server then declares no notification.
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
-   * The load, and the limits of an overloaded instance. Running calls of an overloaded or stopping instance move on to
-   * others: the answer is then `requestState` alone, with which the client sends the call again at once. This holds
-   * for calls whose retry may reach another instance that has the same `state`. `false` where all calls run to their
-   * end.
+   * The measured load, and the limits of an overloaded instance. An overloaded or stopping instance hands running calls
+   * off to others: its answer is then `requestState` alone, with which the client sends the call again at once. The
+   * instance does so only for calls whose retry may reach another instance with the same `state`. `false` lets every
+   * call run to its end.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
-   * Keeps results of tools for a time, so that a call which its client sends again is answered and not run again: for
-   * calls with an idempotency key and an authenticated caller. Nothing is kept when absent. Such a call then runs
-   * again, with the same idempotency keys.
+   * The store of completed results. A call that a client sends again with the same idempotency key is answered from the
+   * store for ten minutes, if its caller has a principal. Without a store such a call runs again, and its steps have the
+   * same idempotency keys.
    */
   readonly idempotency?: IdempotencyOptions | undefined
-  /** Time and chance, for tests. The platform's where a function is absent. */
+  /** Clocks, timers and random ids, for tests. Default for each absent function: that of the platform. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 

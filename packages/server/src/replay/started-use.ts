@@ -35,7 +35,7 @@ class UsePromise<T> extends Promise<T> {
 
 interface UseDescription {
   readonly functionName: string
-  /** The key, or the keys of questions that are asked together. */
+  /** The key. A program without types may give any value. */
   readonly key: unknown
 }
 
