@@ -76,10 +76,6 @@ export interface StdioOptions {
     | undefined
   /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
   readonly graceMs?: number | undefined
-  /** The length limit of one line in bytes. Default: 16 MiB. */
-  readonly maxLineBytes?: number | undefined
-  /** Limits of a message in addition to its length. */
-  readonly bounds?: { readonly depth?: number; readonly elements?: number } | undefined
   /** Called with each exit of a process. */
   readonly onExit?: ((exit: ProcessEnd) => void) | undefined
 }

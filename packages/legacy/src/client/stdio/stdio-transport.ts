@@ -7,7 +7,14 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { connectStdio, isStdioError, type StartedProcess, type StdioConnection, StdioError } from '@x/transport-stdio'
+import {
+  connectStdio,
+  isStdioError,
+  type StartedProcess,
+  type StdioConnection,
+  type StdioConnectOptions,
+  StdioError,
+} from '@x/transport-stdio'
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'
 import { answerBeforeHandshake } from '../connection/handshake.ts'
 import type { Conversation, Negotiate, Transport } from '../connection/transport.ts'
@@ -74,7 +81,8 @@ class StdioTransport implements Transport {
     const { entry, options, clock, log, onEnd } = this.#options
     const { command, args, env, cwd } = entry
     return connectStdio({
-      ...options,
+      // Every option must be one of `connectStdio`, which rejects any other at run time.
+      ...(options satisfies Pick<StdioConnectOptions, keyof StdioOptions>),
       command,
       args,
       env,
