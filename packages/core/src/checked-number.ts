@@ -11,11 +11,10 @@ export interface NumberBounds {
 const defaults = { min: 1, max: Number.POSITIVE_INFINITY, isWhole: true } satisfies NumberBounds
 
 /**
- * Returns the number of an option. Throws a RangeError for a value outside of its bounds: one class for such a mistake in
- * every package.
+ * Returns the number of an option. Throws a RangeError for a value outside of its bounds, in every package.
  *
  * @example
- * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // timeoutMs is 0: write a whole number from 1 to …
+ * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // RangeError for 0
  */
 export function checkedNumber(name: string, value: number, bounds: NumberBounds = {}): number {
   const { min, max, isWhole } = { ...defaults, ...bounds }

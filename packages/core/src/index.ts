@@ -32,7 +32,6 @@ export {
 } from './cancellation.ts'
 export { checkedNumber, type NumberBounds } from './checked-number.ts'
 export { checkOptions, findUnknownOption, type KnownOptions } from './check-options.ts'
-export { type ErrorListener, errorListener } from './error-listener.ts'
 export {
   cloneJson,
   copyJson,

@@ -32,8 +32,8 @@ export interface ServerDefinition<
   Prompts extends Prompt = Prompt,
 > extends ServerOffers<Tools, Prompts> {
   /**
-   * The server's name, for programs. Instances of one service have the same name: a `requestState` opens only at a server
-   * of the name that sealed it.
+   * The server's name, for programs. Instances of one service have the same name: a `requestState` opens only at a
+   * server of the name that sealed it.
    */
   readonly name: string
   /** The server's version. */
@@ -56,8 +56,8 @@ export interface ServerDefinition<
    */
   readonly use?: readonly Middleware[] | undefined
   /**
-   * Returns true when the dependencies of the handlers can be reached. `/readyz` calls it, and asks the extensions too. A
-   * rejection counts as false.
+   * Returns true when the dependencies of the handlers can be reached. `/readyz` calls it, and asks the extensions too.
+   * A rejection counts as false.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /**
@@ -86,9 +86,9 @@ export interface ServerDefinition<
   readonly log?: Log | undefined
   /**
    * The codec that seals the state of a call while its client answers a question, such as
-   * `sealedState({ keys: [process.env.STATE_KEY] })`, with the same keys at every instance. Default: a codec with a random
-   * key, which is enough for one process on one machine. `false` for a server whose handlers ask nothing: `ctx.elicit`
-   * then fails.
+   * `sealedState({ keys: [process.env.STATE_KEY] })`, with the same keys at every instance. Default: a codec with a
+   * random key, which is enough for one process on one machine. `false` for a server whose handlers ask nothing:
+   * `ctx.elicit` then fails.
    */
   readonly state?: StateCodec | false | undefined
   /**
@@ -110,8 +110,8 @@ export interface ServerDefinition<
   readonly shedding?: false | SheddingOptions | undefined
   /**
    * The store of completed results. A call that a client sends again with the same idempotency key is answered from the
-   * store for ten minutes, if its caller has a principal. Without a store such a call runs again, and its steps have the
-   * same idempotency keys.
+   * store for ten minutes, if its caller has a principal. Without a store such a call runs again, and its steps have
+   * the same idempotency keys.
    */
   readonly idempotency?: IdempotencyOptions | undefined
   /** Clocks, timers and random ids, for tests. Default for each absent function: that of the platform. */
