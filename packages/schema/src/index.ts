@@ -70,17 +70,18 @@ export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.t
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
+  EchoedState,
   RequestId,
   RpcError,
   RpcMessage,
   RpcNotification,
+  RpcNotificationFields,
   RpcRequest,
   RpcRequestFields,
   RpcResponse,
-  EchoedState,
+  RpcResult,
   StatefulRequest,
   StatefulResponse,
-  RpcResult,
   WireError,
 } from './basic/rpc.ts'
 export type { CapabilitySettings, ClientCapabilities } from './basic/capabilities.ts'
@@ -98,6 +99,7 @@ export type {
   LoggingLevel,
   MetaObject,
   NotificationMetaObject,
+  NotificationParams,
   ProgressToken,
   RequestMetaObject,
   RequestParams,
@@ -150,6 +152,8 @@ export type {
 } from './patterns/mrtr.ts'
 export type {
   SubscriptionFilter,
+  SubscriptionsAcknowledgedNotification,
+  SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
   SubscriptionsListenResult,
   SubscriptionsListenResultMetaObject,
@@ -162,13 +166,18 @@ export type {
   ResourceTemplateReference,
 } from './server/completion.ts'
 export type { DiscoverResult } from './server/discover.ts'
-export type { Cursor, PaginatedRequestParams } from './server/pagination.ts'
+export type {
+  Cursor,
+  PaginatedRequestParams,
+  PaginatedResult,
+} from './server/pagination.ts'
 export type {
   GetPromptRequestParams,
   GetPromptResult,
   ListPromptsResult,
   Prompt,
   PromptArgument,
+  PromptListChangedNotification,
   PromptMessage,
 } from './server/prompts.ts'
 export type {
@@ -183,7 +192,10 @@ export type {
   BlobResourceContents,
   Resource,
   ResourceContents,
+  ResourceListChangedNotification,
   ResourceTemplate,
+  ResourceUpdatedNotification,
+  ResourceUpdatedNotificationParams,
   Role,
   TextResourceContents,
 } from './server/resources.ts'
@@ -196,6 +208,7 @@ export type {
   Tool,
   ToolAnnotations,
   ToolInputSchema,
+  ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
 export {
@@ -242,3 +255,7 @@ export type {
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
 export { checkHeaderParams, encodeHeaderArguments, parseHeaderParams } from './transports/header-params.ts'
+export type { ServerNotification } from './methods/server-notification.ts'
+export type { CancelledNotification, CancelledNotificationParams } from './patterns/cancellation.ts'
+export type { ProgressNotification, ProgressNotificationParams } from './patterns/progress.ts'
+export type { LoggingMessageNotification, LoggingMessageNotificationParams } from './server/logging.ts'

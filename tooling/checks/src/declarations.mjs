@@ -87,10 +87,15 @@ function target(checker, symbol) {
 function exportsOf(program, file) {
   const checker = program.getTypeChecker()
   return symbolsOf(program, file)
-    .map((symbol) => {
+    .flatMap((symbol) => {
       const declarations = target(checker, symbol).declarations ?? []
+      const [first] = declarations
+      // The declaration of `export * as name` is a file, of which every export is one of the namespace.
+      if (first !== undefined && ts.isSourceFile(first)) {
+        return exportsOf(program, first.fileName).map((one) => ({ ...one, name: `${symbol.name}.${one.name}` }))
+      }
       const text = declarations.map((node) => printed(symbol.name, node)).join('\n')
-      return { name: symbol.name, text, declarations }
+      return [{ name: symbol.name, text, declarations }]
     })
     .toSorted((left, right) => (left.name < right.name ? -1 : 1))
 }

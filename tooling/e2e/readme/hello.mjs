@@ -17,7 +17,7 @@ const greet = tool('greet', {
 // A random key is enough for one instance. Give all instances of a fleet the same key, for example from the
 // environment.
 const state = sealedState({ keys: [randomKey()] })
-// Most hosts begin with `initialize`, of a revision before 2026-07-28. This extension serves them too.
+// Most hosts begin with `initialize`, a request of older revisions. `legacy()` serves these hosts too.
 const extensions = [legacy()]
 const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet], extensions })
 const http = await serveHttp(server, { port: 3000 })

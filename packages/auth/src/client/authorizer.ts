@@ -36,7 +36,12 @@ export function resolveAuthorizerDeps(
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryStore())
-  return { records, fetch, now, dpop: options.dpop?.createDpop({ records, isStored: store !== undefined, now }) }
+  return {
+    records,
+    fetch,
+    now,
+    dpop: options.dpop?.createDpop({ store: records.store, isStored: store !== undefined, now }),
+  }
 }
 
 /** Counts the recent authorizations by key. */

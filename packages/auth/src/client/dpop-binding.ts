@@ -1,4 +1,5 @@
-import type { AuthRecords, StoredToken } from './stored.ts'
+import type { AuthStore } from './store.ts'
+import type { StoredToken } from './stored.ts'
 
 /** The kind of server that issued a nonce. One origin may have a nonce of each kind. */
 export type NonceSource = 'authorization' | 'resource'
@@ -26,8 +27,8 @@ export interface Dpop {
 
 /** The parts of an authorizer that proofs are made with. */
 export interface DpopContext {
-  readonly records: AuthRecords
-  /** True when the records outlive the process. */
+  readonly store: AuthStore
+  /** True when the store outlives the process. */
   readonly isStored: boolean
   readonly now: () => number
 }

@@ -4,7 +4,7 @@ import { generateRandomNonce } from 'oauth4webapi'
 import { sha256 } from '../digest.ts'
 import type { Dpop, DpopBinding, DpopContext, NonceSource } from './dpop-binding.ts'
 import { withLock } from './store.ts'
-import type { AuthRecords, StoredKey } from './stored.ts'
+import { openRecords, type StoredKey } from './stored.ts'
 
 /** Options that bind tokens to a key (RFC 9449). */
 export interface DpopOptions {
@@ -55,7 +55,7 @@ function createDpop({ required = false, keyPair }: DpopOptions, context: DpopCon
   const toNonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
   let pendingKey: Promise<ProofKey> | undefined
   const getKey = (): Promise<ProofKey> => {
-    pendingKey ??= keyPair === undefined ? loadOrCreateKey(context.records, context.isStored) : toProofKey(keyPair)
+    pendingKey ??= keyPair === undefined ? loadOrCreateKey(context) : toProofKey(keyPair)
     // A store that is unreachable now may be reachable for the next request.
     pendingKey.catch(() => (pendingKey = undefined))
     return pendingKey
@@ -104,8 +104,9 @@ async function toProofKey({ privateKey, publicKey }: NonNullable<DpopOptions['ke
 }
 
 /** Returns the key of the store. Creates it once, over all processes that share the store with a lock. */
-async function loadOrCreateKey({ store, keys }: AuthRecords, isStored: boolean): Promise<ProofKey> {
+async function loadOrCreateKey({ store, isStored }: DpopContext): Promise<ProofKey> {
   if (!isStored) return toProofKey(await generateKeyPair(algorithm))
+  const { keys } = openRecords(store)
   const storageKey = keys.toKey('dpop')
   return withLock(store, storageKey, async () => {
     const storedKey = await keys.read(storageKey)

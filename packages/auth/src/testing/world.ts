@@ -4,7 +4,6 @@ import { dpop } from '../client/dpop.ts'
 import type { Dpop } from '../client/dpop-binding.ts'
 import { type OAuth, oauth, type OAuthOptions } from '../client/oauth.ts'
 import { memoryStore } from '../client/store.ts'
-import { openRecords } from '../client/stored.ts'
 import { callTool } from './call.ts'
 import {
   createMemoryBrowser,
@@ -58,5 +57,5 @@ export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
 
 /** Proofs by a key of its own, outside of any login. */
 export function createTestDpop(now = Date.now): Dpop {
-  return dpop().createDpop({ records: openRecords(memoryStore()), isStored: true, now })
+  return dpop().createDpop({ store: memoryStore(), isStored: true, now })
 }
