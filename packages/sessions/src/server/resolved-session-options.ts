@@ -1,3 +1,4 @@
+import { checkedNumber } from '@x/core'
 import type { JsonValue, ExtensionHost } from '@x/schema'
 import { randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
@@ -49,17 +50,16 @@ const defaults = { ttlMs: 86_400_000 } satisfies SessionOptions
 /**
  * Checks the options of sessions.
  *
- * @throws SessionUsageError for an invalid `ttlMs`.
+ * @throws RangeError for an invalid `ttlMs`, and SessionUsageError for one that is longer than the codec's.
  */
 export function createSessionDefinition(
   { store, ttlMs = defaults.ttlMs }: SessionOptions,
   stateCodec: StateCodec | undefined,
   hooks: SessionHooks,
 ): SessionDefinition {
-  if (!Number.isFinite(ttlMs) || ttlMs < 1)
-    throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
+  checkedNumber('ttlMs', ttlMs)
   if (stateCodec !== undefined) checkCodecLifetime('state.codec', stateCodec, ttlMs)
-  return { store, stateCodec, ttlMs: Math.ceil(ttlMs), ...hooks }
+  return { store, stateCodec, ttlMs, ...hooks }
 }
 
 /**

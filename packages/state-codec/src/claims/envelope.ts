@@ -1,4 +1,4 @@
-import { type JsonValue, platformRuntime, type Runtime } from '@x/core'
+import { checkedNumber, type JsonValue, platformRuntime, type Runtime } from '@x/core'
 import type { OpenClaims, OpenOptions, SealClaims, ClaimOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
@@ -167,11 +167,11 @@ const hourMs = 3_600_000
 /**
  * Fills in defaults.
  *
- * @throws StateUsageError for an invalid duration.
+ * @throws RangeError for an invalid duration, and StateUsageError for a `ttlMs` that exceeds `maxAgeMs`.
  */
 export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions {
-  const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hourMs)
-  const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hourMs, maxAgeMs))
+  const maxAgeMs = checkedNumber('maxAgeMs', options.maxAgeMs ?? 24 * hourMs)
+  const ttlMs = checkedNumber('ttlMs', options.ttlMs ?? Math.min(hourMs, maxAgeMs))
   if (ttlMs > maxAgeMs) {
     throw new StateUsageError('configuration', `ttlMs is ${ttlMs}, which exceeds maxAgeMs, ${maxAgeMs}`)
   }
@@ -191,7 +191,7 @@ export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
 /**
  * Returns the time at which a token is made, its expiry, and the start of its flow.
  *
- * @throws StateUsageError for an invalid time or duration.
+ * @throws StateUsageError for an invalid time, and RangeError for an invalid duration.
  */
 function computeTokenTimes(
   claims: SealClaims,
@@ -203,7 +203,7 @@ function computeTokenTimes(
   if (!Number.isFinite(since)) {
     throw new StateUsageError('configuration', `since is ${claims.since}: give milliseconds since the epoch`)
   }
-  const ttlMs = claims.ttlMs === undefined ? claimOptions.ttlMs : checkPositive('ttlMs', claims.ttlMs)
+  const ttlMs = claims.ttlMs === undefined ? claimOptions.ttlMs : checkedNumber('ttlMs', Math.ceil(claims.ttlMs))
   return { at, until: Math.min(at + ttlMs, since + claimOptions.maxAgeMs), since }
 }
 
@@ -225,9 +225,4 @@ function checkAudience(audience: string | undefined): string | undefined {
     return audience
   }
   throw new StateUsageError('configuration', 'audience must be a string of 1 to 1024 characters, or left out')
-}
-
-function checkPositive(name: string, value: number): number {
-  if (Number.isFinite(value) && value > 0) return Math.ceil(value)
-  throw new StateUsageError('configuration', `${name} is ${value}: give a number above 0`)
 }

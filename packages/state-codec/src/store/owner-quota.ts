@@ -1,6 +1,6 @@
-import { ledgerBounds, type LedgerKind } from '@x/core'
+import { checkedNumber, ledgerBounds, type LedgerKind } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
-import { StateError, StateUsageError } from '../state-error.ts'
+import { StateError } from '../state-error.ts'
 import { encodeBase64url } from '../token/base64url.ts'
 
 /** Quotas of one owner in a store that instances share. */
@@ -32,14 +32,11 @@ const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const s
 
 const defaultQuota = { maxEntriesPerOwner: ledgerBounds.states.perCaller, maxCharactersPerOwner: 8 * 1024 * 1024 }
 
-/** Fills in defaults. Throws {@link StateUsageError} for an invalid number. */
+/** Fills in defaults. Throws RangeError for an invalid number. */
 export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
-  const requireLimit = (name: keyof typeof defaultQuota): number => {
-    const value = options[name] ?? defaultQuota[name]
-    if (Number.isSafeInteger(value) && value >= 1) return value
-    throw new StateUsageError('configuration', `${name} is ${value}: give a whole number from 1`)
-  }
-  return { entryCount: requireLimit('maxEntriesPerOwner'), characterCount: requireLimit('maxCharactersPerOwner') }
+  const readLimit = (name: keyof typeof defaultQuota): number =>
+    checkedNumber(name, options[name] ?? defaultQuota[name])
+  return { entryCount: readLimit('maxEntriesPerOwner'), characterCount: readLimit('maxCharactersPerOwner') }
 }
 
 /**

@@ -286,13 +286,18 @@ test.each([
   ['an empty purpose', {}, { purpose: '' }],
   ['a lone surrogate in the purpose', {}, { purpose: '\ud800' }],
   ['an empty audience', { audience: '' }, claims],
-  ['a lifetime of zero', { ttlMs: 0 }, claims],
   ['a lifetime longer than the age', { ttlMs: 2 * minute, maxAgeMs: minute }, claims],
-  ['a lifetime that is not a number', {}, { ...claims, ttlMs: Number.NaN }],
   ['a start that is not a number', {}, { ...claims, since: Number.NaN }],
 ])('%s is a usage error', async (_, options, mistaken) => {
   const seal = async (): Promise<string> => onNode.sealedState({ keys: [oldKey], ...options }).seal(1, mistaken)
   await expect(seal()).rejects.toMatchObject({ name: 'StateUsageError', code: 'configuration' })
+})
+
+test.each([0, Number.NaN, Number.POSITIVE_INFINITY])('a lifetime of %d is rejected as a number', async (ttlMs) => {
+  const reason = new RangeError(`ttlMs is ${ttlMs}: write a whole number from 1`)
+  expect(() => onNode.sealedState({ keys: [oldKey], ttlMs })).toThrow(reason)
+  const sealing = async (): Promise<string> => onNode.sealedState({ keys: [oldKey] }).seal(1, { ...claims, ttlMs })
+  await expect(sealing()).rejects.toThrow(reason)
 })
 
 test('plain requires insecure: true and checks its claims', async () => {

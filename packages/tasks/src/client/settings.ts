@@ -1,4 +1,4 @@
-import { type Clock, computeBackoffMs, platformRuntime, maxTimerMs } from '@x/core'
+import { checkedNumber, type Clock, computeBackoffMs, maxTimerMs, platformRuntime } from '@x/core'
 import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */
@@ -97,9 +97,7 @@ function resolvePollingSettings({ defaultMs, minMs, maxMs, streamingMs }: Pollin
 }
 
 function resolveMilliseconds(name: string, value: number | undefined, fallback: number): number {
-  const durationMs = value ?? fallback
-  if (durationMs > 0 && durationMs <= maxTimerMs) return durationMs
-  throw new RangeError(`${name} must be milliseconds above 0, at most ${maxTimerMs}: got ${durationMs}`)
+  return checkedNumber(name, value ?? fallback, { max: maxTimerMs })
 }
 
 /**

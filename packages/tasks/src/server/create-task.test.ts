@@ -251,7 +251,7 @@ test.each([
   ['pollIntervalMs', Number.NaN],
 ])('a setting that makes no sense is refused: %s of %s', (name, value) => {
   expect(() => createFleet().add([createGreetTool()], { [name]: value })).toThrow(
-    new RangeError(`${name} is ${value}; write a whole number from 1`),
+    new RangeError(`${name} is ${value}: write a whole number from 1`),
   )
 })
 

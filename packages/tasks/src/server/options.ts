@@ -1,12 +1,13 @@
 import {
   captureAsyncContext,
   type ChangeBus,
+  checkedNumber,
   checkOptions,
   type Clock,
   errorRecord,
+  type Ledger,
   type Log,
   type LogContext,
-  type Ledger,
   memoryBus,
 } from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/schema'
@@ -136,11 +137,8 @@ export function resolveTaskSettings(
 const defaults = { concurrency: 16, pollIntervalMs: 1000, maxFailures: 5, ttlMs: 86_400_000 }
 
 function numericOptionsOf(options: TaskOptions) {
-  const readNumericOption = (name: keyof typeof defaults): number => {
-    const value = options[name] ?? defaults[name]
-    if (Number.isSafeInteger(value) && value >= 1) return value
-    throw new RangeError(`${name} is ${value}; write a whole number from 1`)
-  }
+  const readNumericOption = (name: keyof typeof defaults): number =>
+    checkedNumber(name, options[name] ?? defaults[name])
   return {
     ttlMs: options.ttlMs === null ? null : readNumericOption('ttlMs'),
     concurrency: readNumericOption('concurrency'),

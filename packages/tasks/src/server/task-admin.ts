@@ -1,3 +1,4 @@
+import { checkedNumber } from '@x/core'
 import type {
   CancelOutcome,
   InspectedTask,
@@ -39,10 +40,8 @@ export function createTaskAdmin(
   onChange: (id: string) => void,
 ): TaskAdmin {
   return {
-    list: async ({ limit = 100, ...query } = {}) => {
-      if (Number.isSafeInteger(limit) && limit >= 1 && limit <= maxPageSize) return engine.list({ ...query, limit })
-      throw new RangeError(`limit is ${limit}; write a whole number from 1 to ${maxPageSize}`)
-    },
+    list: async ({ limit = 100, ...query } = {}) =>
+      engine.list({ ...query, limit: checkedNumber('limit', limit, { max: maxPageSize }) }),
     show: (id) => engine.inspect(id),
     counts: () => engine.count(),
     cancel: async (id) => {

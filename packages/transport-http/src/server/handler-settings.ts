@@ -1,4 +1,4 @@
-import { checkOptions, errorRecord, type KnownOptions, type LogContext, platformRuntime } from '@x/core'
+import { checkedNumber, checkOptions, errorRecord, type KnownOptions, type LogContext, platformRuntime } from '@x/core'
 import { defaultBounds, type ParseBounds, protocolVersion, type Server } from '@x/schema'
 import { type AuthenticateFunction, compileAuth, type HttpAuth } from './auth.ts'
 import { compileCors, type CorsRule } from './cors.ts'
@@ -171,7 +171,10 @@ export function compileSettings<Source>(
     hosts: compileHosts(options.allowedHosts ?? defaults.allowedHosts),
     origins: compileOrigins(options.allowedOrigins),
     cors: options.allowedOrigins === undefined ? undefined : compileCors(adapter),
-    bounds: { ...defaultBounds, bytes: checkAmount('maxBodyBytes', options.maxBodyBytes ?? defaults.maxBodyBytes) },
+    bounds: {
+      ...defaultBounds,
+      bytes: checkedNumber('maxBodyBytes', options.maxBodyBytes ?? defaults.maxBodyBytes, fromZero),
+    },
     timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaults.timeoutMs),
     keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaults.keepAliveMs),
     maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
@@ -202,14 +205,11 @@ export function setPlatformTimer(run: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-function checkAmount(name: string, value: number): number {
-  if (value >= 0) return value
-  throw new RangeError(`${name} is ${value}: give a number from 0 up`)
+function checkLimit(name: string, value: number | undefined, defaultValue: number): number {
+  return checkedNumber(name, value ?? defaultValue, fromZero) || Number.POSITIVE_INFINITY
 }
 
-function checkLimit(name: string, value: number | undefined, defaultValue: number): number {
-  return checkAmount(name, value ?? defaultValue) || Number.POSITIVE_INFINITY
-}
+const fromZero = { min: 0, isWhole: false }
 
 /**
  * Rejects options that let other machines reach a server that is for this machine alone. A server whose calls need a

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { checkOptions, type Clock, errorRecord, platformRuntime } from '@x/core'
+import { checkedNumber, checkOptions, type Clock, errorRecord, platformRuntime } from '@x/core'
 import { defaultBounds, type ParseBounds, type Principal, type Server } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
@@ -81,14 +81,9 @@ export function resolveServiceSettings(
     maxLineBytes: lineBytes,
     bounds: { ...defaultBounds, bytes: lineBytes },
     maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
-    graceMs: requireNonNegative('graceMs', options.graceMs ?? defaults.graceMs),
+    graceMs: checkedNumber('graceMs', options.graceMs ?? defaults.graceMs, { min: 0, isWhole: false }),
     principal: options.principal,
     onError: (error) => log(errorRecord(error, { method: 'stdio' })),
     clock: options.runtime ?? platformRuntime,
   }
-}
-
-function requireNonNegative(name: string, value: number): number {
-  if (value >= 0) return value
-  throw new RangeError(`${name} is ${value}: give a number of 0 or more`)
 }

@@ -1,4 +1,4 @@
-import { type ChangeBus, checkOptions, isWorkerd, maxTimerMs, type Runtime } from '@x/core'
+import { type ChangeBus, checkedNumber, checkOptions, isWorkerd, maxTimerMs, type Runtime } from '@x/core'
 import type { ExtensionHost } from '@x/schema'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
@@ -157,17 +157,15 @@ function resolveRevisions({ revisions = legacyRevisions }: LegacyOptions): reado
 type Times = Pick<LegacySettings, 'sessionTtlMs' | 'answerTimeoutMs' | 'resumeWindowMs' | 'closeAfterMs'>
 
 function resolveTimes(options: LegacyOptions): Times {
-  const requireMilliseconds = (name: keyof Times, defaultMs: number): number => {
-    const value: unknown = options[name]
-    if (value === undefined) return defaultMs
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= maxTimerMs) return value
-    throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${maxTimerMs}`)
+  const readMilliseconds = (name: keyof Times, defaultMs: number): number => {
+    const value = options[name]
+    return value === undefined ? defaultMs : checkedNumber(name, value, { max: maxTimerMs })
   }
   return {
-    sessionTtlMs: requireMilliseconds('sessionTtlMs', dayMs),
-    answerTimeoutMs: requireMilliseconds('answerTimeoutMs', 600_000),
-    resumeWindowMs: requireMilliseconds('resumeWindowMs', 60_000),
-    closeAfterMs: requireMilliseconds('closeAfterMs', Number.POSITIVE_INFINITY),
+    sessionTtlMs: readMilliseconds('sessionTtlMs', dayMs),
+    answerTimeoutMs: readMilliseconds('answerTimeoutMs', 600_000),
+    resumeWindowMs: readMilliseconds('resumeWindowMs', 60_000),
+    closeAfterMs: readMilliseconds('closeAfterMs', Number.POSITIVE_INFINITY),
   }
 }
 

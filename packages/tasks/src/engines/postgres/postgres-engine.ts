@@ -1,3 +1,4 @@
+import { checkedNumber } from '@x/core'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
@@ -27,9 +28,7 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
  */
 export function postgresEngine(database: string | PostgresPool, options: PostgresEngineOptions = {}): TaskEngine {
   const { timeoutMs = 10_000 } = options
-  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1) {
-    throw new RangeError(`timeoutMs is ${timeoutMs}; write a whole number of milliseconds from 1`)
-  }
+  checkedNumber('timeoutMs', timeoutMs)
   return sqlEngine(() => openPool(database, { ...options, timeoutMs }), options)
 }
 

@@ -1,4 +1,4 @@
-import { type ChangeBus, createLog, errorRecord, type Log, randomId } from '@x/core'
+import { type ChangeBus, checkedNumber, createLog, errorRecord, type Log, randomId } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
@@ -28,7 +28,7 @@ export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => 
 
 /** An engine over a database that is opened with the first use, and again with the next one after a failure. */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
-  const leaseMs = requireLeaseMs(options.leaseMs ?? 10_000)
+  const leaseMs = checkedNumber('leaseMs', options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
   const settings = { leaseMs, tables, onError: errorReporterOf(options) }
   let storePromise: Promise<SqlStore> | undefined
@@ -203,9 +203,4 @@ async function sweepExpiredRows({ database, tables }: SqlStore): Promise<number>
     SELECT count(*)::integer AS deleted FROM deleted`,
   )
   return Number(rows[0]?.['deleted'])
-}
-
-function requireLeaseMs(leaseMs: number): number {
-  if (Number.isSafeInteger(leaseMs) && leaseMs >= 1) return leaseMs
-  throw new RangeError(`leaseMs is ${leaseMs}; write a whole number of milliseconds from 1`)
 }
