@@ -5,8 +5,6 @@
  */
 
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
-export type { Ledger, LedgerBound, LedgerKind, LedgerLimits } from '@x/core'
-export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from '@x/core'
 export {
   backgroundKey,
   backPressureKey,

@@ -1,3 +1,4 @@
+import type { JsonLeaf, MustBeJson } from '@x/core'
 import type {
   CallContext,
   ClientCapabilities,
@@ -5,11 +6,9 @@ import type {
   CreateMessageResult,
   Implementation,
   InputResponse,
-  JsonLeaf,
   JsonValue,
   ListKind,
   LoggingLevel,
-  MustBeJson,
   Principal,
   RequestMetaObject,
   Root,

@@ -1,5 +1,5 @@
-import { cloneJson, quoteName } from '@x/core'
-import type { JsonLeaf, JsonValue } from '@x/schema'
+import { cloneJson, type JsonLeaf, quoteName } from '@x/core'
+import type { JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
 import { handleStepBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
