@@ -1,21 +1,22 @@
-/** A `fetch` function, as far as this package uses it. */
+/** The part of the type of `fetch` that this package uses. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
 
 /**
- * Calls the global `fetch` of the platform. The `fetch` of a browser throws when it is called as a method of another
- * object.
+ * Calls the global `fetch` of the platform. A caller must not call `globalThis.fetch` as a method of another object,
+ * because the `fetch` of a browser then throws.
  */
 export const platformFetch: FetchFunction = (url, request) => globalThis.fetch(url, request)
 
-/** A request that is bounded in time and in the bytes of its response. */
+/** A request with a time limit, and with a limit for the bytes of its response. */
 export interface BoundedRequest extends RequestInit {
   readonly timeoutMs: number
   readonly maxBytes: number
 }
 
 /**
- * Fetches without credentials and without redirects, and returns the response with its body in memory. A redirect has
- * status 3xx and no body. Rejects with the reason of `signal`, or with an `Error` whose message names the origin.
+ * Fetches without credentials and without following redirects. Returns the response with its whole body in memory. For
+ * a redirect, returns a response with status 3xx and no body. Rejects with the abort reason of `signal`, or with an
+ * `Error` whose message names the origin.
  */
 export async function boundedFetch(
   fetch: FetchFunction,
@@ -40,7 +41,7 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
   const { status, statusText, headers } = response
   if (isRedirectResponse(response)) {
     await response.body?.cancel()
-    // A browser hides where a redirect leads, and gives status 0.
+    // A browser hides the target of a redirect, and reports the status 0 for the redirect.
     return new Response(null, { status: status || 302 })
   }
   const body = await readBodyBytes(response, maxBytes)
@@ -48,12 +49,12 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
   return body && new Response(hasNoBody ? null : body, { status, statusText, headers })
 }
 
-/** Returns true for a redirect. */
+/** Returns true if a response is a redirect. */
 export function isRedirectResponse({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }
 
-/** Reads a body into memory, or returns undefined once it is longer than `maxBytes`. */
+/** Reads a body into memory. Returns undefined if the body is longer than `maxBytes`. */
 async function readBodyBytes({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const reader = body?.getReader()
   const chunks: Uint8Array[] = []

@@ -1,5 +1,5 @@
 /**
- * OAuth for hosts: logins of users. Machines, enterprises and tokens that are bound to a key have entries of their own.
+ * OAuth for hosts whose users log in. The other entries of this package serve machines, enterprises and DPoP.
  *
  * @module @x/auth/client
  */

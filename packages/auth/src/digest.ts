@@ -1,6 +1,6 @@
 import { base64url } from 'jose'
 
-/** Returns the SHA-256 of text or of bytes, in base64url. */
+/** Returns the SHA-256 hash of a text or of bytes, in base64url. */
 export function sha256(value: string | Uint8Array): string | Promise<string> {
   return nodeCrypto === undefined ? webSha256(value) : nodeCrypto.hash('sha256', value, 'base64url')
 }
@@ -10,6 +10,6 @@ async function webSha256(value: string | Uint8Array): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 
-// Web Crypto passes a few bytes to another thread and back, which takes longer than the rest of the check of a known
-// token.
+// Node's own hash function is used where there is one. Web Crypto would hash a few bytes in another thread, and the way
+// there and back takes longer than all other checks of a known token.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

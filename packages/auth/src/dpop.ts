@@ -1,5 +1,5 @@
 /**
- * Tokens that are bound to a key (RFC 9449), for every authorizer of this package.
+ * Binds the tokens of an authorizer of this package to a key (DPoP, RFC 9449).
  *
  * @module @x/auth/dpop
  */

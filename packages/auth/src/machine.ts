@@ -1,5 +1,6 @@
 /**
- * Authorizers of programs that run without a user: client credentials, and the identity of a workload.
+ * Authorizers of programs that run without a user. A program authenticates with client credentials, or with the
+ * identity that its platform gives to a workload.
  *
  * @module @x/auth/machine
  */

@@ -1,5 +1,5 @@
 /**
- * Parts of a login that need Node: a loopback redirect, a file store, and a guarded fetch.
+ * Parts of a login that need Node: a loopback redirect, a file store, and a `fetch` that reaches no private addresses.
  *
  * @module @x/auth/node
  */

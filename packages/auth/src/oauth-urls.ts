@@ -1,4 +1,4 @@
-/** True for the names and addresses of this machine, as `hostname` of a URL has them. */
+/** Returns true for a name or an address of this machine, in the form of the `hostname` of a URL. */
 export function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -8,15 +8,18 @@ export function isLoopbackHost(hostname: string): boolean {
   )
 }
 
-/** True for a URL that credentials and keys may travel to: https, or http on this machine (OAuth 2.1, section 1.5). */
+/**
+ * Returns true for a URL that is safe for credentials and keys: https, or http on this machine (OAuth 2.1, section
+ * 1.5).
+ */
 export function isSecureUrl({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
 }
 
 /**
- * Parses a URL that credentials and keys may travel to.
+ * Parses a URL that must be safe for credentials and keys (see {@link isSecureUrl}).
  *
- * @throws TypeError for any other. `name` is the option in the message.
+ * @throws TypeError for a URL that is not safe. The message names the option `name`.
  */
 export function parseSecureUrl(name: string, url: string): URL {
   if (!URL.canParse(url)) throw new TypeError(`${name} is ${JSON.stringify(url)}: write an absolute URL`)
@@ -26,8 +29,8 @@ export function parseSecureUrl(name: string, url: string): URL {
 }
 
 /**
- * Returns the addresses where an authorization server may have its metadata, in the order of
- * basic/authorization/authorization-server-discovery: RFC 8414, then OpenID Connect Discovery 1.0.
+ * Returns the URLs at which an authorization server may publish its metadata. They have the order in which a client
+ * tries them: RFC 8414, then OpenID Connect Discovery 1.0 (basic/authorization/authorization-server-discovery).
  */
 export function createMetadataUrls({ origin, pathname }: URL): readonly string[] {
   const path = pathname.replace(/\/$/, '')

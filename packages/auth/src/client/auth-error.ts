@@ -1,52 +1,57 @@
-/** Reasons for which a request could not be authorized: the closed table of {@link AuthError}. */
+/**
+ * The reasons why a request could not be authorized, as the codes of {@link AuthError}. An `AuthError` has no other
+ * code.
+ */
 export type AuthErrorCode =
-  /** A person has to visit `url`. The program continues with `finishLogin`. */
+  /** A person has to visit `url`. Afterwards the program calls `finishLogin`. */
   | 'authorization_needed'
-  /** The person or the authorization server denied the login. */
+  /** The person or the authorization server refused the login. */
   | 'authorization_denied'
-  /** The authorization response belongs to no login of this client, by its state, its issuer or its form. */
+  /** The authorization response does not fit any login of this client: its state, its issuer or its form is wrong. */
   | 'response_invalid'
-  /** No metadata of the resource or the authorization server could be used. */
+  /** No usable metadata of the resource or of the authorization server was found. */
   | 'metadata_invalid'
-  /** Metadata names another issuer than the one that it was requested for. */
+  /** The metadata of an authorization server names another issuer than the issuer that it was requested for. */
   | 'issuer_mismatch'
-  /** The resource of the metadata is not the server that was called. */
+  /** The metadata of the resource describes another server than the one that was called. */
   | 'resource_mismatch'
-  /** The authorization server does not say that it supports PKCE with S256. */
+  /** The metadata of the authorization server does not list the PKCE method S256. */
   | 'pkce_unsupported'
-  /** Metadata names an address that must not be used. */
+  /** Metadata or a challenge names a URL that must not be used. */
   | 'unsafe_url'
-  /** There is no way to get a client id at this authorization server. */
+  /** The program has no client id at this authorization server, and cannot get one. */
   | 'client_needed'
-  /** The private key of the client cannot sign. */
+  /** The private key of the client is missing or cannot sign. */
   | 'key_invalid'
-  /** The authorization server issues no tokens that are bound to a key, and those are required. */
+  /**
+   * The option `dpop` requires tokens that are bound to a key, and the authorization server does not issue such tokens.
+   */
   | 'dpop_unsupported'
-  /** The authorization server did not register the client. */
+  /** The authorization server refused to register the client. */
   | 'registration_rejected'
   /** The token endpoint answered with an error. */
   | 'token_rejected'
-  /** A server that is needed is unreachable, slow or broken. No token was deleted. */
+  /** A server that the login needs is unreachable, slow or broken. The stored tokens were kept. */
   | 'server_unavailable'
-  /** The server refused a token that was issued for it a moment ago. */
+  /** The MCP server refused a token that the authorization server had just issued for it. */
   | 'token_refused'
-  /** More scopes were asked for than one login may hold. */
+  /** More scopes are needed than one login may request. */
   | 'too_many_scopes'
-  /** The login ended before its response: it timed out, or the connection was closed. */
+  /** The login ended before its response arrived, because it timed out or the connection was closed. */
   | 'login_ended'
 
-/** Details of an {@link AuthError} beside its code and message. */
+/** The members of an {@link AuthError} without its code and message. */
 export interface AuthErrorDetails {
-  /** The issuer of the authorization server, where one was found. */
+  /** The issuer of the authorization server, if it is known. */
   readonly issuer?: string | undefined
-  /** The address to visit, of `authorization_needed`. */
+  /** The URL that the person has to visit. Set with the code `authorization_needed`. */
   readonly url?: URL | undefined
-  /** The `error` of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2). */
+  /** The `error` that the authorization server sent (RFC 6749, sections 4.1.2.1 and 5.2). */
   readonly error?: string | undefined
   readonly cause?: unknown
 }
 
-/** A request could not be authorized. Its message holds no token, code or secret. */
+/** Reports that a request could not be authorized. The message contains no token, code or secret. */
 export class AuthError extends Error {
   override readonly name = 'AuthError'
   readonly code: AuthErrorCode
@@ -63,7 +68,7 @@ export class AuthError extends Error {
   }
 }
 
-/** Returns true for an {@link AuthError}, from this copy of the package or another. */
+/** Returns true if a value is an {@link AuthError}. The class may come from another copy of this package. */
 export function isAuthError(error: unknown): error is AuthError {
   return error instanceof Error && error.name === 'AuthError' && 'code' in error && typeof error.code === 'string'
 }
@@ -71,7 +76,8 @@ export function isAuthError(error: unknown): error is AuthError {
 const maxCauses = 8
 
 /**
- * Returns the {@link AuthError} that an error is or was caused by: a client's call rejects with an error of its own.
+ * Returns the {@link AuthError} among an error and its causes. A call of a client rejects with an error of the client,
+ * which has the `AuthError` as its cause.
  */
 export function authErrorOf(error: unknown): AuthError | undefined {
   let currentError = error
@@ -84,7 +90,7 @@ export function authErrorOf(error: unknown): AuthError | undefined {
 
 const maxQuotedLength = 200
 
-/** Returns text of a peer for a message: one line in quotes, of bounded length. */
+/** Quotes a text that another program sent, for an error message. The result is one line of bounded length. */
 export function quoteText(text: string): string {
   const printableText = text.slice(0, maxQuotedLength).replaceAll(/[^\x20-\x7e]+/g, ' ')
   return `"${text.length > maxQuotedLength ? `${printableText}…` : printableText}"`

@@ -9,25 +9,26 @@ import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
 import { getOrObtainToken, type TokenRequirements, type TokenResult, type TokenSource } from './token-source.ts'
 
-/** Sources from which the scopes of a login are chosen. */
+/** The sources from which the scopes of a login are chosen. */
 interface ScopeSources {
   readonly tokenChallenge: TokenChallenge
   readonly metadata: ResourceMetadata
   readonly server: AuthorizationServer
-  /** Scopes that earlier logins for this resource have requested. */
+  /** The scopes that earlier logins at this resource have requested. */
   readonly requestedScopes: readonly string[]
 }
 
 const maxScopes = 100
 
 /**
- * Chooses the scopes to request (basic/authorization, scope selection strategy): those of the challenge, else all that
- * the resource lists, and those that were requested before. Throws {@link AuthError} `too_many_scopes`.
+ * Chooses the scopes that a login requests (basic/authorization, scope selection strategy). These are the scopes of the
+ * challenge, or all scopes that the resource lists if the challenge names none. The scopes of earlier logins are added.
+ * Throws {@link AuthError} `too_many_scopes`.
  */
 function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: ScopeSources): readonly string[] {
   const neededScopes = tokenChallenge.scopes ?? metadata.scopes ?? []
   const scopes = new Set([...requestedScopes, ...neededScopes])
-  // Alone it would replace the server's own choice of scopes.
+  // `offline_access` is not requested alone, because the server would then not choose its default scopes.
   if (scopes.size > 0 && server.scopes_supported?.includes('offline_access')) scopes.add('offline_access')
   else scopes.delete('offline_access')
   if (scopes.size <= maxScopes) return [...scopes]
@@ -35,27 +36,27 @@ function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: Sco
   throw new AuthError('too_many_scopes', message, { issuer: server.issuer })
 }
 
-/** The settings that `oauth` was given for one authorization server. */
+/** The settings of one authorization server, as `oauth` received them. */
 export interface AuthServerSettings {
-  /** `omit`: no `resource` parameter, for servers that refuse it. */
+  /** `omit` leaves out the parameter `resource`, for servers that refuse it. */
   readonly resource?: 'omit' | undefined
-  /** The issuer as its own metadata spells it, where that differs. */
+  /** The issuer as the metadata of the server spells it, if that spelling differs from the issuer. */
   readonly alias?: string | undefined
 }
 
-/** Dependencies of an authorizer of any kind. */
+/** Dependencies that every kind of authorizer has. */
 export interface AuthorizerDeps extends TokenSource {
   readonly settingsByIssuer: ReadonlyMap<string, AuthServerSettings>
-  /** Issuers that the user has credentials for. */
+  /** The issuers at which the user has registered the client. */
   readonly preferredIssuers: readonly string[]
-  /** The only issuer that may be used. */
+  /** The only issuer that may be used. Undefined if every issuer may be used. */
   readonly configuredIssuer?: string | undefined
   readonly dpop?: Dpop | undefined
-  /** True when a person has to act for a new authorization. */
+  /** True if a person has to act for a new authorization. */
   readonly requiresUserInteraction: boolean
 }
 
-/** Returns the context of requests to an authorization server that `sourceUrl` has named. */
+/** Returns the context for requests to the authorization server `issuer`, which a document at `sourceUrl` has named. */
 export type AuthServerContextResolver = (
   issuer: string,
   sourceUrl: URL,
@@ -65,7 +66,7 @@ export type AuthServerContextResolver = (
 const metadataTtlMs = 600_000
 const maxCachedServers = 100
 
-/** Creates a resolver that caches the metadata of authorization servers for ten minutes. */
+/** Creates a resolver that caches the metadata of each authorization server for ten minutes. */
 export function createAuthServerContextResolver({
   fetch,
   now,
@@ -74,11 +75,11 @@ export function createAuthServerContextResolver({
 }: AuthorizerDeps): AuthServerContextResolver {
   const servers = new Map<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>()
   return async (issuer, sourceUrl, signal) => {
-    // Checked before the cache is read: another endpoint may have put the issuer there.
+    // The issuer is checked before the cache is read, because another endpoint may have put it into the cache.
     parseSafeUrl(issuer, sourceUrl, 'The issuer')
     const { alias, resource } = settingsByIssuer.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
-    // A server may have no metadata where the resource is its own, and not where another origin names it.
+    // A server without metadata gets default endpoints only if the resource that names it has the same origin.
     const hasDefaultEndpoints = issuer === sourceUrl.origin
     const cacheKey = JSON.stringify([issuer, hasDefaultEndpoints])
     const cachedServer = servers.get(cacheKey)
@@ -92,7 +93,10 @@ export function createAuthServerContextResolver({
   }
 }
 
-/** Returns the proofs for a server that binds tokens to keys (RFC 9449, section 5.1). */
+/**
+ * Returns `dpop` if the server binds tokens to keys (RFC 9449, section 5.1), or else undefined. Throws {@link
+ * AuthError} `dpop_unsupported` if bound tokens are required.
+ */
 function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
   const { issuer, dpop_signing_alg_values_supported: supportedAlgorithms } = server
   if (dpop === undefined || supportedAlgorithms?.includes('ES256')) return dpop
@@ -101,11 +105,11 @@ function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop |
   throw new AuthError('dpop_unsupported', message, { issuer })
 }
 
-/** A request for a token at an endpoint that has asked for one. */
+/** A search for the token of an endpoint that has answered with a challenge. */
 export interface TokenQuery {
   readonly endpoint: URL
   readonly challenge: TokenChallenge
-  /** The access token that was refused. */
+  /** The access token that the endpoint refused. */
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
   readonly canObtainToken: () => boolean
@@ -122,7 +126,8 @@ export async function authorize(
 ): Promise<TokenResult | undefined> {
   const { storedCredentials, resolveServerContext, fetch } = deps
   const { endpoint, challenge, ...rest } = query
-  // basic/authorization/authorization-server-discovery: read each time, because the server may have changed to another.
+  // basic/authorization/authorization-server-discovery: the metadata is read each time, because the resource may have
+  // changed to another authorization server.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
   const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
@@ -148,7 +153,10 @@ export async function authorize(
   return tokenResult
 }
 
-/** Returns the configured issuer, else the first with credentials, else the first. */
+/**
+ * Returns the configured issuer if there is one. Otherwise returns the first issuer at which the client has
+ * credentials, or the first issuer of the metadata.
+ */
 async function chooseIssuer(
   { configuredIssuer, preferredIssuers, records }: AuthorizerDeps,
   { issuers }: ResourceMetadata,
@@ -165,7 +173,8 @@ async function chooseIssuer(
   return issuers[0] ?? ''
 }
 
-// basic/authorization/client-registration: credentials of one server are never sent to another that a resource names.
+// basic/authorization/client-registration: credentials for one authorization server are never sent to another one, even
+// if the resource names it.
 function checkPinnedIssuer(pinnedIssuer: string, issuers: readonly string[]): string {
   if (issuers.includes(pinnedIssuer)) return pinnedIssuer
   const [issuer = ''] = issuers

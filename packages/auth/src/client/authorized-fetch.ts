@@ -1,26 +1,28 @@
 import type { HttpAuthorizer, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
 
-/** A `fetch` that takes an address and options. */
+/** A `fetch` that accepts a URL and options. */
 export type AuthorizedFetch = (url: string | URL, options?: RequestInit) => Promise<Response>
 
-/** Options of an authorized `fetch`. */
+/** Options of {@link authorizedFetch}. */
 export interface AuthorizedFetchOptions {
   /**
-   * The MCP endpoint whose login is used, on the same origin as the requests. Default: each address is one of its own.
+   * The MCP endpoint whose login authorizes the requests. All requests must have the origin of this endpoint. By
+   * default each requested URL is its own endpoint.
    */
   readonly endpoint?: string | URL | undefined
-  /** Default: the platform's. */
+  /** The function that sends the requests. Default: the `fetch` of the platform. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 const maxAttempts = 4
 
 /**
- * Returns a `fetch` whose requests an authorizer authorizes, for requests outside of a connection, such as downloads. A
- * body must not be a stream, because it may have to be sent again. Redirects are not followed, so that no token leaves
- * its server.
+ * Returns a `fetch` whose requests an authorizer authorizes. It is for requests outside of a connection, such as
+ * downloads. The body of a request must not be a stream, because the request may be sent more than once. Redirects are
+ * not followed, so that no token is sent to another server.
  *
- * Requests reject with a `TypeError` for another origin than the endpoint's, and with `AuthError` without a login.
+ * A request rejects with a `TypeError` if its origin differs from the origin of `endpoint`, and with an `AuthError` if
+ * the login fails.
  */
 export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOptions = {}): AuthorizedFetch {
   const { endpoint, fetch = globalThis.fetch } = options

@@ -15,21 +15,19 @@ import { createStoredCredentials, type StoredCredential, type StoredCredentials 
 import { openRecords, type StoredToken } from './stored.ts'
 import { getOrObtainToken, isRenewalDue, type TokenResult } from './token-source.ts'
 
-/** Options that every kind of authorizer has. */
+/** Options that every authorizer of this package has. */
 export interface AuthorizerOptions {
-  /** Binds tokens to a key: `dpop()` of `@x/auth/dpop`. By default tokens are bearer tokens. */
+  /** Binds tokens to a key, as `dpop()` of `@x/auth/dpop` does. By default tokens are bearer tokens. */
   readonly dpop?: DpopBinding | undefined
-  /**
-   * The store of logins and tokens of one client and one person. Default: {@link memoryStore}.
-   */
+  /** The store for the logins and tokens of one client and one person. Default: {@link memoryStore}. */
   readonly store?: AuthStore | undefined
-  /** Sends metadata and token requests. Default: the platform's. */
+  /** Sends requests for metadata and tokens. Default: the `fetch` of the platform. */
   readonly fetch?: FetchFunction | undefined
-  /** The clock. The platform's own by default. */
+  /** The clock. Default: the clock of the platform. */
   readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
 }
 
-/** Returns the dependencies of an authorizer from its options. */
+/** Creates the dependencies of an authorizer from its options. */
 export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
@@ -44,9 +42,9 @@ export function resolveAuthorizerDeps(
   }
 }
 
-/** Counts the recent authorizations by key. */
+/** Counts the attempts to authorize within the last five minutes, for each key. */
 interface AttemptLimiter {
-  /** Counts one more. Returns `false` when the key has reached its limit. */
+  /** Counts an attempt for the key. Returns `false`, and counts nothing, if the key has reached its limit. */
   tryAcquire(key: string): boolean
 }
 
@@ -55,7 +53,7 @@ const maxStepUpsPerOperation = 2
 const maxLoginsPerEndpoint = 8
 const maxAttemptKeys = 1000
 
-// basic/authorization, step-up flow: a server that always asks for more scopes must not cause endless logins.
+// basic/authorization, step-up flow: a server that requests more scopes after each login must not cause endless logins.
 function createAttemptLimiter(now: () => number, maxAttempts: number): AttemptLimiter {
   const attemptWindows = new Map<string, { readonly startedAt: number; readonly count: number }>()
   return {
@@ -71,21 +69,21 @@ function createAttemptLimiter(now: () => number, maxAttempts: number): AttemptLi
   }
 }
 
-/** An authorizer, and its functions for logins. */
+/** An authorizer with the functions that its logins need. */
 export interface Authorizer extends HttpAuthorizer {
   readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
-  /** Gets a token for an endpoint without a request to it. */
+  /** Obtains a token for an endpoint before any request to the endpoint. */
   login(endpoint: URL, signal: AbortSignal): Promise<void>
 }
 
-/** State of one call across its attempts. */
+/** State of one call, which is kept while the call is sent several times. */
 interface CallState {
-  /** The access token that it was sent with last. */
+  /** The access token of the last attempt. */
   lastSentToken?: string
   obtainedBy?: TokenResult['obtainedBy']
   authorizationCount: number
-  /** The access token for which a nonce was taken. */
+  /** The access token of the attempt that was repeated with a new nonce. */
   nonceRetryToken?: string
 }
 
@@ -94,14 +92,14 @@ interface AuthorizerState extends AuthorizerDeps {
   readonly resolveServerContext: AuthServerContextResolver
   readonly sharedRequests: SharedRequests<TokenResult | undefined>
   readonly stepUpLimiter: AttemptLimiter
-  /** Bounds the logins of a person at one endpoint. */
+  /** Limits the number of logins of a person at one endpoint. */
   readonly loginLimiter: AttemptLimiter
   readonly callStateOf: (target: HttpTarget) => CallState
 }
 
 const maxAuthorizations = 3
 
-/** Creates an authorizer from a function that obtains tokens. */
+/** Creates an authorizer. `deps.obtain` obtains new tokens. */
 export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const callStates = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
@@ -152,7 +150,10 @@ async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): P
   }
 }
 
-/** Renews a token that ends soon. While the authorization server is unreachable, a token is used until it expires. */
+/**
+ * Renews a token that expires soon. If the authorization server is unreachable, returns the old token as long as it is
+ * valid.
+ */
 async function renewToken(
   state: AuthorizerState,
   credential: StoredCredential,
@@ -173,7 +174,8 @@ async function renewToken(
   }
   try {
     const tokenResult = await state.sharedRequests.join(`renew ${url.href}`, { scopes: [], signal }, requestRenewal)
-    // Without a refresh token, the server's challenge names the scopes of a new login.
+    // If the refresh fails, the old token is sent. The server then refuses it with a challenge that names the scopes
+    // for a new login.
     return tokenResult?.token ?? token
   } catch (error) {
     const hasTokenExpired = token.expiresAt !== undefined && token.expiresAt <= state.now()
@@ -195,7 +197,7 @@ async function handleUnauthorized(
     const decision = handleProofError(state, head, target)
     if (decision !== undefined) return decision
   }
-  // Another call has obtained a newer token meanwhile.
+  // Another call has obtained a newer token since this call was sent.
   if (credential !== undefined && credential.token.access !== callState.lastSentToken) return 'retry'
   if (callState.obtainedBy === 'authorization') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
@@ -208,7 +210,8 @@ async function handleUnauthorized(
 }
 
 /**
- * Handles a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9).
+ * Handles a 401 that refuses the proof and not the token, so that a new token would not help (RFC 9449, sections 7.1
+ * and 9).
  */
 function handleProofError(
   { dpop, callStateOf }: AuthorizerState,
@@ -232,7 +235,7 @@ function handleProofError(
   throw new AuthError('token_refused', `${origin} ${problem}`, { error })
 }
 
-// basic/authorization, scope challenge handling: a refresh brings no scopes, so a person is asked again.
+// basic/authorization, scope challenge handling: a refresh adds no scopes, so a new authorization is needed.
 async function handleForbidden(
   state: AuthorizerState,
   head: HttpResponseHead,
@@ -248,7 +251,7 @@ async function handleForbidden(
     return undefined
   const credential = state.storedCredentials.peek(target.url)
   if (hasNewerToken(challenge.scopes, credential, callState.lastSentToken)) return 'retry'
-  // A person may grant more the second time. A machine gets the same again.
+  // A person who is asked again may grant more scopes. A machine would get a token with the same scopes again.
   if (!state.requiresUserInteraction && challenge.scopes.every((scope) => credential?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
@@ -271,11 +274,11 @@ function hasNewerToken(
   )
 }
 
-/** A challenge to a call, and the allowed ways to meet it. */
+/** A challenge that a call received, and the allowed ways to obtain a token for the call. */
 interface GetTokenOptions {
   readonly challenge: TokenChallenge
   readonly canRefresh: boolean
-  /** Called before a login of a person. */
+  /** Called before a new authorization. Returns false if no new authorization is allowed. */
   readonly isStepUpAllowed?: () => boolean
 }
 
@@ -306,7 +309,7 @@ async function getToken(
       if (tokenResult.obtainedBy === 'authorization') callState.authorizationCount += 1
       return 'retry'
     }
-    // The outcome of another call, or of an earlier attempt, does not apply to this call.
+    // The result of an authorization that another call began does not apply to this call, so this call begins its own.
     if (isOwnAttempt) return undefined
   }
 }

@@ -1,10 +1,10 @@
 import { isScope } from '../scopes.ts'
 
-/** One challenge of a `WWW-Authenticate` header. */
+/** One challenge in a `WWW-Authenticate` header. */
 export interface Challenge {
-  /** The scheme in lower case. */
+  /** The authentication scheme in lower case. */
   readonly scheme: string
-  /** The parameters by their lower-case names. A repeated one has its first value. */
+  /** The parameters by their names in lower case. A parameter that occurs twice has its first value. */
   readonly params: ReadonlyMap<string, string>
 }
 
@@ -17,8 +17,8 @@ const quotedString = /"((?:[^"\\]|\\[^])*)"/y
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
 
 /**
- * Parses the challenges of a `WWW-Authenticate` header (RFC 9110, section 11.6.1), several in one or more lines. Reads
- * as far as the text keeps to the grammar, and nothing of more than 8 KiB.
+ * Parses the challenges in one or more lines of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). Parses up to
+ * the first violation of the grammar. Returns no challenges for a header of more than 8 KiB.
  */
 export function parseChallenges(header: string | undefined): readonly Challenge[] {
   if (header === undefined || header.length > maxHeaderLength) return []
@@ -41,7 +41,7 @@ function readParams(reader: HeaderReader, params: Map<string, string>): void {
     reader.take(separators)
     const name = reader.take(tokenPattern)
     const value = name !== undefined && reader.take(equalsSignPattern) !== undefined ? readValue(reader) : undefined
-    // The name is the scheme of the next challenge, or the text breaks the grammar from here on.
+    // Here `name` is the scheme of the next challenge, or the rest of the header violates the grammar.
     if (name === undefined || value === undefined) return reader.moveTo(start)
     const key = name.toLowerCase()
     if (!params.has(key)) params.set(key, value)
@@ -60,7 +60,10 @@ function readValue(reader: HeaderReader): string | undefined {
 interface HeaderReader {
   position(): number
   moveTo(position: number): void
-  /** Consumes a match at the position. Returns `undefined`, without a move, when there is none. */
+  /**
+   * Returns the match of a pattern at the current position, and moves behind it. Returns `undefined`, without moving,
+   * if there is no match.
+   */
   take(pattern: RegExp): string | undefined
 }
 
@@ -81,14 +84,14 @@ function createHeaderReader(text: string): HeaderReader {
   }
 }
 
-/** The parts of a challenge that a login needs. */
+/** The members of a challenge that a login needs. */
 export interface TokenChallenge {
   readonly metadataUrl: string | undefined
   readonly scopes: readonly string[] | undefined
   readonly error: string | undefined
 }
 
-/** True unless a response asks for credentials of other kinds alone, such as a password. */
+/** Returns false if a response requests only credentials that are not tokens, such as a password. */
 export function mayAskForToken(header: string | undefined): boolean {
   const challenges = parseChallenges(header)
   return challenges.length === 0 || challenges.some(isTokenScheme)
@@ -98,7 +101,10 @@ function isTokenScheme({ scheme }: Challenge): boolean {
   return scheme === 'bearer' || scheme === 'dpop'
 }
 
-/** Reads what the first Bearer or DPoP challenge of a header asks for (RFC 6750, RFC 9728 section 5.1). */
+/**
+ * Returns the metadata URL, the scopes and the error in the Bearer and DPoP challenges of a header (RFC 6750, RFC 9728
+ * section 5.1).
+ */
 export function parseTokenChallenge(header: string | undefined): TokenChallenge {
   const challenges = parseChallenges(header).filter(isTokenScheme)
   const findParam = (name: string): string | undefined =>
@@ -107,16 +113,14 @@ export function parseTokenChallenge(header: string | undefined): TokenChallenge 
   return { metadataUrl: findParam('resource_metadata'), scopes: parseScopeList(scope), error: findParam('error') }
 }
 
-/** Reads the error of the DPoP challenge alone (RFC 9449, section 7.1). */
+/** Returns the error in the DPoP challenge of a header, and ignores other challenges (RFC 9449, section 7.1). */
 export function findDpopError(header: string | undefined): string | undefined {
   return parseChallenges(header)
     .find(({ scheme }) => scheme === 'dpop')
     ?.params.get('error')
 }
 
-/**
- * The scopes of a list that is separated by spaces. Entries that are no scopes are left out (RFC 6749, section 3.3).
- */
+/** Splits a list of scopes at its spaces. Entries that are not valid scopes are left out (RFC 6749, section 3.3). */
 function parseScopeList(scopeList: string | undefined): readonly string[] | undefined {
   const scopes = scopeList?.split(' ').filter(isScope) ?? []
   return scopes.length === 0 ? undefined : [...new Set(scopes)]

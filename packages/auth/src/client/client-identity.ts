@@ -4,34 +4,39 @@ import { isLoopbackHost } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 
-/** A client that an authorization server knows already, with the credentials that are for this server alone. */
+/**
+ * A client that an administrator has registered at an authorization server. The credentials are sent to this server
+ * only.
+ */
 export interface ClientRegistration {
-  /** The issuer of the authorization server, letter for letter. */
+  /** The issuer of the authorization server, in the exact spelling of its metadata. */
   readonly issuer: string
   readonly id: string
   readonly secret?: string | undefined
-  /** Default: what the server supports. */
+  /** The authentication method at the token endpoint. Default: a method that the server supports. */
   readonly method?: 'client_secret_basic' | 'client_secret_post' | 'none' | undefined
 }
 
-/** The program that logs in, as authorization servers identify it (basic/authorization/client-registration). */
+/**
+ * The program that logs in, as it identifies itself to authorization servers (basic/authorization/client-registration).
+ */
 export interface ClientIdentity {
-  /** The name that a person sees when asked to consent. */
+  /** The name that the authorization server shows to the person who is asked to consent. */
   readonly name: string
-  /** The address of a Client ID Metadata Document: an https URL with a path. */
+  /** The URL of a Client ID Metadata Document: an https URL with a path. */
   readonly metadataUrl?: string | undefined
-  /** Clients that were registered beforehand. */
+  /** Clients that were registered before the program started. */
   readonly registrations?: readonly ClientRegistration[] | undefined
 }
 
-/** The redirect URI of a login. */
+/** The redirect URI of a login, and the redirect URIs that a registration lists. */
 export interface RedirectTarget {
   readonly uri: string
   readonly registeredUris: readonly string[]
   readonly applicationType: 'native' | 'web'
 }
 
-/** Throws a `TypeError` for an identity with a metadata URL that no authorization server accepts. */
+/** Throws a `TypeError` if no authorization server would accept the metadata URL of an identity. */
 export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
   if (metadataUrl === undefined) return
   const url = URL.canParse(metadataUrl) ? new URL(metadataUrl) : undefined
@@ -40,8 +45,9 @@ export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
 }
 
 /**
- * Returns the client for a login at an authorization server: registered beforehand, by its metadata document, from a
- * registration that was kept, or registered now. Throws {@link AuthError} when there is no way.
+ * Returns the client for a login at an authorization server. Tries, in this order, a registration from the options, the
+ * metadata document, a stored registration, and a new registration. Throws {@link AuthError} if none of them is
+ * possible.
  */
 export async function findOrRegisterClient(
   serverContext: AuthServerContext,
@@ -77,7 +83,10 @@ export async function findOrRegisterClient(
   return client
 }
 
-/** Returns the client that a token was issued to, when it is still known here. */
+/**
+ * Returns the client with the id `query.id`, to which a token was issued. Returns undefined if the options and the
+ * store no longer contain this client.
+ */
 export async function findKnownClient(
   server: AuthorizationServer,
   identity: ClientIdentity,
@@ -97,7 +106,7 @@ function findConfiguredClient(server: AuthorizationServer, identity: ClientIdent
   return { id: metadataUrl, method: 'none', redirectUris: [] }
 }
 
-// basic/authorization/client-registration: credentials of one server are never tried at another.
+// basic/authorization/client-registration: credentials for one authorization server are never sent to another one.
 function rejectForeignIssuer(issuer: string, { registrations = [] }: ClientIdentity): void {
   if (registrations.length === 0) return
   const otherIssuers = registrations.map((registration) => quoteText(registration.issuer)).join(', ')
@@ -109,7 +118,10 @@ function hasSecretExpired({ secret, expiresAt }: StoredClient, now: number): boo
   return secret !== undefined && expiresAt !== undefined && expiresAt <= now
 }
 
-/** RFC 8252, section 7.3: a loopback address that is registered without a port is good for every port. */
+/**
+ * Returns true if a client may use a redirect URI. A loopback URI that is registered without a port allows every port
+ * (RFC 8252, section 7.3).
+ */
 function acceptsRedirectUri({ redirectUris }: StoredClient, uri: string): boolean {
   const url = new URL(uri)
   const portlessUri = new URL(uri)
@@ -125,7 +137,7 @@ function createRegistration(
   const preferredMethods = ['none', 'client_secret_basic', 'client_secret_post']
   const method =
     preferredMethods.find((candidate) => (methods ?? ['client_secret_basic']).includes(candidate)) ?? 'none'
-  // No scope: a server refuses a registration that names one it does not list.
+  // The registration names no scope, because a server refuses a registration with a scope that it does not list.
   return {
     client_name: identity.name,
     redirect_uris: [...target.registeredUris],

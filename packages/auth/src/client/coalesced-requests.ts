@@ -1,7 +1,7 @@
 import { captureAsyncContext } from '@x/core'
 import { AuthError } from './auth-error.ts'
 
-/** One request that several callers wait for. */
+/** One request whose outcome several callers wait for. */
 interface SharedRequest<T> {
   readonly scopes: readonly string[]
   readonly outcome: Promise<T>
@@ -9,26 +9,28 @@ interface SharedRequest<T> {
   readonly controller: AbortController
 }
 
-/** Parameters of a caller that joins a shared request. */
+/** The parameters with which a caller joins a shared request. */
 export interface JoinOptions {
-  /** The scopes that the result must have. */
+  /** The scopes that the requested token must have. */
   readonly scopes: readonly string[]
-  /** Aborts when this caller no longer waits. The request ends with the last of its callers. */
+  /** Aborts when this caller stops waiting. The request is aborted when its last caller stops waiting. */
   readonly signal: AbortSignal
 }
 
-/** Runs one request per key at a time. */
+/** Runs one request at a time for each key. */
 export interface SharedRequests<T> {
-  /** Joins the running request when it has the scopes. Otherwise calls `run` after its end. */
+  /**
+   * Waits for the running request if it requests all these scopes. Otherwise waits until it has ended, and calls `run`.
+   */
   join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-// Milliseconds of one login: enough for a person to read, to type a password and to confirm it on a phone.
+// The time limit of one login in milliseconds: enough for a person to read, type a password and confirm on a phone.
 const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {
   const requests = new Map<string, SharedRequest<T>>()
-  // A shared request serves several callers, and belongs to none of them.
+  // Several callers share one request, so the request must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
 
   const startRequest = (
@@ -75,7 +77,7 @@ export function createSharedRequests<T>(): SharedRequests<T> {
             signal,
           )
         if (scopes.every((scope) => sharedRequest.scopes.includes(scope))) return awaitOutcome(sharedRequest, signal)
-        // The outcome belongs to the other caller.
+        // The running request has other scopes, so its outcome is ignored.
         await awaitOutcome(sharedRequest, signal).catch(() => undefined)
       }
     },

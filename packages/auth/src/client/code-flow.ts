@@ -9,30 +9,35 @@ import type { TokenRequirements, ObtainToken } from './token-source.ts'
 
 /** Sends a person to the authorization server, and receives the response. */
 export interface Redirect {
-  /** `web` for pages of a host that is not this machine (basic/authorization/client-registration). */
+  /**
+   * `web` if the redirect URI is a page on another host than this machine, or else `native`
+   * (basic/authorization/client-registration).
+   */
   readonly applicationType: 'native' | 'web'
-  /** Opens a listener for the response. It closes with `close` at the latest. */
+  /** Starts to listen for the response. The caller closes the returned listener. */
   open(signal: AbortSignal, options?: RedirectOptions): Promise<RedirectListener>
 }
 
-/** Facts about the client of a login. */
+/** Information about the client that logs in. */
 export interface RedirectOptions {
-  /** The redirect URIs that the client is registered with. One of them works at every authorization server. */
+  /**
+   * The redirect URIs that the client has registered. Every authorization server accepts at least one of these URIs.
+   */
   readonly registeredUris: readonly string[]
 }
 
-/** A listener for the response of one login. */
+/** A listener that receives the response of one login. */
 export interface RedirectListener {
-  /** The redirect URI. */
+  /** The redirect URI of this login. */
   readonly uri: string
-  /** The URIs to register, where they differ from `uri`. */
+  /** The redirect URIs to register, if they differ from `uri`. */
   readonly registeredUris?: readonly string[] | undefined
-  /** Sends the person to `url`. Resolves with the redirect's address that has this `state`. */
+  /** Sends the person to `url`. Resolves with the address of the redirect whose parameter `state` has this value. */
   visit(url: URL, state: string): Promise<URL>
   close(): Promise<void>
 }
 
-/** Dependencies shared by the logins of a person. */
+/** Dependencies that all logins of a person share. */
 export interface CodeFlowOptions {
   readonly identity: ClientIdentity
   readonly redirect: Redirect
@@ -42,7 +47,9 @@ export interface CodeFlowOptions {
 
 const loginTimeoutMs = 600_000
 
-/** Obtains tokens by a login of a person: the code flow with PKCE (basic/authorization). */
+/**
+ * Creates a function that obtains tokens through a login of a person, by the code flow with PKCE (basic/authorization).
+ */
 export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
   return async (requirements) => {
     const { server, signal } = requirements.serverContext
@@ -60,7 +67,7 @@ export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
   }
 }
 
-// basic/authorization/security-considerations: a server that does not list S256 is not used.
+// basic/authorization/security-considerations: a login at a server that does not list S256 is refused.
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (methods?.includes('S256')) return
   const message = `The authorization server ${quoteText(issuer)} does not list S256 in code_challenge_methods_supported`
@@ -96,9 +103,9 @@ async function beginLogin(
   })
   if (serverContext.sendsResource) params.set('resource', resource)
   if (scopes.length > 0) params.set('scope', scopes.join(' '))
-  // RFC 9449, section 10: a code that is stolen is of no use without the key.
+  // RFC 9449, section 10: the code is bound to the key, so that a thief of the code cannot exchange it.
   if (serverContext.dpop !== undefined) params.set('dpop_jkt', await serverContext.dpop.getThumbprint())
-  // OpenID Connect Core, section 11: offline access needs the consent of the person.
+  // OpenID Connect Core, section 11: `offline_access` needs the consent of the person.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
   const loginFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
   const pendingLogin: PendingLogin = { ...loginFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
@@ -112,15 +119,15 @@ async function beginLogin(
   return { state, url }
 }
 
-/** A login with its response, of which the state alone has been checked. */
+/** A login and its response. Only the state of the response has been checked. */
 export interface AnsweredLogin extends PendingLogin {
   readonly state: string
   readonly responseUrl: URL
 }
 
 /**
- * Takes the record of the login that a response belongs to, which can be taken once. Throws {@link AuthError}
- * `response_invalid` for a response without a login.
+ * Removes and returns the record of the login to which a response belongs, so that each login accepts one response.
+ * Throws {@link AuthError} `response_invalid` if there is no such record.
  */
 export async function takePendingLogin(
   { records, now }: Pick<CodeFlowOptions, 'records' | 'now'>,
@@ -143,7 +150,7 @@ export async function takePendingLogin(
   throw new AuthError('response_invalid', 'The response belongs to no pending login: begin the login anew')
 }
 
-/** Checks a response against its login and exchanges the code. */
+/** Checks the response to a login, and exchanges its code for a token. */
 export async function finishLogin(
   { now }: Pick<CodeFlowOptions, 'now'>,
   serverContext: TokenRequirements['serverContext'],
@@ -165,7 +172,7 @@ function validateAuthResponse(
 ): URLSearchParams {
   const { issuer } = server
   try {
-    // The library treats an empty `iss` as none.
+    // The library treats an empty `iss` as an absent one, so `iss` is compared here.
     if (responseUrl.searchParams.has('iss') && responseUrl.searchParams.get('iss') !== issuer)
       throw new Error('another issuer')
     return oauth.validateAuthResponse(server, client, responseUrl, state)
@@ -176,7 +183,7 @@ function validateAuthResponse(
       const message = `The authorization server ${quoteText(issuer)} answered ${quoteText(code)}${details}`
       throw new AuthError('authorization_denied', message, { issuer, error: code })
     }
-    // RFC 9207, section 2.4: no part of a response that may be another server's is shown.
+    // RFC 9207, section 2.4: the response may come from another server, so the message contains no part of it.
     const message = `The response of the login is not one of ${quoteText(issuer)}: it was not used`
     throw new AuthError('response_invalid', message, { issuer })
   }

@@ -6,40 +6,39 @@ import type { Dpop, DpopBinding, DpopContext, NonceSource } from './dpop-binding
 import { withLock } from './store.ts'
 import { openRecords, type StoredKey } from './stored.ts'
 
-/** Options that bind tokens to a key (RFC 9449). */
+/** Options of {@link dpop}. */
 export interface DpopOptions {
-  /**
-   * True when bearer tokens are rejected. Default false: the tokens of an authorization server without DPoP are bearer
-   * tokens.
-   */
+  /** True rejects bearer tokens. Default false: an authorization server without DPoP may issue bearer tokens. */
   readonly required?: boolean | undefined
   /**
-   * An ES256 key pair that the program keeps itself, such as one of IndexedDB that no script can read. Its public key
-   * has to be extractable. Default: a pair that is kept in the store, or in memory where no store is given.
+   * An ES256 key pair that the program stores itself. For example, IndexedDB can store a private key that no script can
+   * read. The public key must be extractable. By default a new pair is created and kept in the store, or in memory if
+   * there is no store.
    */
   readonly keyPair?: { readonly privateKey: CryptoKey; readonly publicKey: CryptoKey } | undefined
 }
 
 interface ProofKey {
   readonly privateKey: CryptoKey
-  /** The public key alone. */
+  /** The public key, without private members. */
   readonly jwk: JWK
   readonly thumbprint: string
 }
 
 const algorithm = 'ES256'
 const maxNonces = 100
-// RFC 9449, section 8.1: 1*NQCHAR.
+// RFC 9449, section 8.1: a nonce has the form `1*NQCHAR`.
 const noncePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
 /**
- * Binds tokens to a key (RFC 9449), where the authorization server issues bound tokens: the option `dpop` of every
- * authorizer. A copy of a bound token cannot be used, because each request carries a fresh proof of the key.
+ * Creates the value of the option `dpop`, which every authorizer has. It binds tokens to a key if the authorization
+ * server issues bound tokens (RFC 9449). Each request contains a new proof of the key, so that a copy of the token is
+ * useless without the key.
  *
  * @example
  * const auth = oauth({ client, redirect, dpop: dpop({ required: true }) })
  *
- * @throws TypeError for a key pair that makes no ES256 proofs.
+ * @throws TypeError for a key pair that cannot create ES256 proofs.
  */
 export function dpop(options: DpopOptions = {}): DpopBinding {
   checkOptions(options, dpopOptionNames, 'dpop')
@@ -49,14 +48,14 @@ export function dpop(options: DpopOptions = {}): DpopBinding {
 
 const dpopOptionNames = { required: true, keyPair: true } as const satisfies Record<keyof DpopOptions, true>
 
-/** Creates the proofs of a client. */
+/** Creates the object that makes the proofs of one authorizer. */
 function createDpop({ required = false, keyPair }: DpopOptions, context: DpopContext): Dpop {
   const nonces = new Map<string, string>()
   const toNonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
   let pendingKey: Promise<ProofKey> | undefined
   const getKey = (): Promise<ProofKey> => {
     pendingKey ??= keyPair === undefined ? loadOrCreateKey(context) : toProofKey(keyPair)
-    // A store that is unreachable now may be reachable for the next request.
+    // After a failure the promise is discarded, so that the next request tries the store again.
     pendingKey.catch(() => (pendingKey = undefined))
     return pendingKey
   }
@@ -103,7 +102,9 @@ async function toProofKey({ privateKey, publicKey }: NonNullable<DpopOptions['ke
   return { privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
 }
 
-/** Returns the key of the store. Creates it once, over all processes that share the store with a lock. */
+/**
+ * Returns the key in the store, or creates it. If the store has a lock, all processes that share the store use one key.
+ */
 async function loadOrCreateKey({ store, isStored }: DpopContext): Promise<ProofKey> {
   if (!isStored) return toProofKey(await generateKeyPair(algorithm))
   const { keys } = openRecords(store)
@@ -119,7 +120,10 @@ async function loadOrCreateKey({ store, isStored }: DpopContext): Promise<ProofK
   })
 }
 
-/** Returns undefined for a record that is no key. The user then has to log in again. */
+/**
+ * Imports a stored key. Returns undefined for a record that is not a key. A new key then replaces it, and the user has
+ * to log in again.
+ */
 async function importStoredKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
   const jwk = { kty: 'EC', crv: 'P-256', x, y }
   try {

@@ -15,36 +15,39 @@ import { discoverServerMetadata } from './server-metadata.ts'
 import { exchangeToken } from './token-requests.ts'
 import type { TokenRequirements } from './token-source.ts'
 
-/** The identity provider of an enterprise, and the program as a client of it. */
+/** The identity provider of an enterprise, and the client as which the program is registered there. */
 export interface IdentityProvider {
-  /** The issuer of the identity provider, letter for letter. */
+  /** The issuer of the identity provider, in the exact spelling of its metadata. */
   readonly issuer: string
-  /** The endpoint where tokens are exchanged. Default: as the metadata of the issuer says. */
+  /** The endpoint that exchanges tokens. Default: the token endpoint in the metadata of the issuer. */
   readonly tokenEndpoint?: string | undefined
-  /** With a key or a secret, unless it is a public client there. */
+  /** The client of the program at the identity provider. It has a key or a secret unless it is a public client. */
   readonly client: MachineClient
 }
 
-/** The assertion that the identity provider issued for a person at their login. */
+/** The assertion that the identity provider issued when a person logged in. */
 export interface IdentityAssertion {
   readonly token: string
   readonly type: 'id_token' | 'saml2'
 }
 
-/** Context of a request for an identity. */
+/** The context in which the identity of a person is requested. */
 export interface IdentityRequest {
-  /** The identity token that the identity provider refused: it has ended, and a new one is needed. */
+  /**
+   * The identity token that the identity provider refused because it has expired. A new token is needed. Undefined in
+   * the first request.
+   */
   readonly rejectedToken: string | undefined
-  /** Aborts when no call waits for the identity any more. */
+  /** Aborts when no call waits for the identity any longer. */
   readonly signal: AbortSignal
 }
 
-/** A person whom the identity provider of an enterprise knows. */
+/** Options of {@link enterprise}. */
 export interface EnterpriseOptions extends MachineOptions {
-  /** The program at the authorization server of the MCP server, with a key or a secret. */
+  /** The client of the program at the authorization server of the MCP server. It must have a key or a secret. */
   readonly client: MachineClient
   readonly idp: IdentityProvider
-  /** Returns the identity of the person: an ID token, or what {@link IdentityAssertion} says. */
+  /** Returns the identity of the person: an ID token as a string, or an {@link IdentityAssertion}. */
   identity(request: IdentityRequest): string | IdentityAssertion | Promise<string | IdentityAssertion>
 }
 
@@ -55,13 +58,14 @@ const enterpriseOptionNames = {
   identity: true,
 } as const satisfies Record<keyof EnterpriseOptions, true>
 
-/** The types of tokens (RFC 8693, section 3, and the draft of the identity assertion grant). */
+/** Returns the URN of a token type (RFC 8693, section 3, and the draft of the identity assertion grant). */
 const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
 
 /**
- * Authorizes requests with the login of a person at the identity provider of their enterprise, which decides on the MCP
- * servers that they may use (extensions/auth/enterprise-managed-authorization). The identity is exchanged there for a
- * grant (ID-JAG) to the authorization server of the MCP server. No person is asked to consent.
+ * Creates an authorizer that uses the login of a person at the identity provider of their enterprise. The identity
+ * provider decides which MCP servers the person may use (extensions/auth/enterprise-managed-authorization). It
+ * exchanges the identity for a grant (ID-JAG), which the authorization server of the MCP server accepts. No person is
+ * asked to consent.
  *
  * Throws a `TypeError` for a client without a key or a secret, and for a token endpoint that is not https. Calls reject
  * with {@link AuthError}.
@@ -86,7 +90,10 @@ export function enterprise(options: EnterpriseOptions): MachineAuth {
   })
 }
 
-/** Exchanges identities for grants. An identity that has ended is asked for once more. */
+/**
+ * Creates a function that exchanges the identity of a person for a grant. If the identity has expired, it requests a
+ * new identity once.
+ */
 function createIdentityExchange({
   idp,
   identity,
@@ -105,7 +112,7 @@ function createIdentityExchange({
     } catch (error) {
       if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
       const nextAssertion = toIdentityAssertion(await identity({ rejectedToken: assertion.token, signal }))
-      // The same one would be refused again.
+      // The provider would refuse the same identity again.
       if (nextAssertion.token === assertion.token) throw error
       return exchangeToken(serverContext, client, createExchangeFields(requirements, nextAssertion))
     }
@@ -132,7 +139,10 @@ function createExchangeFields(
   }
 }
 
-/** The identity provider is chosen by the user and not by a server, so its own address vouches for it. */
+/**
+ * Creates a function that returns the metadata of the identity provider. The user configured the provider and no server
+ * named it, so its own address counts as the source.
+ */
 function createIdentityServerFinder({
   issuer,
   tokenEndpoint,

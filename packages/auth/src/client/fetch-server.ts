@@ -4,14 +4,14 @@ import { boundedFetch, type FetchFunction, isRedirectResponse } from '../bounded
 import { AuthError } from './auth-error.ts'
 
 const maxBytes = 65_536
-/** The longest time in milliseconds for a metadata document. */
+/** The time limit in milliseconds for fetching one metadata document. */
 export const metadataTimeoutMs = 5000
-/** The longest time in milliseconds for a response of an authorization server's endpoint. */
+/** The time limit in milliseconds for one response of an authorization server's endpoint. */
 export const endpointTimeoutMs = 30_000
 
 /**
- * Fetches from a server of a login, bounded in bytes and time, and returns the response with its body in memory. Throws
- * {@link AuthError} `server_unavailable` when no usable response came, or a redirect.
+ * Sends a request of a login, with limits for time and bytes. Returns the response with its body in memory. Throws
+ * {@link AuthError} `server_unavailable` for a redirect, and if no usable response arrives.
  */
 export async function fetchFromServer(
   fetch: FetchFunction,
@@ -26,12 +26,12 @@ export async function fetchFromServer(
   throw new AuthError('server_unavailable', `${new URL(url).origin} redirects, which is not followed here`)
 }
 
-/** Reads a body that should be a JSON object. Returns `undefined` for anything else, such as a page. */
+/** Reads a body as a JSON object. Returns `undefined` if the body has another format, such as an HTML page. */
 export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
   return parseJsonObject(await response.text())
 }
 
-/** Returns the strings of an array; undefined for a value that is not an array. */
+/** Returns the strings in an array. Returns undefined for a value that is not an array. */
 export function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined
 }

@@ -3,36 +3,36 @@ import { type AuthorizationServer, PrivateKeyJwt } from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import { toAuthenticatedClient, type AuthenticatedClient } from './server-requests.ts'
 
-/** A private key that a client authenticates with (`private_key_jwt`, RFC 7523). */
+/** A private key with which a client authenticates (`private_key_jwt`, RFC 7523). */
 export interface ClientKey {
-  /** PEM text in PKCS #8, a JWK, or a key that was imported already. */
+  /** The key as PEM text in PKCS #8, as a JWK, or as an imported `CryptoKey`. */
   readonly privateKey: string | JWK | CryptoKey
-  /** The signature algorithm. Default: that of the JWK or of the imported key, else `ES256`. */
+  /** The signature algorithm. Default: the algorithm of the JWK or of the imported key, or else `ES256`. */
   readonly algorithm?: string | undefined
-  /** The id under which the authorization server knows the key. */
+  /** The id of the key at the authorization server. */
   readonly keyId?: string | undefined
 }
 
-/** A client that one authorization server knows, with its credentials. */
+/** A client that is registered at one authorization server, with its credentials. */
 export interface MachineClient {
   readonly id: string
   readonly key?: ClientKey | undefined
-  /** A secret, for servers that take no signatures. */
+  /** A secret, for servers that do not accept a signature with a key. */
   readonly secret?: string | undefined
-  /** The way in which a secret is sent. Default: one that the server supports. */
+  /** The method by which the secret is sent. Default: a method that the server supports. */
   readonly method?: 'client_secret_basic' | 'client_secret_post' | undefined
 }
 
-/** Returns a client with its authentication at one server. */
+/** Returns the client for requests to a server, with the way in which it authenticates there. */
 export type ClientAuthenticator = (server: AuthorizationServer) => Promise<AuthenticatedClient>
 
-/** Creates the authentication of a client. Throws a `TypeError` for a client without a key or a secret. */
+/** Creates the authenticator of a client. Throws a `TypeError` for a client without a key or a secret. */
 export function requireClientAuthenticator(client: MachineClient): ClientAuthenticator {
   if (client.key !== undefined || client.secret) return createClientAuthenticator(client)
   throw new TypeError('`client` must have a `key` or a `secret`')
 }
 
-/** Creates the authentication of a client. A client without credentials is a public one. */
+/** Creates the authenticator of a client. A client without a key and a secret is a public client. */
 export function createClientAuthenticator({ id, key, secret, method }: MachineClient): ClientAuthenticator {
   if (key === undefined)
     return async (server) => toAuthenticatedClient({ id, secret, method, redirectUris: [] }, server)
@@ -41,7 +41,8 @@ export function createClientAuthenticator({ id, key, secret, method }: MachineCl
     importedKeyPromise ??= importKey(key)
     const { keyId: kid } = key
     const signingKey = { key: await importedKeyPromise, ...(kid !== undefined && { kid }) }
-    // RFC 7523, section 3: one minute, a `jti` of its own, and the issuer as the audience.
+    // RFC 7523, section 3: the library signs an assertion that is valid for one minute, has its own `jti`, and names
+    // the issuer as its audience.
     return { client: { client_id: id }, auth: PrivateKeyJwt(signingKey) }
   }
 }
@@ -51,7 +52,7 @@ async function importKey({ privateKey, algorithm }: ClientKey): Promise<CryptoKe
     const key = await readPrivateKey(privateKey, algorithm)
     if (!(key instanceof Uint8Array) && key.type === 'private' && key.usages.includes('sign')) return key
   } catch {
-    // The cause may show the key.
+    // The cause is dropped, because it may contain the key.
   }
   const expectedForm =
     typeof privateKey === 'string' ? 'PEM text that begins with "BEGIN PRIVATE KEY" (PKCS #8)' : 'that signs'

@@ -14,10 +14,11 @@ import {
 import { type TokenGrant, requestGrant, toStoredToken } from './token-requests.ts'
 import type { TokenRequirements } from './token-source.ts'
 
-/** Options shared by the authorizers that need no person. */
+/** Options of the authorizers that need no person. */
 export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
   /**
-   * The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it.
+   * The issuer of the authorization server, in its exact spelling. If the MCP server names another issuer, nothing is
+   * sent to that issuer.
    */
   readonly issuer: string
 }
@@ -43,11 +44,11 @@ const workloadOptionNames = {
   assertion: true,
 } as const satisfies Record<keyof WorkloadOptions, true>
 
-/** Authorizes requests without a person. */
+/** An authorizer that needs no person. */
 export interface MachineAuth extends HttpAuthorizer {
-  /** Declares the extension in use: give it to `createClient` in `capabilities`. */
+  /** The capabilities that declare the extension in use. Pass them to `createClient` as `capabilities`. */
   readonly capabilities: AuthCapabilities
-  /** Gets a token for a server before the first request to it. */
+  /** Obtains a token for a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
 }
 
@@ -56,22 +57,22 @@ export interface AuthCapabilities {
   readonly extensions: Readonly<Record<string, Readonly<Record<string, never>>>>
 }
 
-/** A grant with which a machine requests tokens. */
+/** The grant with which a machine requests tokens. */
 export interface MachineGrant {
-  /** The identifier of the extension, where the protocol has clients declare it. */
+  /** The identifier of the extension that defines this grant. Undefined if clients do not declare it. */
   readonly extension?: string | undefined
   readonly clientId: string
   request(requirements: TokenRequirements): Promise<TokenGrant>
 }
 
-/** A client that authenticates with a key or a secret of its own. */
+/** Options of {@link clientCredentials}. */
 export interface ClientCredentialsOptions extends MachineOptions {
   readonly client: MachineClient
 }
 
 /**
- * Authorizes requests as a program of its own, without a person: with the client credentials grant
- * (extensions/auth/oauth-client-credentials). A new token is obtained before the last one ends.
+ * Creates an authorizer for a program that acts for itself and not for a person. It uses the client credentials grant
+ * (extensions/auth/oauth-client-credentials). It obtains a new token before the current one expires.
  *
  * Throws a `TypeError` for a client without a key or a secret. Calls reject with {@link AuthError}.
  *
@@ -94,19 +95,22 @@ export function clientCredentials(options: ClientCredentialsOptions): MachineAut
   })
 }
 
-/** A workload that its platform vouches for. */
+/** Options of {@link workload}. */
 export interface WorkloadOptions extends MachineOptions {
-  /** The client, with a key or a secret where the authorization server wants one besides. */
+  /**
+   * The client. It has a key or a secret if the authorization server requires client authentication in addition to the
+   * JWT.
+   */
   readonly client: MachineClient
-  /** Returns the JWT of the workload, such as a projected service account token. Asked for each token anew. */
+  /** Returns the JWT of the workload, such as a projected service account token. Called for each new token. */
   assertion(): string | Promise<string>
 }
 
 const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /**
- * Authorizes requests with the identity that a platform gives a workload: its JWT is the grant (RFC 7523). A
- * request that the authorization server refuses is not sent again, nor with another grant.
+ * Creates an authorizer for a workload. It presents the JWT that the platform issues to the workload as a grant (RFC
+ * 7523). If the authorization server refuses a request, no second request is sent.
  *
  * Calls reject with {@link AuthError}.
  *
@@ -123,13 +127,13 @@ export function workload(options: WorkloadOptions): MachineAuth {
   })
 }
 
-/** Presents a JWT as a grant (RFC 7523, section 2.1). */
+/** Requests a token with a JWT as the grant (RFC 7523, section 2.1). */
 export async function requestWithAssertion(
   requirements: TokenRequirements,
   authenticate: ClientAuthenticator,
   assertionText: string,
 ): Promise<TokenGrant> {
-  // Files end with a line break.
+  // The text of a file usually ends with a line break.
   const assertion = assertionText.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
   const client = await authenticate(requirements.serverContext.server)
@@ -146,7 +150,7 @@ function createGrantFields({ serverContext, resource, scopes }: TokenRequirement
   }
 }
 
-/** Creates an authorizer from a grant that needs no person. */
+/** Creates an authorizer that uses a grant for machines. */
 export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
   const { issuer, alias, resource } = options
   const deps = resolveAuthorizerDeps(options)
@@ -158,7 +162,8 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
     configuredIssuer: issuer,
     requiresUserInteraction: false,
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
-    // RFC 6749, section 4.4.3: there should be no refresh tokens. The grant itself is repeated.
+    // RFC 6749, section 4.4.3: such a grant should return no refresh token. The grant is requested again instead of a
+    // refresh.
     findClient: async () => undefined,
     obtain: async (requirements) => {
       const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')

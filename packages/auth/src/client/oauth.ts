@@ -9,11 +9,11 @@ import { createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './
 import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
 
-/** Options of a login by a person. */
+/** Options of {@link oauth}. */
 export interface OAuthOptions extends AuthorizerOptions {
   readonly client: ClientIdentity
   readonly redirect: Redirect
-  /** Settings of the user for authorization servers, by issuer. */
+  /** Settings for authorization servers, by issuer. */
   readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
 }
 
@@ -27,24 +27,28 @@ const oauthOptionNames: Readonly<Record<keyof OAuthOptions, true>> = {
   runtime: true,
 }
 
-/** The logins of one person, for any number of servers. */
+/** An authorizer with the logins of one person, for any number of servers. */
 export interface OAuth extends HttpAuthorizer {
   /** Logs in at a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
-   * Ends the login at a server: deletes its tokens, then revokes them where the authorization server can. Rejects with
-   * {@link AuthError} when they were deleted here and could not be revoked.
+   * Ends the login at a server. Deletes its tokens here, and then revokes them if the authorization server supports
+   * revocation. Rejects with {@link AuthError} if the revocation fails.
    */
   logout(url: string | URL): Promise<void>
-  /** Finishes a login with the address of its redirect. Resolves with the server of the login. */
+  /**
+   * Finishes a login. `answerUrl` is the address to which the person was redirected. Resolves with the address of the
+   * MCP server.
+   */
   finishLogin(answerUrl: string | URL): Promise<{ readonly url: string }>
 }
 
 /**
- * Authorizes requests with the code flow of OAuth 2.1: a person logs in when a server asks for a token
- * (basic/authorization). Nothing is sent before a server has answered 401.
+ * Creates an authorizer that uses the code flow of OAuth 2.1: a person logs in when a server requires a token
+ * (basic/authorization). Nothing is sent to an authorization server before the MCP server has answered 401 or `login`
+ * was called.
  *
- * Calls reject with {@link AuthError} when there is no login. Throws a `TypeError` for an invalid client.
+ * Calls reject with {@link AuthError} if the login fails. Throws a `TypeError` for an invalid client.
  *
  * @example
  * const auth = oauth({ client: { name: 'items-cli', metadataUrl }, redirect: loopbackRedirect() })
@@ -110,7 +114,8 @@ async function logout(
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {
-    // RFC 7009, section 2.2.1: servers may not revoke access tokens that are JWTs. Those expire.
+    // RFC 7009, section 2.2.1: a server may be unable to revoke an access token that is a JWT. Such a token remains
+    // valid until it expires.
     if (isAuthError(cause) && cause.error === 'unsupported_token_type') return
     const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
     throw new AuthError('server_unavailable', message, { issuer, cause })

@@ -2,18 +2,21 @@ import { isLoopbackHost, isSecureUrl } from '../oauth-urls.ts'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
 
-/** A page that receives the redirect of a login. */
+/** Options of {@link pageRedirect}. */
 export interface PageRedirectOptions {
-  /** The address of the page, as it is registered. */
+  /** The address of the page that receives the redirect. It must be registered as a redirect URI. */
   readonly uri: string | URL
-  /** Leaves for the authorization server, such as `(url) => location.assign(url)`. A web server redirects by itself. */
+  /**
+   * Navigates the browser to the authorization server, such as `(url) => location.assign(url)`. Leave it out in a web
+   * server, which redirects with its own response.
+   */
   readonly assign?: ((url: URL) => void) | undefined
 }
 
 /**
- * Sends people to the authorization server from a page, and receives the redirect in a page. A call that needs a login
- * rejects with `AuthError` `authorization_needed` and its `url`. After the redirect, `auth.finishLogin(address)`
- * continues.
+ * Creates the redirect of a login that happens in web pages. A call that needs a login rejects with `AuthError`
+ * `authorization_needed`, whose `url` the person has to visit. The page that receives the redirect calls
+ * `auth.finishLogin(address)`.
  */
 export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
   const redirectUrl = new URL(uri)

@@ -5,18 +5,18 @@ import { fetchFromServer, metadataTimeoutMs, readJsonObject, stringsOf } from '.
 import { isScope } from '../scopes.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
-/** The metadata of a protected resource, as far as it is used (RFC 9728, section 2). */
+/** The members of the metadata of a protected resource that a login uses (RFC 9728, section 2). */
 export interface ResourceMetadata {
-  /** As the metadata has it, byte for byte. */
+  /** The identifier of the resource, exactly as the metadata spells it. */
   readonly resource: string
   readonly issuers: readonly string[]
   readonly scopes: readonly string[] | undefined
 }
 
-/** Parameters of the search for metadata. */
+/** The parameters of the search for the metadata of a resource. */
 export interface ResourceQuery {
   readonly endpoint: URL
-  /** The address of the challenge. Where it is given, no other is used. */
+  /** The metadata URL in the challenge. If it is set, no other URL is tried. */
   readonly metadataUrl?: string | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
@@ -26,8 +26,9 @@ const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
  * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). A server of
- * revision 2025-03-26 has none: its origin is then the authorization server. Throws {@link AuthError} for metadata that
- * cannot be used, that the challenge names and that does not exist, or that is another resource's.
+ * revision 2025-03-26 has no metadata, so the origin of the endpoint is taken as the authorization server. Throws
+ * {@link AuthError} if the metadata is invalid, describes another resource, or is missing at the URL that the challenge
+ * names.
  */
 export async function discoverResourceMetadata(query: ResourceQuery): Promise<ResourceMetadata> {
   const { endpoint, metadataUrl } = query
@@ -81,7 +82,10 @@ function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): 
   return { resource, issuers, scopes: scopes?.length ? scopes : undefined }
 }
 
-/** True for the endpoint itself, and for its origin with a path that the endpoint's begins with, segment by segment. */
+/**
+ * Returns true if a resource identifier covers the endpoint. Both must have the same origin, and the path segments of
+ * the endpoint must begin with those of the resource.
+ */
 function coversEndpoint(resource: string, endpoint: URL): boolean {
   if (!URL.canParse(resource) || /[\s#]/.test(resource)) return false
   const url = new URL(resource)

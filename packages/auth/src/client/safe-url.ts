@@ -2,8 +2,8 @@ import { isLoopbackHost } from '../oauth-urls.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 
 /**
- * Parses an address that a document or a challenge of `sourceUrl` names. Only https is allowed, or http between
- * loopback addresses. A source that is not on this machine may name no loopback address. Throws {@link AuthError}
+ * Parses a URL that a document or a challenge from `sourceUrl` names. The URL must be https, or http if both URLs are
+ * loopback addresses. A source on another machine may not name a loopback address. Throws {@link AuthError}
  * `unsafe_url`.
  */
 export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
@@ -25,7 +25,7 @@ function findUrlProblem(url: URL, sourceUrl: URL): string | undefined {
 
 const maxUrlLength = 2048
 
-/** Returns the endpoint without its fragment, as a connection has it. */
+/** Returns the endpoint without its fragment, because the endpoint of a connection has none. */
 export function withoutFragment(url: string | URL): URL {
   const endpoint = new URL(url)
   endpoint.hash = ''

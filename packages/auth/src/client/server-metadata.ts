@@ -6,14 +6,20 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchFromServer, metadataTimeoutMs, readJsonObject, stringsOf } from './fetch-server.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
-/** A request for the metadata of an authorization server. */
+/** The parameters of the search for the metadata of an authorization server. */
 export interface ServerQuery {
   readonly issuer: string
-  /** The address of the document that names the issuer. A loopback issuer is only accepted from a loopback address. */
+  /**
+   * The address of the document that names the issuer. An issuer on a loopback address is accepted only if this address
+   * is one too.
+   */
   readonly sourceUrl: URL
-  /** Another spelling of the issuer in its own metadata, which the user vouches for. */
+  /** The spelling of the issuer in the server's own metadata, if the user has confirmed another spelling. */
   readonly alias?: string | undefined
-  /** True where a server without metadata has the endpoints of revision 2025-03-26, relative to its origin. */
+  /**
+   * True if a server without metadata is used with the default endpoints of revision 2025-03-26, relative to its
+   * origin.
+   */
   readonly hasDefaultEndpoints?: boolean | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
@@ -28,8 +34,9 @@ const endpointNames = [
 ] as const
 
 /**
- * Finds the metadata of an authorization server by its issuer, in the forms of RFC 8414 and OpenID Connect Discovery
- * (basic/authorization/authorization-server-discovery). Throws {@link AuthError} when there is none that is its own.
+ * Finds the metadata of an authorization server by its issuer, at the URLs of RFC 8414 and OpenID Connect Discovery
+ * (basic/authorization/authorization-server-discovery). Throws {@link AuthError} if there is none, or if it names
+ * another issuer.
  */
 export async function discoverServerMetadata(query: ServerQuery): Promise<AuthorizationServer> {
   const { issuer, fetch, signal } = query
@@ -56,7 +63,10 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
-/** Returns the endpoints of a server without metadata (2025-03-26, basic/authorization, 2.3.3, with PKCE as in 2.1). */
+/**
+ * Returns the default endpoints of a server without metadata (2025-03-26, basic/authorization, sections 2.3.3 and 2.1
+ * for PKCE).
+ */
 function createDefaultMetadata(issuer: string): AuthorizationServer {
   const { origin } = new URL(issuer)
   return {
@@ -71,7 +81,8 @@ function createDefaultMetadata(issuer: string): AuthorizationServer {
 function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl: string): AuthorizationServer {
   const { issuer, alias } = query
   const namedIssuer = fields['issuer']
-  // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
+  // RFC 8414, section 3.3: the issuers must be identical strings. Otherwise one server could publish the metadata of
+  // another.
   if (typeof namedIssuer !== 'string' || (namedIssuer !== issuer && namedIssuer !== alias)) {
     const issuerText = typeof namedIssuer === 'string' ? quoteText(namedIssuer) : 'no issuer'
     const advice = isSameUrl(namedIssuer, issuer)
@@ -88,7 +99,9 @@ function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl
   return { ...pickStringLists(fields), ...pickFlags(fields), ...endpointUrls, issuer: namedIssuer }
 }
 
-/** Returns true for two spellings of one URL. The metadata of another server is never worth an option. */
+/**
+ * Returns true if two issuers are spellings of one URL. Only then does the error message suggest the option `alias`.
+ */
 function isSameUrl(namedIssuer: unknown, issuer: string): boolean {
   return (
     typeof namedIssuer === 'string' && URL.canParse(namedIssuer) && new URL(namedIssuer).href === new URL(issuer).href

@@ -6,16 +6,16 @@ import { endpointTimeoutMs, fetchFromServer, readJsonObject, stringsOf } from '.
 import type { Dpop } from './dpop-binding.ts'
 import type { StoredClient } from './stored.ts'
 
-/** An authorization server, and the settings of requests to it. */
+/** An authorization server, and the settings for requests to it. */
 export interface AuthServerContext {
   readonly server: oauth.AuthorizationServer
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
-  /** Binds the tokens of this server to a key. */
+  /** Binds the tokens that this server issues to a key. */
   readonly dpop?: Dpop | undefined
 }
 
-/** A client with the way in which it authenticates at one server. */
+/** A client, and the way in which it authenticates at one server. */
 export interface AuthenticatedClient {
   readonly client: oauth.Client
   readonly auth: oauth.ClientAuth
@@ -24,8 +24,8 @@ export interface AuthenticatedClient {
 const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
 
 /**
- * Chooses how a client authenticates: as it is registered, else the first way that both sides have (RFC 8414, section
- * 2).
+ * Chooses the authentication method of a client: its registered method, or else the first method that both sides
+ * support (RFC 8414, section 2).
  */
 export function toAuthenticatedClient(
   storedClient: StoredClient,
@@ -41,8 +41,8 @@ export function toAuthenticatedClient(
 }
 
 /**
- * Authenticates with a secret in the header (RFC 6749, section 2.3.1). The library encodes hyphens and dots as well,
- * which servers that decode nothing refuse.
+ * Authenticates with a secret in the `Authorization` header (RFC 6749, section 2.3.1). The function of the library also
+ * encodes hyphens and dots, and servers that do not decode them refuse the secret.
  */
 function createBasicAuth(secret: string): oauth.ClientAuth {
   const encodeFormText = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
@@ -51,7 +51,10 @@ function createBasicAuth(secret: string): oauth.ClientAuth {
   }
 }
 
-/** Options of every request of the library. Addresses were checked when the metadata was read, loopbacks among them. */
+/**
+ * Creates the options for a request of the library. http is allowed here, because the URLs were checked when the
+ * metadata was read.
+ */
 export function createRequestOptions(serverContext: AuthServerContext, send: SendForm = sendForm): RequestOptions {
   return {
     [oauth.allowInsecureRequests]: true,
@@ -61,7 +64,7 @@ export function createRequestOptions(serverContext: AuthServerContext, send: Sen
 
 type RequestOptions = oauth.HttpRequestOptions<'POST', URLSearchParams>
 
-/** Sends one form of the library. */
+/** Sends the form that the library has created. */
 export type SendForm = (
   serverContext: AuthServerContext,
   url: string,
@@ -80,7 +83,7 @@ function rejectUnavailableServer({ status }: Response, issuer: string): void {
   throw new AuthError('server_unavailable', message, { issuer })
 }
 
-/** Returns the {@link AuthError} for an error of a request of the library. */
+/** Converts an error of the library into an {@link AuthError}. */
 export async function toRejectionError(error: unknown, issuer: string): Promise<unknown> {
   if (isAuthError(error)) return error
   const { code, description } = await readOAuthError(error)
@@ -90,7 +93,7 @@ export async function toRejectionError(error: unknown, issuer: string): Promise<
     return new AuthError('token_rejected', message, { issuer, error: code })
   }
   const details = error instanceof Error ? error.message : 'it cannot be read'
-  // The library's errors have the response as their cause. It contains tokens, so it is dropped.
+  // The error of the library has the response as its cause. The cause is dropped, because the response contains tokens.
   return new AuthError(
     'token_rejected',
     `The authorization server ${quoteText(issuer)} sent no usable answer: ${details}`,
@@ -100,7 +103,7 @@ export async function toRejectionError(error: unknown, issuer: string): Promise<
   )
 }
 
-// Servers echo the assertion that they refuse. It may be valid elsewhere.
+// Some servers repeat the refused assertion in their error description. The assertion may be valid at another server.
 function maskTokens(description: string): string {
   return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
 }
@@ -109,7 +112,7 @@ async function readOAuthError(error: unknown): Promise<OAuthErrorFields> {
   if (error instanceof oauth.ResponseBodyError) {
     return { code: error.error, description: error.error_description }
   }
-  // A challenge beside the error hides the body from the library.
+  // If the response also has a challenge, the library does not read the error in the body.
   return error instanceof oauth.WWWAuthenticateChallengeError
     ? parseOAuthError((await readJsonObject(error.response)) ?? {})
     : {}
@@ -127,7 +130,10 @@ function parseOAuthError({ error, error_description: description }: JsonObject):
   }
 }
 
-/** Pushes the parameters of an authorization request, and returns those that replace them (RFC 9126). */
+/**
+ * Sends the parameters of an authorization request to the server, and returns the shorter parameters that replace them
+ * (RFC 9126).
+ */
 export async function pushAuthorizationRequest(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
@@ -164,7 +170,7 @@ export async function revokeToken(
   }
 }
 
-/** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected`. */
+/** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected` if the server refuses. */
 export async function registerClient(
   serverContext: AuthServerContext,
   metadata: Partial<oauth.Client>,
@@ -180,7 +186,8 @@ export async function registerClient(
   })
   rejectUnavailableServer(response, issuer)
   const fields = (await readJsonObject(response)) ?? {}
-  // Some servers answer 200 where RFC 7591 has 201: the library refuses that, so the answer is read here.
+  // Some servers answer 200 instead of 201 (RFC 7591). The library would reject this status, so the response is parsed
+  // here.
   const client = response.ok ? parseRegistration(fields) : undefined
   if (client !== undefined) return client
   const { code, description } = parseOAuthError(fields)
@@ -196,7 +203,7 @@ function parseRegistration(fields: JsonObject): StoredClient | undefined {
   return {
     id,
     secret: typeof secret === 'string' && secret !== '' ? secret : undefined,
-    // RFC 7591, section 3.2.1: 0 is a secret without an end.
+    // RFC 7591, section 3.2.1: 0 means that the secret does not expire.
     expiresAt: typeof expiresAtSeconds === 'number' && expiresAtSeconds > 0 ? expiresAtSeconds * 1000 : undefined,
     method: typeof method === 'string' ? method : undefined,
     redirectUris: stringsOf(redirectUriList) ?? [],

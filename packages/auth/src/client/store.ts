@@ -1,13 +1,19 @@
-/** Storage of logins, registrations and pending logins: text by key. It holds secrets of one user. */
+/**
+ * A store of texts by key. It contains the logins, the client registrations and the pending logins of one user,
+ * including secrets.
+ */
 export interface AuthStore {
   get(key: string): Promise<string | undefined>
   set(key: string, value: string): Promise<void>
   delete(key: string): Promise<void>
-  /** Runs `run` alone among all that share the store and the key. Without it, alone in this process. */
+  /**
+   * Runs `run` while no other caller runs with the same key, in any process that shares the store. Without this
+   * function, only the callers in this process are excluded.
+   */
   lock?<T>(key: string, run: () => Promise<T>): Promise<T>
 }
 
-/** Keeps logins for as long as the process lives. */
+/** Creates a store in memory, whose logins are lost when the process ends. */
 export function memoryStore(): AuthStore {
   const values = new Map<string, string>()
   return {
@@ -17,21 +23,21 @@ export function memoryStore(): AuthStore {
   }
 }
 
-/** The Web Storage API, as far as a store uses it. */
+/** The part of the Web Storage API that a store uses. */
 export interface WebStorage {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
   removeItem(key: string): void
 }
 
-/** The Web Locks API, as far as a store uses it. */
+/** The part of the Web Locks API that a store uses. */
 export interface WebLocks {
   request<T>(name: string, run: () => Promise<T>): Promise<T>
 }
 
 /**
- * Keeps logins in `sessionStorage` or `localStorage`, where every script of the page can read them. Give
- * `navigator.locks` as well where tabs share the storage.
+ * Creates a store in `sessionStorage` or `localStorage`, where every script of the page can read the logins. Also pass
+ * `navigator.locks` if several tabs share the storage.
  */
 export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStore {
   const toStorageKey = (key: string): string => `mcp-auth ${key}`
@@ -45,7 +51,7 @@ export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStor
 
 const lockQueues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 
-/** Runs one function at a time for a key: over all processes where the store has locks, else in this process. */
+/** Runs one function at a time for each key. If the store has locks, they exclude other processes as well. */
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
   const queueByKey = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
   lockQueues.set(store, queueByKey)

@@ -1,23 +1,23 @@
 import type { StoredEndpoint, StoredToken } from './stored.ts'
 import type { TokenSource } from './token-source.ts'
 
-/** The authorization server and resource of an endpoint, with its token. */
+/** The token of an endpoint, with the authorization server and the resource of the endpoint. */
 export interface StoredCredential {
   readonly endpoint: StoredEndpoint
   readonly token: StoredToken
 }
 
-/** The tokens of endpoints, in memory over the store. */
+/** The tokens of endpoints, cached in memory. */
 export interface StoredCredentials {
-  /** Returns the token in memory. */
+  /** Returns the token in memory. Does not read the store. */
   peek(endpoint: URL): StoredCredential | undefined
-  /** Returns the token in memory, else the one of the store at the first request for the endpoint. */
+  /** Returns the token in memory. Reads the store once for each endpoint. */
   load(endpoint: URL): Promise<StoredCredential | undefined>
-  /** Returns the authorization server and resource of an endpoint, also without a token. */
+  /** Returns the authorization server and the resource of an endpoint, even if there is no token. */
   loadEndpoint(endpoint: URL): Promise<StoredEndpoint | undefined>
-  /** Records the token of an endpoint in memory, and the endpoint in the store. */
+  /** Puts the token of an endpoint into memory, and writes the issuer and the resource of the endpoint to the store. */
   store(endpoint: URL, endpointFields: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
-  /** Deletes the token of an endpoint, in the store as well. */
+  /** Deletes the token of an endpoint from memory and from the store. */
   forget(endpoint: URL): Promise<void>
 }
 
@@ -40,7 +40,8 @@ export function createStoredCredentials({
   const getCredential = async (url: URL): Promise<StoredCredential | undefined> => {
     const { href } = url
     if (credentials.has(href)) return credentials.get(href)
-    // Once, so that requests to a server without authorization do not read the store.
+    // The store is read once for each endpoint, so that requests to a server without authorization do not read it
+    // again.
     const pendingRead = pendingReads.get(href) ?? readCredential(url)
     pendingReads.set(href, pendingRead)
     pendingRead.catch(() => pendingReads.delete(href))

@@ -3,47 +3,50 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
-/** A token, and the data to use and to renew it. Stored by issuer and resource, and sent to no other. */
+/**
+ * A token, with the data that is needed to use and renew it. It is stored by issuer and resource, and is sent to no
+ * other server.
+ */
 export interface StoredToken {
   readonly access: string
   readonly refresh?: string | undefined
-  /** Expiry of the access token in milliseconds since 1970. Unknown when the server did not report it. */
+  /** The expiry of the access token in milliseconds since 1970. Undefined if the server did not report it. */
   readonly expiresAt?: number | undefined
-  /** Time of its renewal, before it ends. */
+  /** The time at which the token is renewed, before it expires, in milliseconds since 1970. */
   readonly renewAt?: number | undefined
-  /** The requested scopes. The granted ones may be fewer. */
+  /** The scopes that were requested. The server may have granted fewer. */
   readonly requested: readonly string[]
   readonly clientId: string
-  /** The thumbprint of the key that the token is bound to (RFC 9449). A bearer token has none. */
+  /** The thumbprint of the key to which the token is bound (RFC 9449). Undefined for a bearer token. */
   readonly thumbprint?: string | undefined
 }
 
-/** The private key of DPoP proofs: the members of an EC key of P-256. */
+/** The private key of DPoP proofs, as the members of a P-256 key in JWK format. */
 export interface StoredKey {
   readonly x: string
   readonly y: string
   readonly d: string
 }
 
-/** The last known authorization server and resource of an endpoint. */
+/** The authorization server and the resource that an endpoint had at its last login. */
 export interface StoredEndpoint {
   readonly issuer: string
   readonly resource: string
-  /** The scopes that logins have asked for so far. */
+  /** The scopes that the logins at this endpoint have requested. */
   readonly requested: readonly string[]
 }
 
-/** A client as one issuer knows it. */
+/** A client that is registered at one issuer. */
 export interface StoredClient {
   readonly id: string
   readonly secret?: string | undefined
-  /** End of the secret, in milliseconds since 1970. */
+  /** The expiry of the secret in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
   readonly method?: string | undefined
   readonly redirectUris: readonly string[]
 }
 
-/** A pending login: written before the redirect, used once. */
+/** A login that waits for its response. The record is written before the redirect and used once. */
 export interface PendingLogin {
   readonly endpoint: string
   readonly issuer: string
@@ -52,11 +55,11 @@ export interface PendingLogin {
   readonly verifier: string
   readonly redirectUri: string
   readonly client: StoredClient
-  /** Expiry of the login in milliseconds since 1970. */
+  /** The time at which the login expires, in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** One kind of record: the name in its key, and its parser. */
+/** A kind of record. `name` is the first part of its keys, and `parse` returns undefined for an invalid record. */
 interface RecordKind<T> {
   readonly name: string
   parse(fields: JsonObject): T | undefined
@@ -142,7 +145,7 @@ export interface RecordStore<T> {
   remove(key: string): Promise<void>
 }
 
-/** Records that the client keeps, by kind. */
+/** The records in a store, grouped by kind. */
 export interface AuthRecords {
   readonly store: AuthStore
   readonly tokens: RecordStore<StoredToken>
@@ -152,10 +155,10 @@ export interface AuthRecords {
   readonly keys: RecordStore<StoredKey>
 }
 
-/** Opens a store. A record that cannot be read counts as absent, and its user has to log in again. */
+/** Returns access to the records in a store. An unreadable record counts as absent, so its user has to log in again. */
 export function openRecords(store: AuthStore): AuthRecords {
   const createRecordStore = <T>({ name, parse }: RecordKind<T>): RecordStore<T> => ({
-    // The parts are encoded, so that no part contains the separator.
+    // Each part is encoded, so that it cannot contain the separator.
     toKey: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
       const fields = parseJsonObject((await store.get(key)) ?? '')

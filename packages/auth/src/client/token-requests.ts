@@ -10,39 +10,39 @@ import {
 } from './server-requests.ts'
 import type { StoredToken } from './stored.ts'
 
-/** Tokens that a token endpoint granted. */
+/** The tokens that a token endpoint has granted. */
 export interface TokenGrant {
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly expiresInMs: number | undefined
-  /** The thumbprint of the key that the access token is bound to. */
+  /** The thumbprint of the key to which the access token is bound. */
   readonly thumbprint: string | undefined
 }
 
 const refreshBeforeExpiryMs = 30_000
 
-/** The members of a stored token that its grant determines. */
+/** Returns the members of a stored token that come from the grant. */
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { accessToken, refreshToken, thumbprint } = grant
   return { access: accessToken, refresh: refreshToken, thumbprint, ...computeExpiryTimes(grant, now) }
 }
 
 /**
- * Returns the expiry of the token and the time of its renewal in milliseconds since 1970. Both are undefined when the
- * server did not report a lifetime.
+ * Returns the expiry of a token and the time of its renewal, in milliseconds since 1970. Returns undefined for both if
+ * the server did not report a lifetime.
  */
 function computeExpiryTimes(
   { expiresInMs: lifetimeMs }: TokenGrant,
   now: number,
 ): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
-  // A token with a lifetime of less than a minute is renewed after half of it.
+  // A token with a lifetime of less than a minute is renewed after half of its lifetime.
   return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2) }
 }
 
-/** Parameters with which an authorization code is exchanged. */
+/** The parameters of the exchange of an authorization code. */
 export interface CodeExchange extends AuthenticatedClient {
-  /** The response, its state and issuer checked. */
+  /** The parameters of the authorization response, after its state and issuer were checked. */
   readonly params: URLSearchParams
   readonly redirectUri: string
   readonly verifier: string
@@ -71,7 +71,7 @@ export function exchangeCode(serverContext: AuthServerContext, codeExchange: Cod
   })
 }
 
-/** Asks for new tokens with a refresh token (RFC 6749, section 6). */
+/** Requests new tokens with a refresh token (RFC 6749, section 6). */
 export function requestRefreshGrant(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
@@ -88,13 +88,13 @@ export function requestRefreshGrant(
   })
 }
 
-/** Parameters of a grant without an authorization response. */
+/** The parameters of a grant that needs no login of a person. */
 export interface GrantRequest {
   readonly grantType: string
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Asks for a token with another grant (RFC 6749, sections 4.4 and 4.5). */
+/** Requests a token with any other grant type (RFC 6749, sections 4.4 and 4.5). */
 export function requestGrant(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
@@ -114,7 +114,7 @@ export function requestGrant(
   })
 }
 
-/** Exchanges a token for one of the type that `fields` asks for (RFC 8693), which is no access token. */
+/** Exchanges a token for a token of the type that `fields` requests (RFC 8693). The result is not an access token. */
 export async function exchangeToken(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
@@ -131,7 +131,7 @@ export async function exchangeToken(
       fields,
       createRequestOptions(serverContext, sendWithProof),
     )
-    // RFC 8693, section 2.2.1: a token that is no access token has the type N_A.
+    // RFC 8693, section 2.2.1: the `token_type` of a token that is not an access token is `N_A`.
     const recognizedTokenTypes = { n_a: () => {} }
     const result = await oauth.processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes })
     if (result['issued_token_type'] === fields['requested_token_type']) return result
@@ -144,7 +144,7 @@ function createResourceFields(resource: string | undefined): Record<string, stri
   return resource === undefined ? {} : { resource }
 }
 
-/** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
+/** Sends a request for a token, and returns the granted tokens. Throws {@link AuthError} `token_rejected`. */
 async function runGrantRequest(
   serverContext: AuthServerContext,
   run: () => Promise<oauth.TokenEndpointResponse>,
@@ -152,7 +152,7 @@ async function runGrantRequest(
   try {
     const response = await retryWithNonce(serverContext, run)
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response
-    // RFC 6750, section 2.1: anything else could not be sent in a header.
+    // RFC 6750, section 2.1: a token with other characters could not be sent in a header.
     if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new Error('the access token is no token')
     const thumbprint = await resolveBoundThumbprint(serverContext, response.token_type)
     return {
@@ -166,7 +166,10 @@ async function runGrantRequest(
   }
 }
 
-/** Runs a request, and runs it a second time with the nonce that the server wants in the proof (RFC 9449, section 8). */
+/**
+ * Runs a request. If the server requires a nonce in the proof, runs the request a second time with the nonce (RFC 9449,
+ * section 8).
+ */
 async function retryWithNonce<T>({ server, dpop }: AuthServerContext, run: () => Promise<T>): Promise<T> {
   const { token_endpoint: endpoint } = server
   if (dpop === undefined || endpoint === undefined) return run()
@@ -193,7 +196,7 @@ async function resolveBoundThumbprint(
   throw new AuthError('dpop_unsupported', message, { issuer: server.issuer })
 }
 
-/** Sends a form to the token endpoint, with a proof of its own where tokens are bound to a key. */
+/** Sends a form to the token endpoint. If tokens are bound to a key, the request contains a new proof. */
 const sendWithProof: SendForm = async (serverContext, address, request) => {
   const { dpop } = serverContext
   if (dpop === undefined) return sendForm(serverContext, address, request)

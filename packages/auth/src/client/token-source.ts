@@ -6,60 +6,62 @@ import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
 import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
 
-/** The purpose for which a token is needed. */
+/** The properties that a token must have, and the endpoint that it is for. */
 export interface TokenRequirements {
   readonly endpoint: URL
   readonly serverContext: AuthServerContext & { readonly sendsResource: boolean }
-  /** As the metadata of the resource has it. */
+  /** The identifier of the resource, exactly as its metadata spells it. */
   readonly resource: string
   readonly scopes: readonly string[]
 }
 
-/** Obtains a new token. A person, a machine, a workload and an enterprise differ in this function alone. */
+/**
+ * Obtains a new token. The authorizers for persons, machines, workloads and enterprises differ only in this function.
+ */
 export type ObtainToken = (requirements: TokenRequirements) => Promise<StoredToken>
 
-/** Sources of a valid token. */
+/** The ways to get a valid token. */
 export interface TokenSource {
   readonly records: AuthRecords
   readonly fetch: FetchFunction
   readonly now: () => number
   readonly obtain: ObtainToken
-  /** Returns the client that a token was issued to, when it can still authenticate. */
+  /** Returns the client to which a token was issued. Returns undefined if the client can no longer authenticate. */
   findClient(server: AuthorizationServer, id: string): Promise<AuthenticatedClient | undefined>
-  /** Returns true for a stored token that this client may use. */
+  /** Returns true if this authorizer may use a stored token. */
   isUsable(token: StoredToken): Promise<boolean>
 }
 
-/** A request for a token, with the conditions that it has to meet. */
+/** A request for a token, with the conditions for reusing a stored token or obtaining a new one. */
 export interface TokenRequest extends TokenRequirements {
-  /** The access token that the server refused. */
+  /** The access token that the MCP server refused. */
   readonly rejectedToken?: string | undefined
-  /** The scopes that the login of the token must have requested. */
+  /** The scopes that must have been requested for the token. */
   readonly requiredScopes: readonly string[]
   /**
-   * True when a refresh can help. A refresh adds no scopes, and a token that was just refreshed is not refused for its
-   * age.
+   * True if a refresh may help. A refresh does not help if scopes are missing, or if the refused token was just
+   * refreshed.
    */
   readonly canRefresh: boolean
-  /** Returns `false` when no further authorization is allowed. Called before each. */
+  /** Called before each new authorization. Returns `false` if no further authorization is allowed. */
   readonly canObtainToken: () => boolean
 }
 
-/** A token and its origin. */
+/** A token, and the way in which it was obtained. */
 export interface TokenResult {
   readonly token: StoredToken
   readonly obtainedBy: 'store' | 'refresh' | 'authorization'
 }
 
-/** True when a token has expired, or would expire before a response could arrive. */
+/** Returns true if a token has expired, or may expire before a response arrives. */
 export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
   return renewAt !== undefined && renewAt <= now
 }
 
 /**
- * Returns a token that meets the request: one that another process stored meanwhile, a refreshed one, or a new one.
- * Holds the lock of its issuer and resource, so that a rotating refresh token is used once. Returns `undefined` when
- * only a new authorization would help, and none is allowed.
+ * Returns a token that meets the conditions of the request: the stored token, a refreshed token, or a new token. It
+ * runs alone for its issuer and resource, so that each rotating refresh token is used once. Another process may have
+ * stored the token in the meantime. Returns `undefined` if only a new authorization would help and none is allowed.
  */
 export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
@@ -74,7 +76,7 @@ export function getOrObtainToken(source: TokenSource, request: TokenRequest): Pr
   })
 }
 
-/** Returns a token without a new authorization: the stored one, or a refreshed one. */
+/** Returns the stored token or refreshes it. Returns undefined if only a new authorization would help. */
 async function reuseStoredToken(
   source: TokenSource,
   request: TokenRequest,
@@ -95,7 +97,7 @@ async function obtainNewToken(
 ): Promise<TokenResult | undefined> {
   if (!request.canObtainToken()) return undefined
   const { records } = source
-  // basic/authorization, step-up flow: earlier requested scopes stay.
+  // basic/authorization, step-up flow: a new authorization also requests the scopes of earlier ones.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
   const token = await source.obtain({ ...request, scopes })
   await records.tokens.write(records.tokens.toKey(request.serverContext.server.issuer, request.resource), token)
@@ -131,7 +133,10 @@ async function refreshStoredToken(
   }
 }
 
-/** Deletes a refresh token that is no longer valid, unless another process has stored a newer one meanwhile. */
+/**
+ * Deletes a refresh token that the server has rejected. If another process has stored a newer token, returns that
+ * token.
+ */
 async function recoverFromInvalidGrant(
   { records }: TokenSource,
   { serverContext, resource }: TokenRequest,
@@ -145,7 +150,8 @@ async function recoverFromInvalidGrant(
   return undefined
 }
 
-// RFC 6749, section 5.2, has no such codes, but servers send them. An error without a code does not concern the token.
+// RFC 6749, section 5.2, does not define these codes, but some servers send them. An error without a code is not about
+// the token, so it also counts as temporary.
 function isTemporaryError({ error }: AuthError): boolean {
   return error === undefined || error === 'server_error' || error === 'temporarily_unavailable' || error === 'slow_down'
 }

@@ -5,12 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseJson } from '@x/core'
 
 const staleAfterMs = 30_000
-/** Longer than any login. A process of this machine that runs may be suspended, and keeps its lock meanwhile. */
+/**
+ * Longer than any login. A running process of this machine keeps its lock for this time, because it may only be
+ * suspended.
+ */
 const runningOwnerLimitMs = 900_000
 const touchIntervalMs = 5000
 const pollIntervalMs = 50
 
-/** The holder of a lock, as the file has it. */
+/** The owner of a lock, as stored in the lock file. */
 interface LockOwner {
   readonly id: string
   readonly pid: number
@@ -18,9 +21,9 @@ interface LockOwner {
 }
 
 /**
- * Runs alone among the processes that share a file system. The lock is a file that its owner touches while it runs. On
- * the owner's machine it is taken over when the owner's process has ended. On others it is taken over when it was not
- * touched for 30 seconds.
+ * Runs `run` while no other process that shares the file system runs with the same lock. The lock is a file, which its
+ * owner touches every 5 seconds. On the machine of the owner, another process takes the lock over after the owner's
+ * process has ended. On another machine, a process takes it over if the file was not touched for 30 seconds.
  */
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
   const owner: LockOwner = { id: randomUUID(), pid: process.pid, host: hostname() }
@@ -37,7 +40,7 @@ export async function withFileLock<T>(path: string, run: () => Promise<T>): Prom
     return await run()
   } finally {
     clearInterval(touchTimer)
-    // A process that was suspended for too long may have lost the lock.
+    // If this process was suspended for too long, another process may have taken the lock over.
     if ((await readLockOwner(path))?.id === owner.id) await rm(path, { force: true })
   }
 }
@@ -55,7 +58,8 @@ async function createLockFile(path: string, owner: LockOwner): Promise<boolean> 
 }
 
 /**
- * Removes a lock whose owner has ended. One process at a time, so that none removes the lock that another has just made.
+ * Removes a lock whose owner has ended. Only one process at a time does this, so that no process removes a lock that
+ * another process has just created.
  */
 async function removeAbandonedLock(path: string): Promise<void> {
   if (!(await isStaleLock(path))) return
@@ -86,7 +90,7 @@ async function readLockAgeMs(path: string): Promise<number | undefined> {
 }
 
 async function readLockOwner(path: string): Promise<LockOwner | undefined> {
-  // Undefined when it was removed, or its owner has not written its name yet.
+  // Undefined if the file was removed, or if its owner has not yet written its content.
   const value = await readFile(path, 'utf8').then(parseJson, () => undefined)
   return isLockOwner(value) ? value : undefined
 }
@@ -101,7 +105,7 @@ function isOwnerProcessRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: the process exists, and belongs to another user.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -5,22 +5,23 @@ import { join } from 'node:path'
 import type { AuthStore } from '../client/store.ts'
 import { withFileLock } from './file-lock.ts'
 
-/** Location of the files. */
+/** Options of {@link fileStore}. */
 export interface FileStoreOptions {
-  /** Default: a folder of `name` in the person's configuration folder. */
+  /** The folder of the files. Default: a folder called `name` within the configuration folder of the person. */
   readonly folder?: string | undefined
 }
 
 /**
- * Keeps logins in files that only the person can read, one for each record. Processes of the person share them: one at
- * a time logs in or refreshes. Throws a `TypeError` for a name that is no folder's.
+ * Creates a store whose records are files that only the person can read. The processes of the person share the store.
+ * Only one of them at a time logs in or refreshes a token. Throws a `TypeError` if `name` is not a valid name for a
+ * folder.
  */
 export function fileStore(name: string, options: FileStoreOptions = {}): AuthStore {
   if (!/^[\w.@-]+$/.test(name) || name.startsWith('.')) {
     throw new TypeError(`The name of the store must be a folder's name, not ${JSON.stringify(name)}`)
   }
   const folder = options.folder ?? join(findConfigFolder(), name, 'mcp-auth')
-  // Keys hold addresses: their hashes are names that every file system takes.
+  // A key contains URLs. Its hash is a file name that every file system accepts.
   const pathOf = (key: string): string => join(folder, createHash('sha256').update(key).digest('hex'))
   const createFolder = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 })
   return {
@@ -53,7 +54,10 @@ async function readTextFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a temporary file and renames it: a reader, or a process that ends, leaves the old text or the new one. */
+/**
+ * Writes a temporary file and renames it. So a reader always gets the whole old text or the whole new text, even if
+ * this process ends in between.
+ */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporaryFile = `${path}.${randomUUID()}`
   try {

@@ -4,16 +4,16 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FetchFunction } from '../bounded-fetch.ts'
 
-/** Addresses that the guard allows in addition. */
+/** Options of {@link guardedFetch}. */
 export interface GuardedFetchOptions {
-  /** Hosts that may have an address of a private network. */
+  /** Hosts that may have a private address. */
   readonly allowedHosts?: readonly string[] | undefined
 }
 
 /**
- * Returns a `fetch` for hosts whose users choose the servers: https alone, and no address of this machine or of a
- * private network. The address is checked after the name was resolved. Requests to those reject. Pass it as `fetch` of
- * `oauth`.
+ * Returns a `fetch` for programs whose users choose the servers. It rejects URLs that are not https. It also rejects
+ * hosts whose address belongs to this machine or to a private network, after it has resolved their names. Pass it to
+ * `oauth` as `fetch`.
  */
 export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): FetchFunction {
   return async (address, { method = 'GET', headers, body, signal }) => {
@@ -27,7 +27,7 @@ export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): F
       const request = sendHttps(url, {
         method,
         headers: Object.fromEntries(new Headers(headers)),
-        // The connection uses the address that was checked, so that a name cannot change between the two.
+        // The connection uses the checked address, so that the name cannot resolve to another address after the check.
         ...(isAllowedHost ? {} : { lookup: lookupPublicAddress }),
         ...(signal ? { signal } : {}),
       })
@@ -61,7 +61,7 @@ function createPrivateAddressError(host: string): Error {
   return new TypeError(`${host} has an address of this machine or of a private network`)
 }
 
-// The special-purpose addresses of IPv4 (RFC 6890 and the registry of IANA), and multicast.
+// The special-purpose addresses of IPv4 (RFC 6890 and the IANA registry), and multicast addresses.
 const specialIpv4Networks = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -81,7 +81,8 @@ const specialIpv4Networks = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const
-// Global unicast is 2000::/3 (RFC 4291). Within it are special-purpose addresses, 6to4 and documentation.
+// Global unicast addresses are 2000::/3 (RFC 4291). Some networks within this range have special purposes: protocol
+// assignments, documentation and 6to4.
 const globalIpv6Network = ['2000::', 3] as const
 const specialIpv6Networks = [
   ['2001::', 23],

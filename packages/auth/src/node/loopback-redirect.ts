@@ -3,25 +3,28 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Redirect, RedirectListener, RedirectOptions } from '../client/code-flow.ts'
 import { isSecureUrl } from '../oauth-urls.ts'
 
-/** Options of a login by a program on a person's machine. */
+/** Options of {@link loopbackRedirect}. */
 export interface LoopbackRedirectOptions {
   /**
-   * Ports to listen on, the first that is free. Default: the port of the registration, else any free port. A client that
-   * registers itself needs no list. A list is for clients that were registered before, at servers that compare
-   * addresses exactly.
+   * The ports to try. The first free port is used. Default: the port of the client's registration, or else any free
+   * port. Clients that register themselves need no list. Set a list if the client was registered before, at a server
+   * that compares redirect URIs exactly.
    */
   readonly ports?: readonly number[] | undefined
   /** The path of the redirect URI. Default `/callback`. */
   readonly path?: string | undefined
-  /** Opens the address in a browser. Default {@link openBrowser}. */
+  /** Opens the login URL in a browser. Default: {@link openBrowser}. */
   readonly open?: ((url: URL) => void | Promise<void>) | undefined
-  /** Shows the address, for a machine without a browser. Default: a line on standard error. */
+  /** Shows the login URL, for a machine without a browser. By default it is printed to standard error. */
   readonly showLoginUrl?: ((url: URL) => void) | undefined
 }
 
 const loopbackAddress = '127.0.0.1'
 
-/** Receives one response of a login on the loopback address of this machine (RFC 8252). */
+/**
+ * Creates the redirect of a login in a program: a server on a loopback address of this machine, which receives the
+ * response (RFC 8252).
+ */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
@@ -35,12 +38,13 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
       const port = await listenOnFirstFreePort(server, ports.length > 0 ? ports : [...reusablePorts, 0])
       return {
         uri: toUri(port),
-        // Some servers compare addresses exactly, others allow every port of the address without one (RFC 8252).
+        // Some servers compare redirect URIs exactly. Others accept any port if the registered URI has no port (RFC
+        // 8252).
         registeredUris: ports.length > 0 ? ports.map(toUri) : [`http://${loopbackAddress}${path}`, toUri(port)],
         visit: async (url, state) => {
           const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
           showLoginUrl(url)
-          // Without a browser the person has the address.
+          // If no browser can be opened, the person can use the printed URL.
           await Promise.resolve(open(url)).catch(() => undefined)
           return redirectUrlPromise
         },
@@ -87,7 +91,10 @@ interface ExpectedRedirect {
   readonly signal: AbortSignal
 }
 
-/** Waits for the response with the state of this login. Requests of other pages on this machine end nothing. */
+/**
+ * Resolves with the redirect URL whose state belongs to this login. Any other request to this port is answered with
+ * 404.
+ */
 function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Promise<URL> {
   return new Promise((resolve, reject) => {
     const rejectOnAbort = (): void => reject(expectedRedirect.signal.reason)
@@ -98,7 +105,7 @@ function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Pr
       if (url === undefined) return sendPage(response, 404, 'There is nothing here.')
       expectedRedirect.signal.removeEventListener('abort', rejectOnAbort)
       sendPage(response, 200, 'The response has arrived. You can close this page and return to the program.')
-      // The listener closes with the login: the person sees the page first.
+      // Finishing the login closes this server, so the response is sent completely before.
       response.once('close', () => resolve(url))
     })
   })
@@ -128,8 +135,9 @@ function sendPage(response: ServerResponse, status: number, text: string): void 
 }
 
 /**
- * Opens an https address, or one of this machine, in the person's browser. The address is one argument of a program,
- * and no shell reads it. Rejects when there is no such program. Throws a `TypeError` for an address of another kind.
+ * Opens a URL in the browser of the person. The URL must be https or on this machine. It is passed as one argument to a
+ * program and not through a shell. Rejects if the program that opens URLs does not exist. Rejects with a `TypeError`
+ * for any other URL.
  */
 export async function openBrowser(url: URL): Promise<void> {
   if (!isSecureUrl(url)) {

@@ -17,37 +17,37 @@ import { expandScopes, type Scopes } from '../scopes.ts'
 import { sha256 } from '../digest.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 
-/** The principal, or the answer that rejects the request. */
+/** The principal of a request, or the HTTP response that rejects the request. */
 export type AuthenticationResult = Principal | HttpErrorResponse
 
-/** Settings of authentication, and its caches. */
+/** The settings of authentication, and its caches. */
 export interface AuthenticationState extends BindingOptions {
-  /** The answers, by the scheme with which a request came. */
+  /** The responses that reject a request, by the authentication scheme of the request. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly issuers: Issuers
-  /** The context of a request whose host passes no context. */
+  /** The context of a request for which the HTTP host passes no context. */
   readonly localContext: AuthenticationContext
   readonly verifiedTokens: TokenCache<VerifiedToken>
-  /** The running verifications by digest, so that each token is verified once. */
+  /** The running verifications by the digest of their token, so that no token is verified twice at the same time. */
   readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
   readonly scopes: Scopes
   readonly impliedScopes: ReadonlyMap<string, Scopes>
   readonly toPrincipal: ToPrincipal
   readonly now: () => number
-  /** Rejected tokens, so that repeated requests with one of them cause no requests to its issuer. */
+  /** The recently rejected tokens. A repeated request with such a token causes no request to its issuer. */
   readonly rejectedTokens: TokenCache<TokenError>
   readonly onError: (error: unknown, context?: AuthenticationContext) => void
 }
 
-/** A token that was verified. */
+/** The result of the verification of a token. */
 export interface VerifiedToken {
   readonly authenticationResult: AuthenticationResult
   readonly binding: TokenBinding | undefined
 }
 
 /**
- * Identifies the caller of a request: reads its credentials, verifies its token unless it is known, and checks what the
- * token is bound to.
+ * Authenticates the caller of a request. It reads the credentials, and verifies the token unless a cached result
+ * exists. If the token is bound to a key, it also checks the proof of the key.
  */
 export function authenticate(
   request: HttpRequestHead,
@@ -64,7 +64,7 @@ export function authenticate(
   return defaultChallengesOf(state).malformedRequest
 }
 
-/** Returns the identity of a token without a binding that was verified before. Nearly every request has one. */
+/** Returns the cached result for a bearer token without a binding. Nearly every request has such a token. */
 function findCachedAuthentication(
   header: string,
   request: HttpRequestHead,
@@ -84,8 +84,9 @@ interface HashedHeader {
 }
 
 /**
- * The last header of each open connection. Hashing it is most of what a known token costs, and a client sends the same
- * one until it renews its token. Nothing outlives the connection.
+ * The last `Authorization` header of each open connection, with its digest. A client sends the same header until it
+ * renews its token. For a cached token, computing the digest would be the most expensive step. An entry is released
+ * with its connection.
  */
 const lastHeaderByConnection = new WeakMap<object, HashedHeader>()
 
@@ -97,13 +98,16 @@ function computeDigest(header: string, connection: object | undefined): string |
   return digest
 }
 
-/** Returns the socket of a request to Node. Other platforms do not expose their connections. */
+/**
+ * Returns the socket of a request on Node. On other platforms it returns undefined, because they do not expose the
+ * connection.
+ */
 function connectionOf({ source }: HttpRequestHead): object | undefined {
   const socket = typeof source === 'object' && source !== null && 'socket' in source ? source.socket : undefined
   return typeof socket === 'object' && socket !== null ? socket : undefined
 }
 
-/** Returns the answers to a request that names no scheme. */
+/** Returns the responses that reject a request without an authentication scheme. */
 export function defaultChallengesOf({ challenges, isProofRequired }: AuthenticationState): Challenges {
   return isProofRequired ? challenges.dpop : challenges.bearer
 }
@@ -130,7 +134,7 @@ async function identifyCaller(
     const nonce = await verifyBinding(credentials, { request, binding, ledger: context.ledger }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
-    // Any other error is one of the program, which the transport handles.
+    // Any other error comes from a bug in the program. The transport handles it.
     if (isLimitError(error)) return toLimitResponse(error)
     if (!isTokenError(error)) throw error
     state.onError(error, context)
@@ -184,14 +188,14 @@ async function verifyToken(
   return { authenticationResult, binding }
 }
 
-/** Bounds the expiry of a principal by that of its token, also where `toPrincipal` leaves it out or extends it. */
+/** Limits the expiry of a principal to the expiry of its token. `toPrincipal` may have set a later one or none. */
 function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
   return typeof exp === 'number'
     ? { ...principal, expiresAt: Math.min(principal.expiresAt ?? Number.POSITIVE_INFINITY, exp * 1000) }
     : principal
 }
 
-/** Five seconds: an issuer with several instances may know a new token at some of them alone for a moment. */
+/** Five seconds, because an issuer with several instances may need a moment until all of them accept a new token. */
 const rejectionCacheMs = 5000
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {
@@ -202,11 +206,9 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
   return neededScopes.every((scope) => scopes.includes(scope))
 }
 
-/**
- * Verified tokens by digest. A token is verified once, and a dump of the memory has no token.
- */
+/** The verified tokens by digest. The cache contains no token, so a memory dump reveals none. */
 export interface TokenCache<T> {
-  /** Returns the cached value, unless it has expired. */
+  /** Returns the cached value. Returns undefined if there is none or if it has expired. */
   get(digest: string, now: number): T | undefined
   set(digest: string, value: T, expiresAt: number): void
 }
@@ -217,8 +219,9 @@ interface CachedEntry<T> {
 }
 
 /**
- * Creates a cache of at most `maxEntries` entries in two halves. An entry that is read moves to the current half. When
- * that is full, the previous half is dropped. So entries in use stay, and a read costs one lookup in a map.
+ * Creates a cache with at most `maxEntries` entries, in two halves. Reading an entry moves it to the current half. When
+ * the current half is full, it replaces the previous half. So entries that are in use stay in the cache, and reading
+ * one costs one or two lookups in a map.
  */
 export function createTokenCache<T>(maxEntries: number): TokenCache<T> {
   let currentEntries = new Map<string, CachedEntry<T>>()

@@ -5,28 +5,28 @@ import type { ProofVerifier } from './dpop.ts'
 import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
-/** The key to which a token is bound, so that no other client can use it (RFC 7800). */
+/** The key or certificate to which a token is bound, so that no other client can use the token (RFC 7800). */
 export interface TokenBinding {
-  /** The thumbprint of a key, of which each request brings a proof (RFC 9449). */
+  /** The thumbprint of a key. Each request contains a proof of this key (RFC 9449). */
   readonly jkt?: string
-  /** The digest of the certificate of the connection (RFC 8705). */
+  /** The digest of the client certificate of the connection (RFC 8705). */
   readonly certificateThumbprint?: string
 }
 
-/** Returns the certificate, as DER, with which the client of a request authenticated to TLS. */
+/** Returns the client certificate of a request's TLS connection in DER format. Returns undefined if there is none. */
 export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 
-/** Options of the check of bindings. */
+/** Options for checking bindings. */
 export interface BindingOptions {
-  /** Undefined where tokens with a proof are not accepted. */
+  /** Checks proofs. Undefined if tokens that need a proof are not accepted. */
   readonly proofVerifier: ProofVerifier | undefined
   readonly isProofRequired: boolean
   readonly certificateOf: CertificateOf | undefined
 }
 
 /**
- * Reads the key that a token is bound to, or undefined for a bearer token. Throws a {@link TokenError} for a binding of
- * another kind.
+ * Returns the binding in the claims of a token. Returns undefined for a bearer token. Throws a {@link TokenError} for
+ * an unsupported kind of binding.
  */
 export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined {
   if (cnf === undefined) return undefined
@@ -41,7 +41,7 @@ function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
 
-/** Returns true for a bearer token that needs no check of a binding, as most tokens are. */
+/** Returns true for a token that needs no check of a binding. Most tokens are of this kind. */
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],
@@ -50,7 +50,7 @@ export function isPlainBearer(
   return binding === undefined && scheme === 'bearer' && !isProofRequired
 }
 
-/** A request with the binding of its token. */
+/** A request, and the binding of its token. */
 interface BoundRequest {
   readonly request: HttpRequestHead
   readonly binding: TokenBinding | undefined
@@ -58,8 +58,8 @@ interface BoundRequest {
 }
 
 /**
- * Checks that a token came from the client that it is bound to. Resolves with a nonce when the client must make its
- * proof anew with it. Rejects with a {@link TokenError}.
+ * Checks that a request comes from the client to which its token is bound. Resolves with a nonce if the client must
+ * repeat the request with a proof that contains the nonce. Rejects with a {@link TokenError}.
  */
 export async function verifyBinding(
   { token, scheme }: AccessToken,
@@ -67,7 +67,8 @@ export async function verifyBinding(
   { proofVerifier, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
   const { jkt, certificateThumbprint } = binding
-  // RFC 9449, section 7.1: a bound token is no bearer token, and the other way round.
+  // RFC 9449, section 7.1: a token that is bound to a key needs the scheme DPoP, and any other token needs the scheme
+  // Bearer.
   if ((scheme === 'dpop') !== (jkt !== undefined))
     throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)
   if (jkt === undefined && isProofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')

@@ -3,48 +3,55 @@ import { errorCodes, isJsonObject, type JsonObject, limitErrorToMcp } from '@x/s
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
-/** An HTTP response that rejects a request. The transports recognize it. */
+/** An HTTP response that rejects a request. The HTTP transport recognizes this type by its `status`. */
 export interface HttpErrorResponse {
   readonly status: number
   readonly message: string
-  /** The JSON-RPC code, that of an invalid request when absent. */
+  /** The JSON-RPC code. Default: the code of an invalid request. */
   readonly code?: number
   readonly data?: JsonObject
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The responses to requests that are rejected. */
+/** The responses that reject requests. */
 export interface Challenges {
-  /** There are no credentials: the challenge names no error (RFC 6750, section 3.1). */
+  /** Sent if a request has no credentials. Its challenge contains no error (RFC 6750, section 3.1). */
   readonly missingToken: HttpErrorResponse
-  /** The one response for every invalid token. */
+  /** Sent for every invalid token, for any reason. */
   readonly invalidToken: HttpErrorResponse
   readonly malformedRequest: HttpErrorResponse
-  /** The proof of a token is invalid (RFC 9449, section 7.1). */
+  /** Sent if the proof of a token is invalid (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
-  /** Creates the response while tokens cannot be checked. It is no 401, which would make every client log in again. */
+  /**
+   * Creates the response for a token that cannot be checked at present. It is not a 401, because a 401 would make every
+   * client log in again.
+   */
   createUnavailableResponse(retryAfterMs: number | undefined): HttpErrorResponse
-  /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
+  /** Creates the response that requires a new proof with this nonce (RFC 9449, section 9). */
   createNonceChallenge(nonce: string): HttpErrorResponse
   /**
-   * All the scopes that the operation needs, in one challenge (basic/authorization/index, scope challenge handling).
+   * Creates the response for missing scopes. Its challenge lists all scopes that the operation needs
+   * (basic/authorization/index, scope challenge handling).
    */
   createScopeChallenge(scopes: Scopes): HttpErrorResponse
 }
 
-/** Facts of the server that challenges name. */
+/** The settings of a server that its challenges contain. */
 export interface ChallengeSettings {
-  /** Address of the metadata of the resource. */
+  /** The URL of the metadata of the resource. */
   readonly metadataUrl: string
-  /** Scopes that every request needs. */
+  /** The scopes that every request needs. */
   readonly scopes: Scopes
-  /** The role of proofs: accepted beside bearer tokens, or required. */
+  /**
+   * `'accepted'` allows proofs in addition to bearer tokens, and `'required'` rejects bearer tokens. Undefined if
+   * proofs are not accepted.
+   */
   readonly dpop: 'accepted' | 'required' | undefined
 }
 
 type ChallengeParameters = Readonly<Record<string, string>>
 
-/** Creates the responses once, for requests with this scheme. */
+/** Creates the responses that reject requests with the given scheme. */
 export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
   const { metadataUrl } = settings
   const scope = settings.scopes.join(' ')
@@ -95,7 +102,10 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
   }
 }
 
-/** Returns the response to a request beyond a bound of the ledger: 429 for one caller's, 503 for that of all. */
+/**
+ * Converts an error of the ledger into a response: 429 if the caller has reached its limit, 503 if all callers together
+ * have reached a limit.
+ */
 export function toLimitResponse(error: LimitError): HttpErrorResponse {
   const { code, message, data } = limitErrorToMcp(error)
   return {
@@ -107,7 +117,8 @@ export function toLimitResponse(error: LimitError): HttpErrorResponse {
   }
 }
 
-// The challenge of the used scheme has the error. The other scheme is listed where it is accepted as well.
+// The challenge of the scheme that the request used contains the error. The other scheme is also listed if it is
+// accepted.
 function writeChallenge(
   parameters: ChallengeParameters,
   { dpop }: ChallengeSettings,

@@ -1,27 +1,33 @@
 import type { Ledger } from '@x/core'
 
-/** The part of an HTTP request that authentication reads. Every request view of `@x/transport-http` is one. */
+/**
+ * The part of an HTTP request that authentication reads. The type `RequestView` of `@x/transport-http` has these
+ * members.
+ */
 export interface HttpRequestHead {
   readonly method: string
-  /** The unparsed request target: an absolute URL, or path and query. */
+  /** The unparsed request target: an absolute URL, or a path with a query. */
   readonly url: string
-  /** The platform's own request. */
+  /** The request object of the platform. */
   readonly source: unknown
-  /** The values of a header by its lower-case name, one for each header line where the platform keeps them apart. */
+  /**
+   * Returns the values of a header by its name in lower case. Each header line is one value if the platform keeps the
+   * lines separate.
+   */
   headerValues(name: string): readonly string[]
 }
 
-/** The parts of a server that authentication of one request uses. The HTTP transport passes them. */
+/** The parts of a server that the authentication of one request uses. The HTTP transport passes them. */
 export interface AuthenticationContext {
-  /** Counts introspections and proofs. */
+  /** Limits the number of introspections and proofs. */
   readonly ledger: Ledger
-  /** The key by which the ledger counts the address of the client. */
+  /** The key of the client's address in the ledger. */
   readonly callerKey: string
   /** Reports a rejected token, or an issuer that cannot be reached. */
   report(error: unknown): void
 }
 
-/** An unverified token, with the scheme of its request. */
+/** A token that has not been verified, and the authentication scheme of its request. */
 export interface AccessToken {
   readonly scheme: 'bearer' | 'dpop'
   readonly token: string
@@ -30,17 +36,18 @@ export interface AccessToken {
 const maxTokenLength = 8192
 const tooLongMessage = `The access token is longer than ${maxTokenLength} characters`
 const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
-// RFC 6750, section 2.1: b64token.
+// The `b64token` of RFC 6750, section 2.1.
 const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
-/** A request whose credentials cannot be read, and the reason. */
+/** The reason why the credentials of a request cannot be read. */
 export interface MalformedCredentials {
   readonly problem: string
 }
 
 /**
- * Reads the one `Authorization` header, or undefined when there is none. Tokens in a query or a body are never read
- * (basic/authorization/index, access token usage): addresses are logged.
+ * Returns the value of the `Authorization` header, or undefined if there is none. Returns a problem if there are
+ * several headers, or if the query also has a token. Tokens in a query or a body are never accepted, because URLs are
+ * logged (basic/authorization/index, access token usage).
  */
 export function readAuthorization(request: HttpRequestHead): string | MalformedCredentials | undefined {
   const values = request.headerValues('authorization')
@@ -48,16 +55,19 @@ export function readAuthorization(request: HttpRequestHead): string | MalformedC
   if (value === undefined) return undefined
   if (values.length > 1) return { problem: 'The request has more than one Authorization header' }
   if (hasQueryToken(request.url)) return { problem: 'The request has an access token in its query as well' }
-  // A scheme and a token of that length, with room for spaces that a proxy may add.
+  // The longest token and its scheme, with room for spaces that a proxy may add.
   return value.length > maxTokenLength + 64 ? { problem: tooLongMessage } : value
 }
 
-/** Reads scheme and token of an `Authorization` header, or undefined for another scheme. */
+/**
+ * Parses the scheme and the token in an `Authorization` header. Returns undefined for a scheme other than Bearer and
+ * DPoP.
+ */
 export function parseAuthorization(value: string): AccessToken | MalformedCredentials | undefined {
   const [name = ''] = schemePattern.exec(value) ?? []
   const scheme = name.toLowerCase()
   if (scheme === '') return { problem: 'The Authorization header has no scheme' }
-  // Credentials of another scheme count as none.
+  // Credentials of another scheme are ignored.
   if (scheme !== 'bearer' && scheme !== 'dpop') return undefined
   const token = skipSpaces(value, name.length)
   if (token.length > maxTokenLength) return { problem: tooLongMessage }
@@ -66,23 +76,24 @@ export function parseAuthorization(value: string): AccessToken | MalformedCreden
     : { problem: `The Authorization header has no token after ${name}` }
 }
 
-/** The start of an `Authorization` header in the form in which nearly every client writes it. */
+/** The beginning of an `Authorization` header, as nearly every client writes it. */
 const bearerPrefix = 'Bearer '
 
-/** Returns true for a header that is the key of its own token: see {@link toCanonicalCredentials}. */
+/** Returns true if a header has the form that {@link toCanonicalCredentials} returns. */
 export function isCanonicalBearer(value: string): boolean {
   return value.startsWith(bearerPrefix) && value[bearerPrefix.length] !== ' '
 }
 
 /**
- * Returns scheme and token in one form, independent of the spaces and letters of the request. Digests of it name tokens
- * that are known, so that the usual header is looked up before it is parsed.
+ * Returns scheme and token in canonical form, in which the number of spaces and the case of the scheme are fixed. The
+ * digest of this form identifies a token in the caches. Most headers already have this form, so they are looked up
+ * before they are parsed.
  */
 export function toCanonicalCredentials({ scheme, token }: AccessToken): string {
   return (scheme === 'bearer' ? bearerPrefix : 'DPoP ') + token
 }
 
-// RFC 9110, section 11.4: any number of spaces separates the two.
+// RFC 9110, section 11.4: one or more spaces separate the scheme from the token.
 function skipSpaces(value: string, fromIndex: number): string {
   let offset = fromIndex
   while (value[offset] === ' ') offset += 1

@@ -6,53 +6,60 @@ import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms } from './verify-jwt.ts'
 
-/** Options of the check of proofs of possession (RFC 9449). */
+/** Options for proofs of possession (RFC 9449). */
 export interface DpopOptions {
-  /** Accepts no tokens without a proof. False by default. */
+  /** True rejects tokens without a proof. Default: false. */
   readonly required?: boolean | undefined
   /**
-   * Seals the time into nonces that clients put into their proofs, so that no proof can be made in advance. A codec of
-   * `@x/state-codec` with the same keys on every instance, such as the `state` of the server. Without it, proofs need
-   * no nonce.
+   * A codec of `@x/state-codec`, such as the `state` of the server. All instances must use the same keys. It creates
+   * nonces that contain the time, and clients put these nonces into their proofs, so that no proof can be made in
+   * advance. Without a codec, proofs need no nonce.
    */
   readonly state?: NonceCodec | undefined
-  /** Remembers used proofs over all instances: a store of `@x/state-codec`. By default this process remembers them. */
+  /**
+   * A store of `@x/state-codec` that records used proofs for all instances. By default each process records only the
+   * proofs that it has received.
+   */
   readonly usedProofs?: UsedProofs | undefined
 }
 
-/** The part of a state codec that nonces need. */
+/** The part of a state codec that creates and opens nonces. */
 export interface NonceCodec {
   seal(value: JsonValue, claims: { readonly purpose: string }): Promise<string>
   open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
 }
 
-/** The part of a state store that proofs need: returns false for a key that was added before and has not expired. */
+/**
+ * The part of a state store that records proofs. `add` returns false if the key was added before and has not expired.
+ */
 export interface UsedProofs {
   add(key: string, value: string, ttlMs: number): Promise<boolean>
 }
 
-/** Values against which a proof is checked. */
+/** The values against which a proof is checked. */
 export interface ProofContext {
   readonly request: HttpRequestHead
   readonly token: string
-  /** The thumbprint of the key that the token is bound to. */
+  /** The thumbprint of the key to which the token is bound. */
   readonly jkt: string
   readonly ledger: Ledger
 }
 
-/** Checks the proof of a request. */
+/** Checks the proof in a request. */
 export interface ProofVerifier {
-  /** Resolves with a nonce when the client must make its proof anew with it. Rejects with a {@link TokenError}. */
+  /**
+   * Resolves with a nonce if the client must create a new proof that contains it. Rejects with a {@link TokenError}.
+   */
   verify(context: ProofContext): Promise<string | undefined>
 }
 
-/** Dependencies of the checks beside the options. */
+/** Dependencies for checking proofs, in addition to the options. */
 export interface ProofSettings extends DpopOptions {
   readonly resource: string
   readonly now: () => number
 }
 
-/** The signature algorithms of proofs, which the metadata and challenges list. */
+/** The accepted signature algorithms of proofs. The metadata and the challenges list them. */
 export const proofAlgorithms = asymmetricAlgorithms
 
 const noncePurpose = 'dpop-nonce'
@@ -60,7 +67,7 @@ const proofWindowMs = 60_000
 const nonceTtlMs = 300_000
 const maxProofLength = 8192
 
-/** Creates the check of proofs (RFC 9449, section 4.3). */
+/** Creates a verifier of proofs (RFC 9449, section 4.3). */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
   const proofMemory = createProofMemory(settings.now)
   return {
@@ -70,7 +77,7 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       await checkProofClaims(claims, context, settings)
       const nonce = await renewNonce(claims['nonce'], settings)
       if (nonce !== undefined) return nonce
-      // Recorded last, so that a request without a valid proof adds nothing to the store.
+      // The proof is recorded after all checks, so that an invalid proof adds nothing to the store.
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
       const isNew =
         settings.usedProofs === undefined
@@ -98,7 +105,8 @@ function readProof(request: HttpRequestHead): string {
 async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
   try {
     const { jwk } = decodeProtectedHeader(proof)
-    // `jwtVerify` checks no times, because a proof has no expiration time.
+    // `jwtVerify` does not check the age of a proof, because a proof has no expiration time. `checkProofClaims` checks
+    // it.
     const options = { typ: 'dpop+jwt', algorithms: [...proofAlgorithms] }
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
@@ -123,7 +131,7 @@ async function checkProofClaims(
   if (ath !== (await sha256(token))) throw createInvalidProofError('The proof is for another token')
 }
 
-// RFC 9449, section 4.3: without query and fragment, and normalized.
+// RFC 9449, section 4.3: URLs are compared in normalized form, without query and fragment.
 function removeQuery(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
   const { origin, pathname } = new URL(url)
@@ -149,17 +157,17 @@ async function openNonce(state: NonceCodec, givenNonce: string): Promise<number 
   }
 }
 
-/** The proofs of this process. */
+/** Records the proofs that this process has received. */
 interface ProofMemory {
-  /** Returns false for a proof that was added before. Throws a {@link LimitError} for a key with too many proofs. */
+  /** Returns false for a proof that was added before. Throws a {@link LimitError} if a key has too many proofs. */
   add(proofKey: string, context: Pick<ProofContext, 'jkt' | 'ledger'>): boolean
 }
 
-/** Proofs that arrived within the same time, with the functions that give them back to the ledger. */
+/** The proofs that arrived within one slice of time. Each proof has a function that releases it in the ledger. */
 type ProofSlice = Map<string, () => void>
 
 const sliceMs = 30_000
-/** A proof is remembered for 120 to 150 seconds, and is valid for 120 at most. */
+/** The number of slices. A proof is recorded for 120 to 150 seconds, and is valid for at most 120 seconds. */
 const sliceCount = 2 * (proofWindowMs / sliceMs) + 1
 
 function createProofMemory(now: () => number): ProofMemory {

@@ -10,13 +10,13 @@ import { TokenError } from './token-error.ts'
 
 /** Options of token introspection (RFC 7662). */
 export interface IntrospectionOptions {
-  /** The endpoint. Read from the issuer's metadata when absent. */
+  /** The introspection endpoint. Default: the endpoint in the metadata of the issuer. */
   readonly endpoint?: string | undefined
-  /** Credentials of this server at the issuer: a secret, or a private key with which it signs. */
+  /** The credentials of this server at the issuer: a secret, or a private key that signs an assertion. */
   readonly client: { readonly id: string; readonly secret: string } | { readonly id: string; readonly key: CryptoKey }
 }
 
-/** Dependencies of introspection beside its options. */
+/** Dependencies of introspection, in addition to its options. */
 export interface IntrospectionDeps extends IntrospectionOptions {
   readonly issuer: string
   readonly audience: readonly string[]
@@ -25,13 +25,13 @@ export interface IntrospectionDeps extends IntrospectionOptions {
   readonly now: () => number
 }
 
-/** Introspects a token at its issuer, and returns its claims. Rejects with a {@link TokenError}. */
+/** Introspects a token at its issuer, and returns the claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string, context: AuthenticationContext) => Promise<JsonObject>
 
-/** The introspection of one issuer's tokens. */
+/** The introspection of tokens at one issuer. */
 export interface Introspection {
   readonly introspect: IntrospectionFunction
-  /** Finds the endpoint of the issuer. Rejects with a {@link TokenError} when that fails. */
+  /** Finds the introspection endpoint. Rejects with a {@link TokenError} if this fails. */
   ready(): Promise<void>
 }
 
@@ -40,13 +40,14 @@ const maxConcurrentRequestsPerCaller = 8
 const metadataTtlMs = 600_000
 
 /**
- * Creates the introspection of one issuer's tokens. At most 64 requests run at once, and 8 of one caller. Others
- * wait, as many as the ledger allows a caller. So made-up tokens of one client take little from others.
+ * Creates the introspection of tokens at one issuer. At most 64 requests run at once, and at most 8 of them for one
+ * caller. Further requests wait. The ledger limits the requests of one caller, so that a caller with many invalid
+ * tokens delays others only a little.
  */
 export function createIntrospection(deps: IntrospectionDeps): Introspection {
   const clientAuth = createClientAuth(deps)
   const limiter = createCallerLimiter()
-  // The metadata is shared by many requests, and its fetch belongs to none of them.
+  // Many requests share the metadata, so the fetch must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
   let cachedServer:
     | { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number }
@@ -55,7 +56,7 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
     if (cachedServer === undefined || deps.now() - cachedServer.fetchedAt >= metadataTtlMs) {
       const serverPromise = runInOrigin(() => resolveAuthorizationServer(deps))
       cachedServer = { serverMetadata: serverPromise, fetchedAt: deps.now() }
-      // The next request searches for it again.
+      // After a failure, the next request fetches the metadata again.
       serverPromise.catch(() => {
         cachedServer = undefined
       })
@@ -87,14 +88,14 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
   }
 }
 
-/** Runs at most 64 requests at once, and 8 of one caller. */
+/** Runs at most 64 requests at once, and at most 8 of them for one caller. */
 interface CallerLimiter {
   run<T>(callerKey: string, send: () => Promise<T>): Promise<T>
 }
 
 function createCallerLimiter(): CallerLimiter {
   const runningByCaller = new Map<string, number>()
-  // The ledger bounds both: a caller that waits has taken an introspection.
+  // The ledger limits the running and the waiting requests, because each of them has taken one of its introspections.
   const waiting: { readonly callerKey: string; readonly start: () => void }[] = []
   let runningCount = 0
   const mayStart = (callerKey: string): boolean =>
@@ -126,7 +127,7 @@ function createCallerLimiter(): CallerLimiter {
   }
 }
 
-// The cause is left out: a library's error may hold the request, and with it the token.
+// The cause is dropped, because an error of the library may contain the request and so the token.
 function createIntrospectionError({ issuer }: IntrospectionDeps, reason: string): TokenError {
   return new TokenError('issuer_unavailable', `"${issuer}" could not introspect a token: ${reason}`, { issuer })
 }
@@ -163,13 +164,13 @@ async function introspectToken(
   const client = { client_id: deps.client.id }
   const response = await oauth.introspectionRequest(server, client, clientAuth, token, {
     [oauth.customFetch]: (url, { method, headers, body }) => deps.fetch(url, { method, headers, body: String(body) }),
-    // http was allowed for loopback addresses alone.
+    // The URL was checked before. It is http only for a loopback address.
     [oauth.allowInsecureRequests]: true,
   })
   return oauth.processIntrospectionResponse(server, client, response)
 }
 
-// Introspection confirms that the issuer made the token. The audience is still checked here.
+// The response confirms that the issuer made the token. The audience and the times are checked here in any case.
 function parseIntrospection(
   introspection: oauth.IntrospectionResponse,
   token: string,
@@ -185,7 +186,7 @@ function parseIntrospection(
     throw new TokenError('expired', 'The token has expired')
   if (nbf !== undefined && nbf * 1000 - deps.clockToleranceMs > now)
     throw new TokenError('not_yet_valid', 'The token is not valid yet')
-  // Some servers repeat the token.
+  // Some servers return the token as a member of the response. This member is removed.
   const claimEntries = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)
   const claimsObject: unknown = Object.fromEntries(claimEntries)
   return isJsonObject(claimsObject) ? claimsObject : {}

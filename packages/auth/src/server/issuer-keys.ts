@@ -3,23 +3,21 @@ import type { AuthenticationContext } from './credentials.ts'
 import { type CachedKeys, createKeyCache, type KeySource } from './key-cache.ts'
 import { TokenError } from './token-error.ts'
 
-/**
- * Returns the keys, usually one, that may have signed a token with this header. Rejects with a {@link TokenError}.
- */
+/** Returns the keys that may have signed a token with this header, usually one. Rejects with a {@link TokenError}. */
 export type FindKeys = (header: JWTHeaderParameters, context: AuthenticationContext) => Promise<readonly CryptoKey[]>
 
-/** The keys of one issuer. */
+/** The signing keys of one issuer. */
 export interface IssuerKeys {
   readonly findKeys: FindKeys
-  /** Fetches keys when there are none. Rejects with a {@link TokenError} when that fails. */
+  /** Fetches the keys if none are cached. Rejects with a {@link TokenError} if this fails. */
   ready(): Promise<void>
 }
 
 const maxCandidateKeys = 8
 
 /**
- * Finds the keys of one issuer in a cache. A token with an unknown key causes another fetch of the keys. The token is
- * rejected only when a fetch that began after its arrival did not return its key.
+ * Creates the lookup of an issuer's keys, with a cache. If a token names an unknown key, the keys are fetched again.
+ * The token is rejected only if its key is missing in a fetch that began after the token had arrived.
  */
 export function createIssuerKeys(source: KeySource): IssuerKeys {
   const cache = createKeyCache(source)
@@ -31,7 +29,7 @@ export function createIssuerKeys(source: KeySource): IssuerKeys {
     context: AuthenticationContext,
   ): Promise<CachedKeys> => {
     const firstArrivalNumber = searches.recordArrival(header, arrivalNumber)
-    // A fetch that began before the arrival may have been answered before the key was published.
+    // This fetch may have begun before the issuer published the key, so its result does not count.
     await cache.pendingFetch()
     const keys = await cache.load(context)
     const hasBeenSearched = keys.fetchNumber > firstArrivalNumber && source.now() - keys.fetchedAt < searchIntervalMs
@@ -64,13 +62,22 @@ const searchIntervalMs = 30_000
 const maxSearchesInRow = 4
 const maxArrivals = 100
 
-/** Bounds the searches for keys, so that tokens with made-up keys do not become as many requests to the issuer. */
+/**
+ * Limits the fetches that search for a key, so that a client with invented keys cannot cause many requests to the
+ * issuer.
+ */
 interface KeySearches {
-  /** Returns the number of the last fetch that began before the first token with this key arrived. */
+  /**
+   * Records the arrival of a token with an unknown key. Returns the number of the last fetch that had begun when the
+   * first token with this key arrived.
+   */
   recordArrival(header: JWTHeaderParameters, fetchNumber: number): number
-  /** Takes one search: four in a row, then one in 30 seconds. Returns the time of the next one when there is none. */
+  /**
+   * Takes one of the allowed searches. Up to four searches may follow each other, and each 30 seconds allow one more.
+   * Returns undefined if the search is allowed, or else the time of the next allowed search.
+   */
   take(): number | undefined
-  /** Gives back a search that did not reach the issuer. */
+  /** Returns a search that did not reach the issuer to the allowed searches. */
   giveBack(): void
 }
 
@@ -106,7 +113,7 @@ async function hasMatchingKey(keys: CachedKeys, header: JWTHeaderParameters): Pr
   return ((await findMatchingKeys(keys, header)) ?? []).length > 0
 }
 
-// Returns undefined when a matching key cannot be used, which is a fault of the issuer.
+// Returns undefined if a matching key cannot be used, because the issuer published a broken key.
 async function findMatchingKeys(
   { keySet }: CachedKeys,
   header: JWTHeaderParameters,

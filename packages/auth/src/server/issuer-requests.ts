@@ -5,28 +5,31 @@ import { createMetadataUrls } from '../oauth-urls.ts'
 
 const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
 
-/** Returns a fetch for documents of an authorization server: without redirects, at most 256 KiB and 5 seconds. */
+/**
+ * Returns a fetch for the documents of an authorization server. It follows no redirects, and is limited to 256 KiB and
+ * 5 seconds.
+ */
 export function createIssuerFetch(fetch: FetchFunction): FetchFunction {
   return (url, request) => boundedFetch(fetch, url, { ...request, ...fetchBounds })
 }
 
-/** Fetches a JSON object. Returns undefined for any other content, and rejects when there is no response. */
+/** Fetches a JSON object. Returns undefined for any other content. Rejects if no response arrives. */
 export async function fetchJson(url: string, fetch: FetchFunction): Promise<JsonObject | undefined> {
   const response = await fetch(url, { method: 'GET', headers: { Accept: 'application/json' } })
   return response.status === 200 ? parseJsonObject(await response.text()) : undefined
 }
 
 /**
- * Reads the metadata of an authorization server (RFC 8414, then OpenID Connect Discovery 1.0).
+ * Fetches the metadata of an authorization server (RFC 8414, then OpenID Connect Discovery 1.0).
  *
- * Rejects when there is none, when the server cannot be reached, and when the metadata names another issuer.
+ * Rejects if there is no metadata, if the server cannot be reached, and if the metadata names another issuer.
  */
 export async function discoverIssuerMetadata(issuer: string, fetch: FetchFunction): Promise<JsonObject> {
   const urls = createMetadataUrls(new URL(issuer))
   for (const url of urls) {
     const metadata = await fetchJson(url, fetch)
     if (metadata === undefined) continue
-    // RFC 8414, section 3.3: metadata of another issuer is not used. Identical means the same characters.
+    // RFC 8414, section 3.3: the metadata must name the same issuer, character for character.
     if (metadata['issuer'] === issuer) return metadata
     throw new Error(
       `${url} is metadata of ${JSON.stringify(metadata['issuer'])}: give that in issuers, in the place of "${issuer}"`,

@@ -11,41 +11,43 @@ import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
 /** An authorization server whose tokens are accepted. */
 export interface IssuerOptions {
-  /** Its identifier, exactly as in `iss` of its tokens and in `issuer` of its metadata. */
+  /** The identifier of the issuer, exactly as in the claim `iss` of its tokens and in `issuer` of its metadata. */
   readonly issuer: string
-  /** Address of its keys. Read from its metadata when absent. */
+  /** The URL of the issuer's keys. Default: the `jwks_uri` in its metadata. */
   readonly jwksUri?: string | undefined
-  /** The audience of its tokens for this server, where that is not `resource`: an application's id, for instance. */
+  /** The audience of the issuer's tokens for this server, such as the id of an application. Default: `resource`. */
   readonly audience?: string | readonly string[] | undefined
-  /** The accepted signature algorithms. RS, PS and ES 256 to 512 and EdDSA when absent. */
+  /** The accepted signature algorithms. Default: RS, PS and ES with 256 to 512 bits, and EdDSA. */
   readonly algorithms?: readonly string[] | undefined
   /**
-   * Introspects each token at the issuer instead of verifying it here: for opaque tokens, and for tokens that it may
-   * revoke. One issuer may have it.
+   * Checks each token by introspection at the issuer instead of by its signature. It is for opaque tokens, and for
+   * tokens that the issuer may revoke. Only one issuer may have this option.
    */
   readonly introspection?: IntrospectionOptions | undefined
 }
 
-/** One issuer, and the verification of its tokens. */
+/** An issuer, with the function that verifies its tokens. */
 export interface Issuer {
   readonly issuer: string
-  /** The longest time in milliseconds for which a verified token may be cached. */
+  /** The longest time for which a verified token is cached, in milliseconds. */
   readonly cacheMs: number
-  /** Returns the claims of a token that is valid here. Rejects with a {@link TokenError}. */
+  /** Verifies a token and returns its claims. Rejects with a {@link TokenError}. */
   verify(token: string, context: AuthenticationContext): Promise<JsonObject>
-  /** Rejects with a {@link TokenError} while no token can be verified. */
+  /** Rejects with a {@link TokenError} while no token of this issuer can be verified. */
   ready(): Promise<void>
 }
 
-/** The issuers whose tokens are accepted. */
+/** All accepted issuers. */
 export interface Issuers {
-  /** Finds the issuer of a token by its unverified `iss`. Throws a {@link TokenError}. */
+  /**
+   * Finds the issuer of a token by its unverified claim `iss`. Throws a {@link TokenError} if no accepted issuer fits.
+   */
   resolve(token: string): Issuer
-  /** Rejects with the error of one issuer until one of them is ready. */
+  /** Resolves when at least one issuer is ready. Otherwise rejects with the error of one issuer. */
   ready(): Promise<void>
 }
 
-/** Settings that all issuers share. */
+/** The settings that all issuers share. */
 export interface SharedIssuerSettings {
   readonly resource: string
   readonly clockToleranceMs: number
@@ -79,7 +81,8 @@ export function createIssuers(
   return {
     resolve: (token) => findIssuer(token, issuers, opaqueTokenIssuer),
     ready: async () => {
-      // Cached keys are used for a day, so that a later outage of the issuer does not make the server unready.
+      // After the first success the check always succeeds. Cached keys are used for a day, so a later outage of the
+      // issuer must not make the server unready.
       if (isReady) return
       const readiness = await Promise.allSettled([...issuers.values()].map((issuer) => issuer.ready()))
       isReady = readiness.some(({ status }) => status === 'fulfilled')

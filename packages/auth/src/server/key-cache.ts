@@ -6,37 +6,43 @@ import { parseSecureUrl } from '../oauth-urls.ts'
 import { discoverIssuerMetadata, fetchJson } from './issuer-requests.ts'
 import { TokenError } from './token-error.ts'
 
-/** Location of an issuer's keys, and the means to fetch them. */
+/** The location of an issuer's keys, and the functions that fetch them. */
 export interface KeySource {
   readonly issuer: string
-  /** Read from the issuer's metadata when absent. */
+  /** The URL of the keys. Undefined if it is read from the metadata of the issuer. */
   readonly jwksUri: string | undefined
   readonly fetch: FetchFunction
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now: () => number
-  /** Called with the context of the request that began a failed fetch, also while older keys are still used. */
+  /**
+   * Called after a failed fetch, even if older keys can still be used. `context` belongs to the request that began the
+   * fetch.
+   */
   readonly onError: (error: unknown, context: AuthenticationContext | undefined) => void
 }
 
-/** The keys of an issuer, as one fetch returned them. */
+/** The keys of an issuer, as returned by one fetch. */
 export interface CachedKeys {
   readonly keySet: ReturnType<typeof createLocalJWKSet>
   readonly fetchedAt: number
-  /** The number of the fetch: that of an earlier fetch is smaller. */
+  /** The number of the fetch. Later fetches have higher numbers. */
   readonly fetchNumber: number
 }
 
-/** The keys of one issuer in memory. Its functions reject with a {@link TokenError} when there are none to use. */
+/** The cache of one issuer's keys. Its functions reject with a {@link TokenError} if no usable keys are available. */
 export interface KeyCache {
-  /** Returns the keys. Fetches them when there are none, or when they are older than 10 minutes. */
+  /** Returns the cached keys. Fetches them if there are none or if they are older than 10 minutes. */
   load(context?: AuthenticationContext): Promise<CachedKeys>
-  /** Fetches the keys, or joins the fetch that runs. */
+  /** Fetches the keys, or waits for the fetch that is running. */
   refresh(context?: AuthenticationContext): Promise<CachedKeys>
-  /** Returns the fetch that runs, if there is one. */
+  /** Returns the promise of the running fetch. Returns undefined if no fetch is running. */
   pendingFetch(): Promise<void> | undefined
-  /** Returns the number of the last fetch that began. */
+  /** Returns the number of the last fetch that has begun. */
   lastFetchNumber(): number
-  /** Creates the error of keys that are unusable until a time, by default that of the next attempt. */
+  /**
+   * Creates the error for keys that cannot be used before `retryAt`. Default: the time of the next attempt to fetch
+   * them.
+   */
   createUnavailableError(retryAt?: number): TokenError
 }
 
@@ -46,15 +52,15 @@ const minRetryMs = 1000
 const maxRetryMs = 30_000
 
 /**
- * Creates the cache of an issuer's keys. While the issuer is unreachable, the last keys are used for a day, and it is
- * tried again after 1, 2, 4, … 30 seconds.
+ * Creates the cache of an issuer's keys. If the issuer is unreachable, the last keys are used for up to a day. Failed
+ * fetches are repeated after 1, 2, 4 seconds and so on, up to 30 seconds.
  */
 export function createKeyCache(source: KeySource): KeyCache {
   let cachedKeys: CachedKeys | undefined
   let fetchCount = 0
   let failure: { readonly retryMs: number; readonly retryAt: number } | undefined
   let pendingFetch: Promise<void> | undefined
-  // A fetch is shared by many requests, and belongs to none of them.
+  // Many requests share one fetch, so the fetch must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
 
   const runFetch = async (fetchNumber: number, context: AuthenticationContext | undefined): Promise<void> => {
@@ -73,7 +79,10 @@ export function createKeyCache(source: KeySource): KeyCache {
       pendingFetch = undefined
     }
   }
-  /** Waits for a fetch, unless the last one failed a moment ago. */
+  /**
+   * Fetches the keys and waits for the result. Does nothing if the last fetch failed and the time for the next attempt
+   * has not come.
+   */
   const tryFetch = async (context: AuthenticationContext | undefined): Promise<void> => {
     if (pendingFetch === undefined) {
       if (failure !== undefined && source.now() < failure.retryAt) return
@@ -110,6 +119,6 @@ async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<CachedK
   if (typeof url !== 'string') throw new Error(`The metadata of "${issuer}" has no jwks_uri: give jwksUri in issuers`)
   const keySetJson = await fetchJson(parseSecureUrl('jwks_uri', url).href, fetch)
   if (keySetJson === undefined) throw new Error(`There is no key set at ${url}`)
-  // jose checks the set as a whole here, and each key when it is first used.
+  // The library checks the key set as a whole here, and each key at its first use.
   return createLocalJWKSet(keySetJson as unknown as Parameters<typeof createLocalJWKSet>[0])
 }

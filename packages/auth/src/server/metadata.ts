@@ -3,12 +3,12 @@ import { parseSecureUrl } from '../oauth-urls.ts'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
-/** A public document, which the HTTP transport serves to every client. */
+/** A public document that the HTTP transport serves to every client. */
 export interface MetadataDocument {
   readonly body: JsonObject
 }
 
-/** Metadata of a protected resource, as clients read it. */
+/** The values in the metadata of a protected resource. */
 export interface ResourceDescription {
   readonly resource: string
   readonly issuers: readonly string[]
@@ -21,11 +21,11 @@ export interface ResourceDescription {
 const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
- * Returns the URI of the endpoint as clients are to write it: scheme and host in lower case, no slash after a bare host
- * (basic/authorization/index, canonical server URI).
+ * Returns the canonical URI of the endpoint, which clients send: scheme and host in lower case, and no slash after a
+ * host without a path (basic/authorization/index, canonical server URI).
  *
- * @throws TypeError for one with a fragment, or with a slash at the end of its path, or neither https nor on this
- * machine.
+ * @throws TypeError for a URI with a fragment, with a slash at the end of its path, or that is neither https nor on
+ * this machine.
  */
 export function canonicalizeResource(resource: string): string {
   const { hash, pathname, search, origin } = parseSecureUrl('resource', resource)
@@ -37,8 +37,8 @@ export function canonicalizeResource(resource: string): string {
 }
 
 /**
- * Returns the URL of the metadata of a resource: the well-known path precedes the resource's own (RFC 9728,
- * section 3.1).
+ * Returns the URL of the metadata of a resource, in which the well-known path is inserted before the path of the
+ * resource (RFC 9728, section 3.1).
  */
 export function createMetadataUrl(resource: string): string {
   const { origin, search } = new URL(resource)
@@ -51,7 +51,8 @@ function createMetadataPath(resource: string): string {
 }
 
 /**
- * Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root.
+ * Creates the metadata of a resource (RFC 9728). Returns it under the two paths at which clients look for it: the
+ * well-known path followed by the path of the resource, and the well-known path alone.
  */
 export function createMetadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
   const { resource, issuers, scopes, name, dpop, hasCertificateBoundTokens } = description

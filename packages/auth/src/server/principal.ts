@@ -5,8 +5,8 @@ import { TokenError } from './token-error.ts'
 export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
 
 /**
- * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or
- * `scp`. The principal does not have the token, so that no handler can pass it on
+ * Creates the principal of a token. `subject` is the claim `sub`, `client` is `client_id` or `azp`, and the scopes are
+ * `scope` or `scp`. The principal does not contain the token, so that no handler can send the token to another server
  * (basic/authorization/security-considerations).
  */
 export function toStandardPrincipal(claims: JsonObject, issuer: string): Principal {
@@ -34,7 +34,7 @@ function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
   return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []
 }
 
-/** Returns a frozen copy, because many calls share one principal. */
+/** Returns a frozen copy of a principal, because many calls share it. */
 export function freezePrincipal(principal: Principal): Principal {
   const { scopes, claims } = principal
   return Object.freeze({

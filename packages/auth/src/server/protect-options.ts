@@ -11,43 +11,45 @@ import { createMetadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
 import { limitOutageReports } from './token-error.ts'
 
-/** Tokens and requests that a server accepts. */
+/** Options of `protect`: the tokens and requests that a server accepts. */
 export interface ProtectOptions {
   /**
-   * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`: the audience of
-   * tokens, and `resource` of the metadata. Without a slash at its end.
+   * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`, without a slash at
+   * its end. It is the audience of tokens and the `resource` of the metadata.
    */
   readonly resource: string
-  /** The authorization servers whose tokens are accepted. Clients usually choose the first. */
+  /** The authorization servers whose tokens are accepted. Clients usually choose the first one. */
   readonly issuers: readonly (string | IssuerOptions)[]
-  /** Scopes that every request needs. Challenges list them. */
+  /** The scopes that every request needs. Challenges list them. */
   readonly scopes?: Scopes | undefined
-  /** The `scopes_supported` of the metadata. `scopes` when absent. `offline_access` is left out. */
+  /** The `scopes_supported` of the metadata. Default: `scopes`. The scope `offline_access` is left out. */
   readonly supportedScopes?: Scopes | undefined
-  /** Scopes that include others. The principal has those that its token's scopes include. */
+  /** The scopes that each scope includes. A principal also gets the scopes that the scopes of its token include. */
   readonly impliedScopes?: ImpliedScopes | undefined
-  /** A name that clients may show, as `resource_name` of the metadata. */
+  /** A name of the server that clients may show, sent as `resource_name` in the metadata. */
   readonly name?: string | undefined
   /**
-   * Creates the principal from the claims of a verified token, where they differ from the usual ones. A
-   * {@link TokenError} rejects the token.
+   * Creates the principal from the claims of a verified token, if the default does not fit. It may throw a {@link
+   * TokenError} to reject the token.
    */
   readonly toPrincipal?: ToPrincipal | undefined
   /**
-   * Accepts tokens that are bound to a key of their client, each request with a proof of it (RFC 9449): `'accepted'`
-   * beside others, `'required'` alone. Off by default: a bound token is then rejected.
+   * Accepts tokens that are bound to a key, if each request contains a proof of the key (RFC 9449). `'accepted'`
+   * accepts them in addition to bearer tokens, and `'required'` rejects bearer tokens. By default bound tokens are
+   * rejected.
    */
   readonly dpop?: 'accepted' | 'required' | DpopOptions | undefined
   /**
-   * Returns the certificate of a client, as DER, for tokens that are bound to one (RFC 8705). Without it they are
-   * rejected. On Node's own TLS: `({ source }) => source.socket.getPeerCertificate().raw`.
+   * Returns the certificate of a client in DER format, for tokens that are bound to a certificate (RFC 8705). Without
+   * this function such tokens are rejected. For the TLS server of Node: `({ source }) =>
+   * source.socket.getPeerCertificate().raw`.
    */
   readonly certificateOf?: CertificateOf | undefined
-  /** Fetches from the authorization servers. The platform's own by default. */
+  /** Sends requests to the authorization servers. Default: the `fetch` of the platform. */
   readonly fetch?: FetchFunction | undefined
 }
 
-/** Values that the tests of this package replace. They are no options, because no server needs other values. */
+/** Values that the tests of this package replace. They are not options, because no server needs other values. */
 export interface ProtectInternals {
   readonly now?: (() => number) | undefined
   readonly cacheMs?: number | undefined
@@ -66,16 +68,25 @@ export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = 
   fetch: true,
 }
 
-/** Verified tokens in memory: enough for the callers of some minutes, at about a kilobyte each. */
+/**
+ * The number of verified tokens in the cache: enough for the callers of a few minutes. Each entry takes about a
+ * kilobyte.
+ */
 const maxCachedTokens = 1000
 
-/** Longest time for which a verified token is cached, never past its end: as short as an access token usually lives. */
+/**
+ * The longest time in milliseconds for which a verified token is cached: the usual lifetime of a short-lived access
+ * token. The cache never returns an expired token.
+ */
 const cacheMs = 300_000
 
-/** Accepted difference between the clocks of this server and of an issuer, which NTP keeps well below a second. */
+/**
+ * The accepted difference in milliseconds between the clocks of this server and an issuer. NTP keeps it far below a
+ * second.
+ */
 const clockToleranceMs = 5000
 
-/** Returns the role of proofs, or undefined where tokens with a proof are not accepted. */
+/** Returns whether proofs are accepted or required. Returns undefined if tokens with a proof are not accepted. */
 export function dpopModeOf({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
   if (typeof dpop !== 'object') return dpop
   return dpop.required === true ? 'required' : 'accepted'

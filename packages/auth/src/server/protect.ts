@@ -18,25 +18,33 @@ import {
   type ProtectOptions,
 } from './protect-options.ts'
 
-/** The protection of an endpoint: the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`. */
+/**
+ * The protection of an endpoint. It is the value of the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`.
+ */
 export interface Protection {
-  /** Returns the principal of a request, or the response that rejects it with a challenge. */
+  /** Returns the principal of a request, or the HTTP response that rejects the request with a challenge. */
   readonly authenticate: (
     request: HttpRequestHead,
     context?: AuthenticationContext,
   ) => AuthenticationResult | Promise<AuthenticationResult>
-  /** The metadata of the resource, by path. */
+  /** The metadata of the resource, by URL path. */
   readonly documents: Readonly<Record<string, MetadataDocument>>
-  /** Converts an error of {@link requireScopes} or {@link needScopes} to 403 with a challenge. */
+  /**
+   * Converts an error of {@link requireScopes} or {@link needScopes} into a 403 response with a challenge. Returns
+   * undefined for any other error.
+   */
   readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
-  /** Rejects while no token can be verified, because no issuer has been reached. `/readyz` is 503 until it resolves. */
+  /**
+   * Rejects until one issuer has been reached, because no token can be verified before. `/readyz` returns 503 until it
+   * resolves.
+   */
   readonly ready: () => Promise<void>
 }
 
 /**
- * Protects a server by OAuth access tokens (basic/authorization). Each token is verified whole. A request without a
- * valid token is rejected with a challenge, which names the metadata of the resource. No principal, error or log has a
- * token.
+ * Protects a server with OAuth access tokens (basic/authorization). Every request needs a valid token. A request
+ * without one is rejected with a challenge that names the metadata of the resource. No principal, error or log contains
+ * a token.
  *
  * @example
  * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
@@ -48,7 +56,7 @@ export function protect(options: ProtectOptions): Protection {
   return createProtection(options)
 }
 
-/** Creates the protection of {@link protect}, with other internal values for tests. */
+/** Creates the protection that {@link protect} returns. Tests pass other internal values. */
 export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
   checkOptions(options, protectOptionNames, 'protect')
   const resource = canonicalizeResource(options.resource)
@@ -74,7 +82,8 @@ export function createProtection(options: ProtectOptions, internals?: ProtectInt
   }
 }
 
-// The scopes of every request are included: a client that requests the challenge's scopes alone keeps them.
+// The challenge also lists the scopes that every request needs. Otherwise a client that requests only the listed scopes
+// would lose them.
 function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')

@@ -13,36 +13,40 @@ import {
 } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
-/** Returns the scopes that a request needs. `params` are unchecked, as the client sent them. */
+/** Returns the scopes that a request needs. `params` come from the client and have not been checked. */
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
 
 /**
- * The scopes that requests need, by method: for all its requests, by the name or the URI that they are about, or by the
- * request. Among names, `'*'` is every one that is not listed.
+ * The scopes that requests need, by method. The value for a method is an array for all its requests, an object with an
+ * array for each name or URI, or a function of the request. In an object, `'*'` applies to every name that is not
+ * listed.
  */
 export type ScopeRules = Readonly<Record<string, Scopes | Readonly<Record<string, Scopes>> | ScopesOf>>
 
 /** Options of {@link requireScopes}. */
 export interface RequireScopesOptions {
-  /** Scopes that include others, where not `protect` but a function of your own makes the principal. */
+  /**
+   * The scopes that each scope includes. Needed only if a function of your own creates the principal instead of
+   * `protect`.
+   */
   readonly impliedScopes?: ImpliedScopes | undefined
   /**
-   * Lets calls without a principal through that came over stdio, from the host that started this process. Otherwise
-   * they are rejected.
+   * `'trusted'` accepts calls over stdio without a principal, because they come from the host that started this
+   * process. By default such calls are rejected.
    */
   readonly stdio?: 'trusted' | undefined
 }
 
 /**
- * Creates an extension of the server that requires scopes for single operations. HTTP entries then serve the server
- * beyond this machine only with `auth`. A call without a needed scope gets an error with all scopes that it needs,
- * before a handler runs. The `auth` of {@link protect} makes 403 of the error, and clients ask their user for more
- * scopes. The scopes of a task are checked when the task is created.
+ * Creates a server extension that requires scopes for single operations. A call that lacks a scope gets an error with
+ * all needed scopes, before any handler runs. The `auth` of {@link protect} converts this error into a 403 response,
+ * and clients ask their user for more scopes. The scopes of a task are checked when the task is created. With this
+ * extension, HTTP hosts serve other machines only if the option `auth` is set.
  *
  * @example
  * createServer({ ...definition, extensions: [requireScopes({ 'tools/call': { update_item: ['items:write'] } })] })
  *
- * @throws TypeError for rules that can never apply, and for malformed scopes.
+ * @throws TypeError for a rule that can never apply, and for a malformed scope.
  */
 export function requireScopes(
   rules: ScopeRules,
@@ -65,10 +69,10 @@ export function requireScopes(
 }
 
 /**
- * Requires scopes inside a handler, for scopes that depend on data. A handler calls it before any effect and any
- * notification: once the answer is a stream, the client gets the error without a challenge.
+ * Requires scopes inside a handler, for scopes that depend on data. Call it before the handler has any effect or sends
+ * a notification. Once the HTTP response is a stream, the client gets the error without a challenge.
  *
- * @throws McpError with all the scopes, when the caller lacks one of them or has no principal.
+ * @throws McpError with all the given scopes, if the caller lacks one of them or has no principal.
  */
 export function needScopes(ctx: { readonly principal: Principal | undefined }, ...scopes: readonly string[]): void {
   const neededScopes = parseScopes('needScopes', scopes)
@@ -124,7 +128,8 @@ function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
   }
 }
 
-// A misspelt method protects nothing, so that unknown methods of the protocol's families are rejected.
+// A rule for a misspelled method would protect nothing. So an unknown method is rejected if its prefix is a prefix of
+// the protocol's methods.
 function checkMethodName(method: string): void {
   const methodPrefix = method.slice(0, method.indexOf('/') + 1)
   const knownMethods = Object.keys(methods)

@@ -1,16 +1,16 @@
 /**
- * Reason of a rejection, for the server's own log. A response contains the kind of the fault alone.
+ * The reason why a token was rejected, for the log of the server. The HTTP response contains only the kind of error.
  *
- * - `invalid_request`: the credentials are malformed, or there are two of them
- * - `malformed`: the token is no JWT, and cannot be introspected
- * - `unknown_issuer`: its issuer is not in `issuers`
- * - `unsupported_algorithm`, `unsupported_type`: its signature algorithm, or its type, is not accepted
- * - `unknown_key`: its issuer has no such key
- * - `invalid_signature`: it was altered, or signed by another key
- * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: a claim is not acceptable
- * - `inactive`: its issuer reports it as not active
- * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: it is bound to a key, and came without a proof of that key
- * - `issuer_unavailable`: the issuer's keys or its introspection cannot be reached, so the response is 503
+ * - `invalid_request`: the credentials are malformed, or the request has more than one token
+ * - `malformed`: the token is not a JWT, and no issuer with introspection is configured
+ * - `unknown_issuer`: the issuer of the token is not in `issuers`
+ * - `unsupported_algorithm`, `unsupported_type`: the signature algorithm or the type of the token is not accepted
+ * - `unknown_key`: the issuer has no key that fits the token
+ * - `invalid_signature`: the token was changed, or signed with another key
+ * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: a claim of the token is not acceptable
+ * - `inactive`: the issuer reports that the token is not active
+ * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: the request does not prove the key that the token is bound to
+ * - `issuer_unavailable`: the keys or the introspection of the issuer cannot be reached, so the response is 503
  */
 export type TokenErrorCode =
   | 'invalid_request'
@@ -30,13 +30,13 @@ export type TokenErrorCode =
   | 'wrong_certificate'
   | 'issuer_unavailable'
 
-/** A token that was rejected, or could not be checked. Neither its message nor its cause holds the token. */
+/** Reports that a token was rejected or could not be checked. Neither the message nor the cause contains the token. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
   readonly code: TokenErrorCode
-  /** Milliseconds after which another attempt makes sense, of `issuer_unavailable`. */
+  /** The milliseconds after which another attempt makes sense. Set with the code `issuer_unavailable`. */
   readonly retryAfterMs: number | undefined
-  /** The issuer that cannot be reached, of `issuer_unavailable`. */
+  /** The issuer that cannot be reached. Set with the code `issuer_unavailable`. */
   readonly issuer: string | undefined
 
   constructor(
@@ -54,8 +54,8 @@ export class TokenError extends Error {
 const outageReportIntervalMs = 60_000
 
 /**
- * Returns a listener that passes on one error a minute about each unreachable issuer, because each request during an
- * outage has such an error. All other errors are passed on.
+ * Returns a listener that passes errors on to `onError`. During an outage of an issuer every request has an error. So
+ * the listener passes on one such error per minute for each unreachable issuer. It passes on all other errors.
  */
 export function limitOutageReports<Context>(
   onError: (error: unknown, context: Context | undefined) => void,
@@ -73,7 +73,7 @@ export function limitOutageReports<Context>(
   }
 }
 
-/** Returns true if a value is a {@link TokenError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link TokenError}. The class may come from another copy of this package. */
 export function isTokenError(error: unknown): error is TokenError {
   return error instanceof Error && error.name === 'TokenError' && 'code' in error && typeof error.code === 'string'
 }

@@ -4,7 +4,7 @@ import type { AuthenticationContext } from './credentials.ts'
 import type { FindKeys } from './issuer-keys.ts'
 import { TokenError, type TokenErrorCode } from './token-error.ts'
 
-/** Requirements on a JWT of one issuer. */
+/** The requirements that a JWT of one issuer must meet. */
 export interface JwtRequirements {
   readonly issuer: string
   readonly audience: readonly string[]
@@ -15,7 +15,10 @@ export interface JwtRequirements {
   readonly now: () => number
 }
 
-/** The accepted signature algorithms: asymmetric ones alone, so that no public key can be used as a secret. */
+/**
+ * The accepted signature algorithms. All are asymmetric, so that an attacker cannot sign with the public key as a
+ * shared secret.
+ */
 // biome-ignore format: one family a line
 export const asymmetricAlgorithms: readonly string[] = [
   'RS256', 'RS384', 'RS512',
@@ -24,12 +27,12 @@ export const asymmetricAlgorithms: readonly string[] = [
   'EdDSA', 'Ed25519',
 ]
 
-// RFC 9068, section 2.1, and `JWT`, which many servers write. Other types (logout, DPoP, security events) are no access
-// tokens.
+// The types of RFC 9068, section 2.1, and `JWT`, which many servers write. Tokens of other types, such as logout tokens
+// or proofs, are not access tokens.
 const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'application/at+jwt', 'jwt'])
 
 /**
- * Verifies an access token (RFC 9068, section 4, and basic/authorization/index, token handling) and returns its claims.
+ * Verifies an access token (RFC 9068, section 4, and basic/authorization/index, token handling). Returns its claims.
  *
  * Rejects with a {@link TokenError}.
  */
@@ -70,7 +73,7 @@ async function verifyWithKeys(
     currentDate: new Date(requirements.now()),
   }
   let failure: unknown
-  // More than one key fits only when the token names none.
+  // There is more than one key only if the header of the token has no key id.
   for (const key of keys) {
     try {
       const { payload } = await jwtVerify(token, key, options)
@@ -94,7 +97,7 @@ const tokenErrorCodes: Readonly<Record<string, TokenErrorCode>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported_algorithm',
 }
 
-// jose's errors contain the claims, which are personal data. Their messages do not.
+// The errors of the library `jose` contain claims, which are personal data. So only their messages are used.
 function toTokenError(error: unknown): TokenError {
   if (!(error instanceof errors.JOSEError))
     return new TokenError('malformed', 'The token cannot be verified', { cause: error })

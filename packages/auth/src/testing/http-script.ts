@@ -1,18 +1,18 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Contents of one request. */
+/** The contents of one received request. */
 export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The fields of a form. */
+  /** The fields of the form in the body. */
   readonly form: URLSearchParams
 }
 
-/** A response. A body that is no text is sent as JSON. */
+/** A response. A body that is not a string is sent as JSON. */
 export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string | string[]>>
@@ -21,14 +21,14 @@ export interface Reply {
 
 export type Route = (received: ReceivedRequest) => Reply | Promise<Reply>
 
-/** A server with one response per path. The routes may change while it runs. */
+/** A server with one response for each path. A test may change the routes while the server runs. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly origin: string
   readonly routes: Map<string, Route>
   readonly received: readonly ReceivedRequest[]
-  /** Number of requests that a path has had. */
+  /** Returns the number of requests for a path. */
   count(path: string): number
-  /** Everything that ever came, as one text: what a secret must not be in. */
+  /** Returns the contents of all received requests as one text. Tests check that it contains no secret. */
   describeRequests(): string
 }
 

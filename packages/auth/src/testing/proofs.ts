@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
 import type { ReceivedRequest } from './http-script.ts'
 
-/** Values that a proof has to fit. */
+/** The values that a proof must match. */
 export interface ProofCheck {
   readonly url: string
   readonly accessToken?: string | undefined
   readonly nonce?: string | undefined
-  /** The proofs that came before. */
+  /** The ids of the proofs that were used before. */
   readonly usedProofIds: Set<string>
 }
 
-/** The thumbprint of the key that a request proves, or the error of RFC 9449. */
+/** The thumbprint of the proven key, or the error code of RFC 9449. */
 export type CheckedProof = { readonly thumbprint: string } | { readonly error: string }
 
-/** Checks the proof of a request as RFC 9449, section 4.3, has it. */
+/** Checks the proof in a request (RFC 9449, section 4.3). */
 export async function checkProof({ headers, method }: ReceivedRequest, check: ProofCheck): Promise<CheckedProof> {
   const invalid = { error: 'invalid_dpop_proof' }
   const { dpop } = headers

@@ -8,7 +8,7 @@ import { createProtection } from '../server/protect.ts'
 /** The endpoint that tests protect. */
 export const resource = 'https://mcp.example.com/mcp'
 
-/** A server that is protected by a scripted authorization server, on a clock in the test's hand. */
+/** A server that accepts the tokens of a scripted authorization server. The test controls its clock. */
 export interface ProtectedServer extends AsyncDisposable {
   readonly issuer: ScriptedAuthServer
   readonly auth: Protection
@@ -17,15 +17,15 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly principals: (Principal | undefined)[]
   /** Errors that the server logged. */
   readonly errors: unknown[]
-  /** Sends a call with a token, or with other headers. */
+  /** Sends a call with a token, or with the headers in `options`. */
   send(token?: string, options?: SendOptions): Promise<Response>
-  /** Lets time pass. */
+  /** Advances the clock. */
   advanceTime(ms: number): void
-  /** The codes of the errors so far. */
+  /** Returns the codes of all logged errors. */
   listErrorCodes(): unknown[]
 }
 
-/** Changes of a test to a call. */
+/** The changes that a test makes to a call. */
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly url?: string
@@ -33,16 +33,16 @@ export interface SendOptions {
   readonly params?: JsonObject
 }
 
-/** Deviations of {@link createProtectedServer} from the usual. */
+/** The options of {@link createProtectedServer} that differ from the defaults. */
 export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>> {
   readonly issuers?: (issuer: string) => ProtectOptions['issuers']
-  /** Middleware of the exchange. */
+  /** Middleware around the exchange. */
   readonly middleware?: (next: Exchange) => Exchange
   readonly ledger?: Ledger
   readonly cacheMs?: number
 }
 
-/** Starts a scripted authorization server, and protects an exchange that answers everything. */
+/** Starts a scripted authorization server, and a protected server whose exchange answers every request. */
 export async function createProtectedServer(options: ScriptedOptions = {}): Promise<ProtectedServer> {
   const claims = { aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const issuer = await startScriptedAuthServer(claims)

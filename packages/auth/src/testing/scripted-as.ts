@@ -10,33 +10,36 @@ import {
   createScriptedServer,
 } from './http-script.ts'
 
-/** An authorization server that approves every login, with the deviations that a test sets. */
+/** An authorization server that approves every login, except for the deviations that a test sets. */
 export interface ScriptedAuthorizationServer extends ScriptedServer {
   readonly issuer: string
-  /** The metadata, to be changed by tests. */
+  /** The metadata, which a test may change. */
   readonly metadata: Record<string, unknown>
-  /** Lifetime of access tokens in seconds, `undefined` for a response without it. */
+  /** The lifetime of access tokens in seconds. If it is `undefined`, responses contain no lifetime. */
   expiresIn: number | undefined
-  /** Grants of other types, by type: the scope and resource of what is granted, or an error. */
+  /**
+   * The functions that answer other grant types, by type. Each returns the granted scope and resource, or an error
+   * response.
+   */
   readonly otherGrants: Map<
     string,
     (form: URLSearchParams, received: ReceivedRequest) => CustomGrant | Promise<CustomGrant>
   >
-  /** Binds tokens of requests with a proof, and asks for this nonce in it. */
+  /** The nonce that proofs must contain. Undefined if they need no nonce. */
   nonce: string | undefined
-  /** True where requests with a proof get bearer tokens all the same. */
+  /** True if requests with a proof get bearer tokens nevertheless. */
   ignoresProofs: boolean
-  /** The thumbprint of the key that an access token is bound to. */
+  /** Returns the thumbprint of the key to which an access token is bound. */
   thumbprintOf(token: string | undefined): string | undefined
-  /** True for an access token of this server that is good for a resource and has the scopes. */
+  /** Returns true if this server issued the access token for the resource, with all these scopes. */
   accepts(token: string | undefined, resource: string, scopes?: readonly string[]): boolean
-  /** Ends the access tokens that are out. */
+  /** Makes all issued access tokens invalid. */
   expireTokens(): void
-  /** Ends the refresh tokens that are out. */
+  /** Makes all issued refresh tokens invalid. */
   expireLogins(): void
 }
 
-/** Result of a grant of a test. */
+/** The result of a grant that a test defines. */
 export type CustomGrant = { readonly scope: string; readonly resource: string } | Reply
 
 interface TokenFamily {
@@ -54,7 +57,7 @@ interface AuthorizationCode extends TokenFamily {
 
 const createErrorReply = (code: string, status = 400): Reply => ({ status, body: { error: code } })
 
-/** Credentials that an authorization server has given out. */
+/** The credentials that an authorization server has issued. */
 interface IssuedGrants {
   readonly codes: Map<string, AuthorizationCode>
   readonly accessTokens: Map<string, TokenFamily>
@@ -64,10 +67,13 @@ interface IssuedGrants {
 
 const fieldOf = (params: URLSearchParams, name: string): string => params.get(name) ?? ''
 
-/** Makes a credential that is looked for in everything that a test run writes. */
+/** Creates a credential with a recognizable name. Tests search for it in everything that the code writes. */
 const createCredential = (kind: string): string => `canary-${kind}-${randomUUID()}`
 
-/** Starts one: PKCE, rotating refresh tokens whose reuse ends the login, registration, pushed requests, revocation. */
+/**
+ * Starts a scripted authorization server. It supports PKCE, registration, pushed requests, revocation and rotating
+ * refresh tokens. If a refresh token is used twice, it ends the login.
+ */
 export async function createScriptedAuthorizationServer(port = 0): Promise<ScriptedAuthorizationServer> {
   const server = await createScriptedServer(port)
   const { origin: issuer } = server
@@ -197,9 +203,9 @@ function exchangeCode(as: ScriptedAuthorizationServer, grants: IssuedGrants, { f
 function refreshTokens(as: ScriptedAuthorizationServer, grants: IssuedGrants, { form, proof }: TokenForm): Reply {
   const found = grants.refresh.get(fieldOf(form, 'refresh_token'))
   if (found === undefined || found.family.isRevoked) return createErrorReply('invalid_grant')
-  // RFC 9449, section 5: the refresh token of a public client is bound as well.
+  // RFC 9449, section 5: the refresh token of a public client is bound to the key too.
   if (found.family.thumbprint !== proof.thumbprint) return createErrorReply('invalid_grant')
-  // A refresh token that comes twice is in the wrong hands: the whole login ends.
+  // A refresh token that is used twice may be stolen, so the whole login ends.
   if (found.isUsed) {
     found.family.isRevoked = true
     for (const [token, family] of grants.accessTokens) if (family === found.family) grants.accessTokens.delete(token)
@@ -222,22 +228,22 @@ function issueTokens(
   return { body: { access_token: token, token_type, refresh_token: next, ...expires } }
 }
 
-/** A protected MCP endpoint at `/mcp`. */
+/** A protected MCP endpoint with the path `/mcp`. */
 export interface ScriptedResource extends ScriptedServer {
   readonly url: string
-  /** The metadata, to be changed by tests. */
+  /** The metadata, which a test may change. */
   readonly metadata: Record<string, unknown>
-  /** The scopes that a request needs, by the name of its tool. */
+  /** The scopes that a call needs, by the name of its tool. */
   readonly requiredScopes: Map<string, readonly string[]>
-  /** The servers whose tokens are good here. */
+  /** The authorization servers whose tokens this endpoint accepts. */
   acceptedServers: readonly ScriptedAuthorizationServer[]
-  /** The nonce that proofs must have. */
+  /** The nonce that proofs must contain. */
   nonce: string | undefined
-  /** Handler of requests that are authorized. */
+  /** Answers the authorized requests. */
   exchange: Exchange
 }
 
-/** Starts an endpoint that answers every request with a token of `as`, and challenges all others. */
+/** Starts an endpoint that answers requests with a token of `as`, and sends a challenge for all other requests. */
 export async function createScriptedResource(as: ScriptedAuthorizationServer): Promise<ScriptedResource> {
   const server = await createScriptedServer()
   const url = `${server.origin}/mcp`
@@ -290,10 +296,10 @@ export async function createScriptedResource(as: ScriptedAuthorizationServer): P
   return resource
 }
 
-/** A person who agrees at once, in a browser without a page. */
+/** A person who approves each login at once. No browser is opened. */
 export interface MemoryBrowser extends Redirect {
   readonly visited: readonly URL[]
-  /** Changes the address of the redirect. */
+  /** Changes the redirect URL before the listener receives it. */
   transformAnswer: (answer: URL) => URL | Promise<URL>
 }
 

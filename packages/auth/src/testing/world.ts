@@ -14,7 +14,7 @@ import {
   createScriptedResource,
 } from './scripted-as.ts'
 
-/** An authorization server, an endpoint that it protects, and a person. */
+/** An authorization server, a protected endpoint, and a person. */
 export interface TestEnvironment extends AsyncDisposable {
   readonly authorizationServer: ScriptedAuthorizationServer
   readonly resource: ScriptedResource
@@ -38,16 +38,16 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
   }
 }
 
-/** The part of a response that says that a call was served. */
+/** The part of a response which shows that a call was served. */
 export const completeResponse = { result: { resultType: 'complete' } }
 
-/** Calls a tool over a connection of its own. */
+/** Calls a tool over a new connection. */
 export async function callWithAuth(url: string, auth: HttpAuthorizer, name?: string): Promise<unknown> {
   await using connection = connectHttp(url, { auth })
   return await callTool(connection, name)
 }
 
-/** Returns the error of a failed call: the authorization error where that is the cause. */
+/** Returns the error of a failed call. If an authorization error caused it, returns the authorization error. */
 export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   return running.then(
     () => undefined,
@@ -55,7 +55,7 @@ export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** Proofs by a key of its own, outside of any login. */
+/** Creates proofs with a new key, independent of any login. */
 export function createTestDpop(now = Date.now): Dpop {
   return dpop().createDpop({ store: memoryStore(), isStored: true, now })
 }
