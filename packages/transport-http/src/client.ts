@@ -1,5 +1,5 @@
 /**
- * The client half of the Streamable HTTP transport.
+ * The client of the Streamable HTTP transport.
  *
  * @module @x/transport-http/client
  */

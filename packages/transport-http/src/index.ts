@@ -1,5 +1,5 @@
 /**
- * The Streamable HTTP transport, over the Fetch API.
+ * The server of the Streamable HTTP transport on the Fetch API.
  *
  * @module @x/transport-http
  */

@@ -1,21 +1,25 @@
 /** An entry of an indexed list. */
 export interface IndexedEntry {
-  /** The index of the entry. Only the list writes it. */
+  /** The index of the entry in its list. Only the functions of this module write it. */
   index: number
 }
 
 /**
- * Adds an entry to a list: a plain array of those that come and go by the thousand.
+ * Adds an entry to a list from which it can be removed in constant time. Such a list is a plain array, for entries that
+ * are added and removed by the thousand.
  *
- * A Set would read better. V8 chains every table that a Set outgrows to the next, though, and once one of them has
- * grown old, everything that the later ones ever held passes the young generation with it: collecting garbage then took
- * a fifth of a server's time.
+ * It is not a `Set`, because V8 links each table that a Set outgrows to the next table. Once such a table is in the old
+ * generation, every entry that a later table contained is moved there too. Garbage collection then took a fifth of a
+ * server's time.
  */
 export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
   entry.index = list.push(entry) - 1
 }
 
-/** Removes an entry from a list. The last one takes its place. An entry that is not in the list is left alone. */
+/**
+ * Removes an entry from a list, and moves the last entry to its place. Does nothing if the list does not contain the
+ * entry.
+ */
 export function removeFromList<T extends IndexedEntry>(list: T[], entry: T): void {
   if (list[entry.index] !== entry) return
   const lastEntry = list.pop()

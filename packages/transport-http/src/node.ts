@@ -1,5 +1,5 @@
 /**
- * The Streamable HTTP transport on `node:http`.
+ * The server of the Streamable HTTP transport on `node:http`.
  *
  * @module @x/transport-http/node
  */

@@ -6,16 +6,16 @@ import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
-/** The options of `connectHttp` that exist on Node only. */
+/** The options of `connectHttp` that exist only on Node. */
 export interface UndiciOptions {
   /**
-   * Sends through this dispatcher of undici 7 or later, such as a `ProxyAgent`, instead of an `Agent` of the
-   * connection's own. Closing the connection does not close the dispatcher. It must not follow redirects by itself.
+   * Sends requests through this dispatcher of undici 7 or later, such as a `ProxyAgent`. By default the connection
+   * creates its own. The dispatcher must not follow redirects. Closing the connection does not close it.
    */
   readonly dispatcher?: Dispatcher | undefined
   /**
-   * Options of undici's connector, such as `ca`, `cert`, `key` and `servername` of TLS. Its `timeout` is the
-   * milliseconds that a connection may take to open, TLS included. Default 10,000.
+   * Options of undici's connector, such as `ca`, `cert`, `key` and `servername` for TLS. Its `timeout` limits the time
+   * in milliseconds for opening a connection, including TLS. Default: 10,000.
    */
   readonly connect?: buildConnector.BuildOptions | undefined
 }
@@ -30,10 +30,10 @@ const nodeOptionNames = {
 } as const satisfies Record<keyof NodeConnectOptions, true>
 
 /**
- * Connects to an MCP server over HTTP, for `createClient`. Sends nothing before the first request.
+ * Connects to an MCP server over HTTP. Pass the result to `createClient`. Nothing is sent before the first request.
  *
- * Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown option. The
- * exchange rejects with {@link HttpError} when no response arrives (basic/transports/streamable-http).
+ * Throws a `TypeError` for a URL that is not http or https, an invalid header, or an unknown option. A request rejects
+ * with {@link HttpError} if no response arrives (basic/transports/streamable-http).
  *
  * @example
  * await using connection = connectHttp('https://example.com/mcp', { headers: { authorization: `Bearer ${token}` } })
@@ -45,9 +45,9 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
 }
 
 /**
- * Creates a client for HTTP requests to one endpoint, which connections to servers of earlier revisions use. Sends
- * nothing before the first request. Throws a `TypeError` for an address that is not http or https, headers that cannot be
- * sent, or an unknown option.
+ * Creates a client for HTTP requests to one endpoint. Connections to servers of earlier revisions use it. Nothing is
+ * sent before the first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an
+ * unknown option.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
   checkOptions(options, nodeOptionNames, 'createHttpClient')
@@ -59,8 +59,8 @@ function createNodeSender(options: NodeConnectOptions): Sender {
 }
 
 /**
- * Sends with undici's `dispatch`, which passes each chunk directly to its handler. undici's `request` creates a stream
- * for each body, and its `fetch` several.
+ * Creates a sender that uses undici's `dispatch`, which passes each chunk directly to a handler. By contrast, undici's
+ * `request` creates a stream for each body, and its `fetch` creates several.
  */
 function createUndiciSender(options: UndiciOptions): Sender {
   const ownDispatcher = options.dispatcher ? undefined : createOwnDispatcher(options)
@@ -75,7 +75,8 @@ function createUndiciSender(options: UndiciOptions): Sender {
           method,
           headers: headers as string[],
           body: body ?? null,
-          // The timeout watch of this package applies. undici would end a stream after five minutes without bytes.
+          // undici's own timeout would end a stream after five minutes without bytes. It is disabled, because
+          // `startTimeoutWatch` limits the time.
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
@@ -86,15 +87,15 @@ function createUndiciSender(options: UndiciOptions): Sender {
   }
 }
 
-/** The connections of one sender. */
+/** The connections of one sender, if the user has passed no dispatcher. */
 interface OwnDispatcher {
   dispatcherFor(origin: string): Dispatcher
   destroy(): Promise<void>
 }
 
 /**
- * Creates a dispatcher that has one connection until two requests run at the same time. Most clients make one call
- * after the other, and a pool of connections reserves 20 KB for queued requests.
+ * Creates a dispatcher that uses a single connection until two requests run at the same time. Most clients send one
+ * request after the other. A pool of connections would reserve 20 KB for queued requests.
  */
 function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   const connect = { timeout: 10_000, ...options.connect }
@@ -111,7 +112,7 @@ function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   }
 }
 
-/** Creates undici's handler of one request. An error can arrive before the response, or in the middle of its body. */
+/** Creates undici's handler for one request. An error may arrive before the response, or in the middle of its body. */
 function createDispatchHandler(
   outgoingRequest: OutgoingRequest,
   resolve: (incomingResponse: IncomingResponse) => void,
@@ -119,9 +120,9 @@ function createDispatchHandler(
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined
   let body: IncomingBody | undefined
-  // A request without a connection cannot be stopped. It is stopped when it gets a connection.
+  // undici cannot stop a request before `onRequestStart`. Such a request is stopped in `onRequestStart`.
   const stop = (): void => {
-    // This error reaches no caller: a cancelled request has already rejected with its own reason.
+    // No caller receives this error, because a cancelled request has already rejected with its own reason.
     if (!body?.isFinished()) controller?.abort(new Error('The request was stopped'))
   }
   onCancel(outgoingRequest, stop)
@@ -131,7 +132,7 @@ function createDispatchHandler(
       if (isCancelled(outgoingRequest)) stop()
     },
     onResponseStart: (_, status, headers) => {
-      // Informational responses (1xx) come before the response.
+      // Informational responses (1xx) precede the actual response.
       if (status < 200) return
       body = createIncomingBody(stop)
       resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })
@@ -147,7 +148,7 @@ function createDispatchHandler(
 
 function headerValueOf(name: string, value: string | string[] | undefined): string | undefined {
   if (!Array.isArray(value)) return value
-  // RFC 9110, section 5.3: several lines of a list header are one list. `WWW-Authenticate` is the only list header that
-  // is read.
+  // RFC 9110, section 5.3: the lines of a list header form one list. `WWW-Authenticate` is the only list header that
+  // this package reads.
   return name === 'www-authenticate' ? value.join(', ') : value[0]
 }

@@ -5,9 +5,9 @@ import { createRevisionCheck } from './revision-check.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
-/** A connection to a server over HTTP. It keeps sockets open until it is closed. */
+/** A connection to a server over HTTP. It keeps sockets open until `close` is called. */
 export interface HttpConnection extends Connection {
-  /** The endpoint without its query, because a query may contain secrets. */
+  /** The URL of the endpoint without its query, which may contain secrets. */
   readonly url: string
   /** Aborts when the connection is closed, so that no caller retries. */
   readonly closed: AbortSignal
@@ -15,7 +15,10 @@ export interface HttpConnection extends Connection {
   close(): Promise<void>
 }
 
-/** Creates a connection with a platform's sender. Throws a `TypeError` for an invalid address or invalid headers. */
+/**
+ * Creates a connection that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid
+ * header.
+ */
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
   const checkReply = createRevisionCheck(() => client)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
@@ -25,9 +28,9 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
 }
 
 /**
- * Connects to an MCP server over HTTP with the platform's `fetch`, for `createClient`. Sends nothing before the first
- * request.  Throws a `TypeError` for an address that is not http or https, headers that cannot be sent, or an unknown
- * option. The exchange rejects with {@link HttpError} when no response arrives (basic/transports/streamable-http).
+ * Connects to an MCP server over HTTP with the `fetch` of the platform. Pass the result to `createClient`. Nothing is
+ * sent before the first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an
+ * unknown option. A request rejects with {@link HttpError} if no response arrives (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
   checkOptions(options, connectOptionNames, 'connectHttp')
@@ -35,9 +38,9 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
 }
 
 /**
- * Creates a client for HTTP requests to one endpoint, which connections to servers of earlier revisions use. Sends
- * nothing before the first request. Throws a `TypeError` for an address that is not http or https, headers that cannot be
- * sent, or an unknown option.
+ * Creates a client for HTTP requests to one endpoint. Connections to servers of earlier revisions use it. Nothing is
+ * sent before the first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an
+ * unknown option.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
   checkOptions(options, connectOptionNames, 'createHttpClient')
@@ -45,7 +48,7 @@ export function createHttpClient(url: string | URL, options: HttpConnectOptions 
 }
 
 function createWebSender(options: HttpConnectOptions): Sender {
-  // Called as a member of `globalThis`, because the `fetch` of a browser rejects any other `this`.
+  // `fetch` is called as a member of `globalThis`, because the `fetch` of a browser rejects any other `this`.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
   return createFetchSender(fetch)
 }

@@ -17,37 +17,42 @@ import { connectDefaults, type HttpConnectOptions, type HttpHeaders, type HttpTa
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
 
-/** Attempts to send a request while no connection can be made, for a server that restarts at the same address. */
+/**
+ * The number of attempts while no connection can be made. A server that restarts at the same address is then found
+ * again.
+ */
 const maxAttempts = 3
 
-/** The longest pauses before the second and the third attempt, in milliseconds. */
+/** The longest pauses in milliseconds: `firstMs` before the second attempt, `maxMs` before the third. */
 const retryPauses = { firstMs: 100, maxMs: 200 }
 
-/** Redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
+/** The number of redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
 const maxRedirects = 3
 
 /**
- * Checks the response to a request and its HTTP status. Rejects with {@link HttpError} `unsupported_version` for a
- * response that shows a server of earlier revisions.
+ * Checks the response to a request and its HTTP status. Rejects with {@link HttpError} `unsupported_version` if the
+ * response shows that the server implements only earlier revisions.
  */
 export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
 
-/** State that the requests to one endpoint share. */
+/** State that all requests to one endpoint share. */
 export interface EndpointState {
   readonly endpoint: URL
   readonly options: HttpConnectOptions
   readonly sender: Sender
   readonly clock: Clock
-  /** The user's headers, checked. `undefined` when a function gives them per request. */
+  /**
+   * The headers of the user, after a check. `undefined` if a function of the user returns the headers of each request.
+   */
   readonly fixedHeaders: readonly string[] | undefined
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly closed: AbortSignal
-  /** Checks responses. Undefined for a connection that also sends requests of earlier revisions. */
+  /** Checks each response. Undefined if the client also sends requests of earlier revisions. */
   readonly checkReply?: CheckReply | undefined
 }
 
-/** Checks an endpoint and its options. Throws a `TypeError` for an invalid address or invalid headers. */
+/** Checks an endpoint and its options. Throws a `TypeError` for an invalid URL or an invalid header. */
 export function createEndpointState(
   url: string | URL,
   options: HttpConnectOptions,
@@ -64,23 +69,25 @@ export function createEndpointState(
 export interface EndpointRequest {
   readonly method: HttpMethod
   readonly body: string | undefined
-  /** The JSON-RPC request in the body, or the one that this HTTP request belongs to. */
+  /**
+   * The JSON-RPC request in the body. If the body contains none, the JSON-RPC request that caused this HTTP request.
+   */
   readonly relatedRequest: RpcRequest
-  /** Returns all headers of the request, the user's included, as alternating names and values. */
+  /** Returns all headers of the request, including those of the user, as alternating names and values. */
   readonly createHeaders: (userHeaders: readonly string[]) => readonly string[]
-  /** False for a request after whose 401 or 403 no authorization is begun. */
+  /** False if a 401 or 403 response to this request must not begin an authorization. Default true. */
   readonly mayAuthorize?: boolean | undefined
 }
 
-/** The response, and the values of sent headers that an error must not contain. */
+/** A response, and the values of request headers that no error may contain. */
 export interface EndpointResponse {
   readonly incomingResponse: IncomingResponse
   readonly secrets: readonly string[]
 }
 
 /**
- * Sends a request with the headers of the user and the authorizer. Retries a request that did not reach the server, and
- * follows redirects.
+ * Sends a request with the headers of the user and of the authorizer. Sends it again if it did not reach the server.
+ * Follows redirects.
  */
 export async function sendToEndpoint(
   endpointState: EndpointState,
@@ -125,7 +132,7 @@ async function sendOutgoing(endpointState: EndpointState, outgoingRequest: Outgo
   }
 }
 
-/** Returns the headers of the authorizer. Throws a `TypeError` for a header that the user has set as well. */
+/** Returns the headers of the authorizer. Throws a `TypeError` if the user has set one of these headers too. */
 function checkAuthHeaders(authHeaders: HttpHeaders, userHeaders: readonly string[]): readonly string[] {
   const headers = flattenUserHeaders(authHeaders)
   const duplicateName = headers.find(
@@ -175,9 +182,9 @@ function toEndpointUrl(url: string | URL): URL {
 }
 
 /**
- * Returns the target of a redirect with the status 307 or 308, within the same origin or from http to https of the same
- * host. Throws {@link HttpError} `redirect` for any other redirect, because the credentials, headers and arguments of a
- * request are meant for this server alone.
+ * Returns the target of a redirect with the status 307 or 308. The target must have the same origin, or be https on the
+ * same host if the source is http. Throws {@link HttpError} `redirect` for any other redirect, because another server
+ * must not receive the credentials, headers and arguments of a request.
  */
 export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
   const { status } = incomingResponse
@@ -206,22 +213,25 @@ function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
   return isHttpToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
 }
 
-/** Returns true if a status is a redirect. A browser hides its target and gives status 0. */
+/** Returns true if a status is a redirect. A browser hides the target of a redirect and reports the status 0. */
 function isRedirect(status: number): boolean {
   return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }
 
-/** The settings of {@link withRetry}. */
+/** The parameters of {@link withRetry}. */
 interface RetryContext {
   readonly attempts: number
-  /** Returns true for an error that proves that the request did not reach the server. */
+  /** Returns true if an error proves that the request did not reach the server. */
   readonly isUnsent: (error: unknown) => boolean
-  /** The request. It is not sent again after it was cancelled. */
+  /** The request. A cancelled request is not sent again. */
   readonly request: Cancellable
   readonly clock: Clock
 }
 
-/** Runs an operation again while its failures prove that nothing was sent, after random pauses that grow. */
+/**
+ * Runs an operation, and runs it again if an error proves that nothing was sent. The pauses between the attempts are
+ * random and grow.
+ */
 async function withRetry<T>(operation: () => Promise<T>, context: RetryContext): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -7,9 +7,9 @@ const maxExcerptLength = 200
 const maxExcerptBytes = 65_536
 
 /**
- * Reads the JSON-RPC error in a response whose status is not 2xx. Only a server of this revision sends such an error
- * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` if the body is no
- * JSON-RPC error.
+ * Reads the JSON-RPC error in a response whose status is not 2xx. Only servers of this revision send a JSON-RPC error
+ * in such a response (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` if
+ * the body is not a JSON-RPC error.
  */
 export async function readErrorReply(
   incomingResponse: IncomingResponse,
@@ -22,10 +22,10 @@ export async function readErrorReply(
   throw buildStatusError(incomingResponse, text, context)
 }
 
-/** The inputs for reading the body of a response that is no JSON-RPC message. */
+/** The parameters for reading the body of a response that is not a JSON-RPC message. */
 export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordActivity' | 'bounds'>
 
-/** Creates the {@link HttpError} `status` for a response, with the beginning of its body. */
+/** Creates the {@link HttpError} `status` for a response. The error contains the beginning of the body. */
 export async function createStatusError(
   incomingResponse: IncomingResponse,
   mediaType: string | undefined,
@@ -64,7 +64,7 @@ async function readStatusText(
   try {
     return await readText(incomingResponse, maxBytes, context)
   } catch {
-    // The error has the status even if the body cannot be read.
+    // If the body cannot be read, the error still contains the status.
     return ''
   }
 }
@@ -78,7 +78,7 @@ function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | u
   }
 }
 
-// A debugging proxy may echo the request's own headers.
+// Removes the values of request headers from the text, because a debugging proxy may return them in its response.
 function createExcerpt(text: string, secrets: readonly string[]): string {
   let excerpt = text.slice(0, maxExcerptBytes)
   for (const secret of secrets) {

@@ -5,17 +5,17 @@ import { HttpError } from './http-error.ts'
 /** One event of a stream. */
 export interface HttpEvent {
   readonly data: string
-  /** The value for `Last-Event-ID` when the stream is opened again. */
+  /** The value for the header `Last-Event-ID` if the stream is opened again. */
   readonly id: string | undefined
 }
 
-/** The receiver of the events of one stream. */
+/** The functions that receive the events of one stream. */
 export interface HttpEventListener {
-  /** The bytes of the whole stream, comments included. */
+  /** The limit for the bytes of the whole stream, including comments. */
   readonly maxBytes: number
-  /** Called for each event of the type `message`, also for events without data. */
+  /** Called for each event of the type `message`, including events without data. */
   readonly onEvent: (event: HttpEvent) => void
-  /** Called when the server names the pause before a new connection, in milliseconds. */
+  /** Called if the server sends the time in milliseconds that a client should wait before it opens the stream again. */
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
@@ -24,19 +24,19 @@ interface EventDecoderOptions extends HttpEventListener {
   readonly bounds: ParseBounds
 }
 
-/** The receiver of the messages of one stream, and its limits. */
+/** The receiver of the messages of one stream, and the limits of the stream. */
 export interface EventStreamOptions {
   readonly origin: string
   readonly bounds: ParseBounds
-  /** The bytes of the whole stream, comments included. */
+  /** The limit for the bytes of the whole stream, including comments. */
   readonly maxBytes: number
   readonly onMessage: (message: RpcMessage) => void
 }
 
 /**
- * Returns a function that takes the chunks of an SSE body and passes on its messages. Comments, ids, retry times and
- * events of other types are skipped. Throws {@link HttpError}: `too_large` past a bound, `protocol` for data that is no
- * message.
+ * Returns a function that takes the chunks of an SSE body and passes its messages to `onMessage`. It skips comments,
+ * ids, retry times and events of other types. It throws {@link HttpError} `too_large` if a limit is exceeded, and
+ * `protocol` if an event is not a message.
  */
 export function createEventStreamReader({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
@@ -46,8 +46,8 @@ export function createEventStreamReader({ onMessage, ...options }: EventStreamOp
 }
 
 /**
- * Returns a function that takes the chunks of an SSE body and passes on its events. Throws {@link HttpError}
- * `too_large` past a bound.
+ * Returns a function that takes the chunks of an SSE body and passes its events to the listener. It throws {@link
+ * HttpError} `too_large` if a limit is exceeded.
  */
 export function createEventDecoder({
   origin,
@@ -62,8 +62,8 @@ export function createEventDecoder({
   const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
     new HttpError('too_large', `${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
-    // This limit counts characters, and a text has at most as many characters as bytes. The parser of messages counts
-    // the bytes.
+    // The parser of this library counts characters, of which a text never has more than bytes. The parser of messages
+    // counts the bytes afterwards.
     maxBufferSize: bounds.bytes + maxOverheadLength,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)
@@ -86,9 +86,9 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * Returns a function that replaces every line end of a stream by LF. It works on bytes, because in UTF-8 the bytes of
- * CR and LF are part of no other character. The SSE parser searches the next LF at every CR, so that a chunk of many CR
- * would take quadratic time.
+ * Returns a function that replaces every line end in a stream with LF. Otherwise the SSE parser would search the next
+ * LF at every CR, which takes quadratic time for a chunk of many CRs. The function works on bytes, because in UTF-8 no
+ * other character contains the bytes of CR or LF.
  */
 function createLineEndNormalizer(): (chunk: Uint8Array) => Uint8Array {
   let endsWithCarriageReturn = false
@@ -101,7 +101,7 @@ function createLineEndNormalizer(): (chunk: Uint8Array) => Uint8Array {
   }
 }
 
-// Works in one pass over the bytes, which takes less time than a replacement in the decoded text.
+// A single pass over the bytes takes less time than a replacement in the decoded text.
 function replaceCarriageReturns(bytes: Uint8Array, firstIndex: number): Uint8Array {
   const normalizedBytes = new Uint8Array(bytes)
   let length = firstIndex
@@ -117,10 +117,10 @@ function replaceCarriageReturns(bytes: Uint8Array, firstIndex: number): Uint8Arr
   return normalizedBytes.subarray(0, length)
 }
 
-// Field names, ids and the newlines between the lines of one event count towards the parser's buffer as well.
+// The buffer of the SSE parser also contains field names, ids and the line breaks within an event.
 const maxOverheadLength = 1024
 
-/** Parses the message in a body or an event. Throws {@link HttpError} `protocol`. */
+/** Parses the message in a body or in an event. Throws {@link HttpError} `protocol` if it is invalid. */
 export function parseEventMessage(text: string, bounds: ParseBounds, origin: string): RpcMessage {
   try {
     return parseMessage(text, bounds)
@@ -131,12 +131,12 @@ export function parseEventMessage(text: string, bounds: ParseBounds, origin: str
 }
 
 /**
- * Returns the message if it is a response, and undefined for a notification. Throws {@link HttpError} `protocol` for a
- * request of the server.
+ * Returns a message that is a response. Returns undefined for a notification. Throws {@link HttpError} `protocol` for a
+ * request, which a server must not send.
  */
 export function requireResponse(message: RpcMessage, origin: string): RpcResponse | undefined {
   if (isResponse(message)) return message
-  // basic/transports/streamable-http, receiving messages: independent requests must not be sent on any stream.
+  // basic/transports/streamable-http, receiving messages: a server must not send independent requests on any stream.
   if (!isRequest(message)) return undefined
   throw new HttpError('protocol', 'the server sent a request, which this revision does not have', { origin })
 }

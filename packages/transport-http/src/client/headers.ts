@@ -11,7 +11,7 @@ import {
 import type { HttpHeaders } from './options.ts'
 
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-// RFC 9110, field values: visible characters with spaces and tabs between them, so no CR, LF or NUL.
+// RFC 9110, field values: visible characters, with spaces and tabs between them. CR, LF and NUL are not allowed.
 const fieldValuePattern = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
 const reservedHeaders = new Set(
@@ -22,13 +22,13 @@ const reservedHeaders = new Set(
 )
 const paramHeaderPrefix = 'mcp-param-'
 
-// Compressed responses are not requested, because a small compressed body can become a large one.
+// The client requests uncompressed responses, because a small compressed body may expand to a large one.
 const fixedProtocolHeaders = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
 const bodyHeaders = ['content-type', 'application/json']
 
 /**
- * Checks the user's headers, and returns them as alternating names and values. The message of its `TypeError` contains
- * the name of the header and not the value, because values are often secrets.
+ * Checks the headers of the user, and returns them as alternating names and values. Throws a `TypeError` for an invalid
+ * header. The message contains only the name of the header, because its value is often a secret.
  */
 export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
   const flatHeaders: string[] = []
@@ -44,8 +44,8 @@ export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
 }
 
 /**
- * Creates the headers of one request: the media types, the values that repeat parts of the body, and the user's headers
- * (basic/transports/streamable-http, request metadata).
+ * Creates the headers of one request: the media types, the headers that repeat values of the body, and the headers of
+ * the user (basic/transports/streamable-http, request metadata).
  */
 export function createRequestHeaders(
   request: RpcRequest,
@@ -74,7 +74,8 @@ export function createRequestHeaders(
 }
 
 /**
- * Creates the headers of a request of an earlier revision: the media types, the request's own headers, and the user's.
+ * Creates the headers of a request of an earlier revision: the media types, the headers of the request, and the headers
+ * of the user.
  */
 export function createPlainHeaders(
   headers: HttpHeaders,
@@ -91,20 +92,21 @@ export function createPlainHeaders(
 }
 
 /**
- * Returns the lower-case name of a header of the call's context, or undefined for a header that the transport writes
- * itself. In a proxy, the context contains all headers of the forwarded request.
+ * Returns the name of a header from the call's context in lower case. Returns undefined if the header must not be sent,
+ * because the transport itself writes it. In a proxy, the context contains all headers of the forwarded request.
  */
 function normalizeHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()
   if (!lowerCaseName.startsWith('mcp-') || !tokenPattern.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
-  // The value of Mcp-Name for a method of an extension comes from the context.
+  // For a method of an extension, the transport does not know the value of `Mcp-Name`. So the value of the context is
+  // sent.
   if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.targetParam === undefined) return lowerCaseName
   return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(paramHeaderPrefix) ? undefined : lowerCaseName
 }
 
-/** Returns the method of a request, and the name or URI of its target. */
+/** Returns the method of a request, followed by the name or the URI of its target. */
 export function describeOperation(request: RpcRequest): string {
   const name = readTargetName(request)
   return name === undefined ? request.method : `${request.method} ${name}`

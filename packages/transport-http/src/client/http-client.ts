@@ -20,18 +20,18 @@ import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
 
 /**
  * Sends requests to one endpoint: JSON-RPC requests of this revision with `exchange`, and HTTP requests of earlier
- * revisions with `send`. Both share the sockets, the user's headers, the authorizer, the time limit, redirects and
- * retries.
+ * revisions with `send`. Both functions share the sockets, the user's headers, the authorizer, the time limit, and the
+ * rules for redirects and retries.
  */
 export interface HttpClient extends AsyncResource {
   readonly exchange: Exchange
-  /** The endpoint without its query, because a query may contain secrets. */
+  /** The URL of the endpoint without its query, which may contain secrets. */
   readonly url: string
   /** Aborts when the client is closed. */
   readonly closed: AbortSignal
-  /** The bounds of one message. */
+  /** The limits for one message. */
   readonly bounds: ParseBounds
-  /** Sends one HTTP request. Rejects with an `HttpError` if no response arrives, or with the signal's reason. */
+  /** Sends one HTTP request. Rejects with the reason of the signal, or with an `HttpError` if no response arrives. */
   send(request: HttpClientRequest): Promise<HttpClientResponse>
   /** Rejects running requests with an `HttpError` `closed`, and closes the sockets. */
   close(): Promise<void>
@@ -41,7 +41,9 @@ interface RunningRequest extends IndexedEntry {
   readonly timeoutWatch: TimeoutWatch
 }
 
-/** Starts the time limit of a request. The function `end` of its result must be called when the request has ended. */
+/**
+ * Starts the time limit of a request. The caller must call the function `end` of the result when the request has ended.
+ */
 type BeginRequest = (call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => StartedRequest
 
 interface StartedRequest {
@@ -50,7 +52,7 @@ interface StartedRequest {
 }
 
 /**
- * Creates a client with a platform's sender. Throws a `TypeError` for an invalid address or invalid headers.
+ * Creates a client that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid header.
  */
 export function createPlatformClient(
   url: string | URL,

@@ -1,42 +1,46 @@
-/** The reason why an HTTP request has no response. */
+/** The reasons why an HTTP request has no response. */
 export type HttpErrorCode =
-  /** No connection could be made, so that nothing reached the server. */
+  /** No connection could be made, so the server received nothing. */
   | 'connect'
-  /** The certificate of the server is not trusted. Nothing was sent, and another attempt would fail as well. */
+  /** The certificate of the server is not trusted. Nothing was sent, and another attempt would fail too. */
   | 'certificate'
-  /** The connection did not open in ten seconds, or no byte arrived for 30 minutes. The server may have acted. */
+  /**
+   * The connection did not open within ten seconds, or no byte arrived for 30 minutes. The server may have processed
+   * the request.
+   */
   | 'timeout'
-  /** The server answered with an HTTP status and no JSON-RPC error. */
+  /** The server answered with an HTTP error status, and the body is not a JSON-RPC error. */
   | 'status'
-  /** The response is not what the transport defines. */
+  /** The response violates the rules of the transport. */
   | 'protocol'
   /** The response exceeds a size limit. */
   | 'too_large'
   /** The server redirects to a target that must not be followed. */
   | 'redirect'
-  /** The server implements only earlier revisions of the protocol. The message names its revision. */
+  /** The server implements only earlier revisions of the protocol. The message names a revision of the server. */
   | 'unsupported_version'
-  /** The connection or the stream ended before the response was complete. The server may have acted. */
+  /** The connection or the stream ended before the response was complete. The server may have processed the request. */
   | 'closed'
 
 /** The members of an {@link HttpError} without its code and message. */
 export interface HttpErrorDetails {
-  /** Scheme, host and port of the server. Path and query are omitted, because they may contain secrets. */
+  /** The scheme, host and port of the server. The path and the query are left out, because they may contain secrets. */
   readonly origin: string
   /** The HTTP status, if a response arrived. */
   readonly status?: number | undefined
   /**
-   * The beginning of the body of an unexpected response, at most 200 characters. Values of sent headers are removed.
+   * The beginning of the body of an unexpected response, at most 200 characters. Values of request headers are removed
+   * from it.
    */
   readonly excerpt?: string | undefined
-  /** Milliseconds that the server asks the client to wait before another attempt (`Retry-After`). */
+  /** The time in milliseconds after which the server allows another attempt (`Retry-After`). */
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
 
 /**
- * A request over HTTP without a response. A JSON-RPC error of the server is a response and no `HttpError`. The message
- * does not contain the address, which is in `origin`.
+ * Reports that an HTTP request has no response. A JSON-RPC error of the server is a response, and so not an
+ * `HttpError`. The message does not contain the server's address, which is in `origin`.
  */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
@@ -56,7 +60,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link HttpError}, from this copy of the package or another. */
+/** Returns true if a value is an {@link HttpError}. The class may come from another copy of this package. */
 export function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && error.name === 'HttpError' && 'origin' in error && typeof error.origin === 'string'
 }

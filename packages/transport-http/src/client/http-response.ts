@@ -8,36 +8,36 @@ import { readText } from './read-text.ts'
 import { createStatusError } from './error-status.ts'
 import type { HttpMethod, IncomingResponse } from './sender.ts'
 
-/** One HTTP request to the endpoint of a client. */
+/** One HTTP request that a client sends to its endpoint. */
 export interface HttpClientRequest {
   readonly method: HttpMethod
-  /** Headers in addition to the media types, the user's headers and the authorizer's. */
+  /** Headers that are sent in addition to the media types, the headers of the user and those of the authorizer. */
   readonly headers?: HttpHeaders | undefined
-  /** The body, a JSON text. */
+  /** The body, as JSON text. */
   readonly body?: string | undefined
   /**
-   * The JSON-RPC request in the body, or the one that this HTTP request belongs to. The option function `headers`
-   * receives it.
+   * The JSON-RPC request in the body, or else the JSON-RPC request that caused this HTTP request. It is passed to the
+   * option `headers` if the option is a function.
    */
   readonly rpcRequest: RpcRequest
-  /** Stops the request, or its response while the body is read. */
+  /** Stops the request, even while the body of its response is read. */
   readonly signal: AbortSignal
-  /** False if a 401 or 403 must not begin an authorization. Default true. */
+  /** False if a 401 or 403 response must not begin an authorization. Default true. */
   readonly mayAuthorize?: boolean | undefined
 }
 
-/** The response to one request. Its body can be read once, as a whole or as events, or must be stopped. */
+/** The response to one request. Its body must be read once, as a text or as events, or be stopped. */
 export interface HttpClientResponse extends HttpResponseHead {
-  /** The media type of the body in lower case, without parameters. */
+  /** The media type of the body, in lower case and without parameters. */
   readonly type: string | undefined
-  /** Reads the body as UTF-8. Rejects with an `HttpError` `too_large` if the body exceeds the limit of one message. */
+  /** Reads the body as UTF-8. Rejects with an `HttpError` `too_large` if the body exceeds the limit for one message. */
   text(): Promise<string>
   /**
-   * Reads the body as events until it ends. Rejects with an `HttpError` if it exceeds a limit, and with errors of the
-   * listener.
+   * Reads the body as events until it ends. Rejects with an `HttpError` if the body exceeds a limit. Rejects with an
+   * error that the listener throws.
    */
   readEvents(listener: HttpEventListener): Promise<void>
-  /** Reads the beginning of the body, and returns the error for an unexpected status. */
+  /** Reads the beginning of the body, and returns an error for the unexpected status. */
   readError(): Promise<Error>
   stop(): void
 }
@@ -48,11 +48,11 @@ interface ResponseContext {
   readonly recordActivity: () => void
   /** Called when the body has ended or was stopped. */
   readonly onEnd: () => void
-  /** Returns the reason for which the request was stopped. Undefined if it was not stopped. */
+  /** Returns the reason for which the request was stopped. Returns undefined if it was not stopped. */
   readonly getStopReason: () => { readonly reason: unknown } | undefined
 }
 
-/** Creates a response whose body is subject to the time limit of its request. */
+/** Creates a response. The time limit of its request also applies to its body. */
 export function createClientResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
   const { endpointState, secrets, recordActivity, onEnd, getStopReason } = context
   const { origin } = endpointState.endpoint

@@ -1,14 +1,14 @@
-/** A response body that arrives in chunks. Each chunk goes directly to the reader. */
+/** A response body that arrives in chunks. Each chunk is passed directly to the reader. */
 export interface IncomingBody {
-  /** Returns true once the body has ended or failed, so that there is nothing left to stop. */
+  /** Returns true if the body has ended or failed. Stopping it then has no effect. */
   readonly isFinished: () => boolean
-  /** Called by the platform for each chunk. An error that the reader throws stops the body. */
+  /** Called by the platform for each chunk. If the reader throws an error, the body is stopped. */
   readonly receiveChunk: (chunk: Uint8Array) => void
   readonly end: () => void
   readonly fail: (error: unknown) => void
   /**
-   * Passes every chunk to the reader, beginning with the chunks that have already arrived. Can be called once. Rejects
-   * with the error of the body.
+   * Passes every chunk to the reader, beginning with the chunks that have already arrived. It can be called once.
+   * Rejects with the error of the body.
    */
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<void>
 }
@@ -19,9 +19,9 @@ interface BodyReader {
   readonly reject: (error: unknown) => void
 }
 
-/** Creates a body. `stop` ends it early. */
+/** Creates a body. The function `stop` stops its arrival. */
 export function createIncomingBody(stop: () => void): IncomingBody {
-  // Bytes that come with the headers are there before anybody can have asked for them.
+  // The first bytes may arrive together with the headers, before any reader can exist.
   const earlyChunks: Uint8Array[] = []
   let reader: BodyReader | undefined
   let endState: { readonly error?: unknown } | undefined

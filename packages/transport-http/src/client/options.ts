@@ -2,39 +2,43 @@ import type { Clock } from '@x/core'
 import type { RpcRequest } from '@x/schema'
 import type { FetchFunction } from './sender.ts'
 
-/** Header values by name. Headers that the transport writes itself are a `TypeError`. */
+/** Header values by name. A header that the transport itself writes causes a `TypeError`. */
 export type HttpHeaders = Readonly<Record<string, string>>
 
-/** The request that an authorizer authorizes. It is the same object each time the request is sent again. */
+/** The request that an authorizer authorizes. Each attempt to send the request passes the same object. */
 export interface HttpTarget {
-  /** The endpoint, as it was given to the connection. */
+  /** The endpoint, as the user passed it to the connection. */
   readonly url: URL
-  /** The address of the request, if it differs from the endpoint. */
+  /** The URL of the request, if it differs from the endpoint. */
   readonly requestUrl?: URL | undefined
   readonly method: string
-  /** The MCP method and the name or URI of its target, for authorizers that count attempts. */
+  /** The MCP method, and the name or the URI of its target. Authorizers use it to count attempts. */
   readonly operation?: string | undefined
   /** Aborts when the connection is closed, so that an authorizer stops waiting. */
   readonly signal: AbortSignal
 }
 
-/** Status and headers of a response. */
+/** The status and the headers of a response. */
 export interface HttpResponseHead {
   readonly status: number
-  /** A header by its lower-case name. The challenges of several `WWW-Authenticate` lines are joined with commas. */
+  /**
+   * Returns a header by its name in lower case. The challenges in several `WWW-Authenticate` lines are joined with
+   * commas.
+   */
   header(name: string): string | undefined
 }
 
 /**
- * Authorizes the requests of a connection (basic/authorization). A call rejects with an error that these functions
- * throw.
+ * Authorizes the requests of a connection (basic/authorization). If one of these functions throws an error, the call
+ * rejects with it.
  */
 export interface HttpAuthorizer {
-  /** Returns the headers for one request. Called each time that the request is sent. */
+  /** Returns the headers for one request. Called for each attempt to send it. */
   headers(target: HttpTarget): HttpHeaders | Promise<HttpHeaders>
   /**
-   * Called with the head of each response before its body is used. Returns `'retry'` to send the request again, which
-   * is safe after 401 and 403 because the server has done nothing. A request is sent at most four times.
+   * Called with the status and the headers of each response before its body is used. Returns `'retry'` to send the
+   * request again. This is safe after 401 and 403, because the server has not processed the request. A request is sent
+   * at most four times.
    */
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
 }
@@ -42,25 +46,25 @@ export interface HttpAuthorizer {
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /**
-   * Headers to add, such as `Authorization`, or a function that returns them for each request. With a function, the
-   * requests may be of several principals. A client over such a connection caches nothing unless its option `cache` is
-   * a partition.
+   * Headers to add, such as `Authorization`, or a function that returns headers for each request. With a function,
+   * different requests may belong to different principals. So a client on such a connection caches nothing, unless its
+   * option `cache` is a partition.
    */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
-  /** Adds headers to every request and handles 401 and 403, such as `oauth` of `@x/auth/client`. */
+  /** Adds headers to every request, and handles 401 and 403. An example is `oauth` of `@x/auth/client`. */
   readonly auth?: HttpAuthorizer | undefined
   /**
-   * `false` tries each request once. By default a request is tried up to three times while no connection to the server
-   * can be made, so that nothing can happen twice.
+   * `false` sends each request only once. By default a request is sent up to three times while no connection to the
+   * server can be made. The server then never receives a request twice.
    */
   readonly retry?: boolean | undefined
-  /** Bytes of one message of the server. Default 16 MiB. */
+  /** The limit for the bytes of one message from the server. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined
-  /** Bytes of the event stream of one call. The stream of a subscription has no limit. Default 64 MiB. */
+  /** The limit for the bytes of one call's event stream. The stream of a subscription has no limit. Default 64 MiB. */
   readonly maxStreamBytes?: number | undefined
-  /** Sends requests with this function instead of the platform's. It must support `redirect: 'manual'`. */
+  /** The function that sends requests. Default: the platform's own. It must support `redirect: 'manual'`. */
   readonly fetch?: FetchFunction | undefined
-  /** The clock of timeouts and pauses. Default: the platform's. */
+  /** The clock for timeouts and pauses. Default: the clock of the platform. */
   readonly runtime?: Clock | undefined
 }
 

@@ -1,20 +1,20 @@
 import { HttpError, isHttpError } from './http-error.ts'
 
-// Errors that occur before a connection exists, so that no byte of a request was sent.
+// The codes of errors that occur before a connection exists. No byte of the request was sent.
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
-// Errors of a response that violates HTTP. A response with fewer bytes than announced is not among them, because its
-// connection broke.
+// The codes of errors for responses that violate HTTP. An incomplete response is not among them, because its cause is a
+// broken connection.
 const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
-// Errors of a certificate that is not trusted. Nothing was sent, and another attempt would fail as well.
+// The codes of errors for certificates that are not trusted. Nothing was sent, and another attempt would fail too.
 const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
- * Returns true if an error of the platform proves that the server received nothing of the request: the connection was
- * refused, the host name was not found, or the socket closed before its first byte was written.
+ * Returns true if an error of the platform proves that the server received no part of the request. Examples are a
+ * refused connection, an unknown host name, and a socket that closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
   const { code, syscall, errors, socket } = readErrorView(error)
-  // Node tried several addresses. Each must have failed in this way.
+  // Node tried several addresses. None of them may have received the request.
   if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnsent)
   if (typeof code !== 'string') return false
   if (unconnectedCodes.has(code)) return true
@@ -22,7 +22,7 @@ export function isUnsent(error: unknown): boolean {
   return syscall === 'connect'
 }
 
-/** Converts an error of the platform into a {@link HttpError}, with the error as its cause. */
+/** Converts an error of the platform into an {@link HttpError} whose cause is that error. */
 export function toHttpError(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = readErrorView(error)
@@ -53,7 +53,7 @@ interface ErrorView {
   readonly bytesWritten?: unknown
 }
 
-// `fetch` throws a TypeError without details, whose cause is the platform's error.
+// `fetch` throws a `TypeError` without details. Its cause is the error of the platform.
 function readErrorView(error: unknown): ErrorView {
   if (typeof error !== 'object' || error === null) return {}
   const innerError = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined

@@ -5,13 +5,17 @@ import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
 import { readErrorReply } from './error-status.ts'
 import type { IncomingResponse } from './sender.ts'
 
-/** The server closes its stream with the response. One that lingers is closed after this, and after this much more. */
+/**
+ * The server should close its stream after the response. The client closes the stream if it stays open for this time,
+ * or if more than `maxDrainBytes` arrive.
+ */
 const drainTimeoutMs = 1000
 const maxDrainBytes = 65_536
 
 /**
- * Reads the response to a request: one JSON object, or a stream of events that ends with the response
- * (basic/transports/streamable-http, receiving messages). Throws {@link HttpError} if there is no response.
+ * Reads the response to a request. The body is either one JSON object, or a stream of events that ends with the
+ * response (basic/transports/streamable-http, receiving messages). Throws {@link HttpError} if the body contains no
+ * response.
  */
 export async function readReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { status } = incomingResponse
@@ -27,13 +31,15 @@ export async function readReply(incomingResponse: IncomingResponse, context: Rep
   throw new HttpError('protocol', message, { origin, status })
 }
 
-/** Returns the media type in a `Content-Type`, in lower case and without parameters. */
+/** Returns the media type in a `Content-Type` header, in lower case and without parameters. */
 export function mediaTypeOf(header: string | undefined): string | undefined {
   const typeEnd = header?.indexOf(';') ?? -1
   return (typeEnd === -1 ? header : header?.slice(0, typeEnd))?.trim().toLowerCase()
 }
 
-/** Throws {@link HttpError} `protocol` for a compressed body, because a small one can become a large one. */
+/**
+ * Throws {@link HttpError} `protocol` for a compressed body, because a small compressed body may expand to a large one.
+ */
 export function rejectCompressedBody(incomingResponse: IncomingResponse, origin: string): void {
   if ((incomingResponse.header('content-encoding') ?? 'identity') === 'identity') return
   incomingResponse.stop()
@@ -64,8 +70,8 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
         if (response === undefined && 'method' in message) return call.notify(message)
         if (response === undefined) return
         resolve(requireMatchingId(response, context))
-        // Waits for the end of the stream, so that its connection can send the next request. Closing the stream would
-        // also close the connection.
+        // Waits for the end of the stream, so that the connection can be used for the next request. Stopping the stream
+        // would close the connection.
         drainState = { timer: clock.setTimeout(incomingResponse.stop, drainTimeoutMs), bytes: 0 }
       },
     })

@@ -3,7 +3,10 @@ import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './sender.ts'
 
-/** Reads the text of a body of at most `limit` bytes. Throws {@link HttpError} `too_large` or `protocol`. */
+/**
+ * Reads the text of a body. Throws {@link HttpError} `too_large` for more than `maxBytes` bytes, and `protocol` for
+ * invalid text.
+ */
 export async function readText(
   incomingResponse: IncomingResponse,
   maxBytes: number,
@@ -50,7 +53,7 @@ function concatChunks(chunks: readonly Uint8Array[], length: number): Uint8Array
   return joinedBytes
 }
 
-/** The request of a response, and the limits of the response. */
+/** The request to which a response belongs, and the limits for the response. */
 export interface ReplyContext {
   readonly request: RpcRequest
   readonly call: Call
@@ -58,20 +61,20 @@ export interface ReplyContext {
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly clock: Clock
-  /** True if the platform decompresses bodies. */
+  /** True if the platform decompresses bodies by itself. */
   readonly isContentDecoded: boolean
-  /** Values of sent headers, which an error must not contain. */
+  /** The values of request headers that no error may contain. */
   readonly secrets: readonly string[]
-  /** Called each time that bytes arrive. */
+  /** Called each time bytes arrive. */
   readonly recordActivity: () => void
 }
 
 /**
- * Returns a response whose id is the id of this request. Throws {@link HttpError} `protocol` for another id. The id may
- * be the request's number as a string, as some servers write it.
+ * Returns a response with the id of this request. Throws {@link HttpError} `protocol` if the response has another id.
+ * Some servers send a numeric id as a string, which is accepted.
  */
 export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
-  // The response of an error has no id if the server could not read the request (basic/index, error responses).
+  // An error response has no id if the server could not read the request (basic/index, error responses).
   if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
   if (response.id === String(request.id)) return { ...response, id: request.id }
   throw new HttpError('protocol', 'the response carries the id of another request', { origin })

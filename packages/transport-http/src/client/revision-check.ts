@@ -11,13 +11,14 @@ import { HttpError, isHttpError } from './http-error.ts'
 import type { HttpClientResponse } from './http-response.ts'
 import type { CheckReply } from './endpoint-state.ts'
 
-// Statuses with which servers of earlier revisions answer a request without a session, or with an unknown revision.
+// The statuses with which servers of earlier revisions reject a request that has no session or names an unknown
+// revision.
 const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422])
 
 /**
  * Creates the check for servers that implement only earlier revisions (basic/versioning, backward compatibility). After
- * the first response that such a server may have sent, the check asks the server once for its revision. If the server
- * turns out to implement this revision, its response is returned unchanged.
+ * the first response that may come from such a server, the check asks the server once for its revision. If the server
+ * implements this revision, its responses are returned unchanged.
  */
 export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
   let revisionPromise: Promise<string | undefined> | undefined
@@ -80,7 +81,7 @@ function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Pro
   })
 }
 
-/** Ends the session, which was begun only to find the revision of the server. */
+/** Ends the session that was started only to find the revision of the server. */
 async function endSession({ send, closed }: HttpClient, sessionId: string | undefined, revision = ''): Promise<void> {
   if (sessionId === undefined) return
   const headers = { 'mcp-session-id': sessionId, 'mcp-protocol-version': revision }

@@ -7,7 +7,7 @@ const maxBufferedBodyBytes = 65_536
 /** Sends one request with additional headers. */
 export type SendWithHeaders = (headers: HttpHeaders) => Promise<IncomingResponse>
 
-/** Sends a request until its authorizer accepts the response, at most four times. */
+/** Sends a request again as long as its authorizer returns `'retry'`. Sends it at most four times. */
 export async function sendAuthorizedRequest(
   auth: HttpAuthorizer,
   target: HttpTarget,
@@ -35,8 +35,8 @@ async function decideRetry(
 }
 
 /**
- * Reads the body of a 401 or 403 into memory, so that the connection is free while a user logs in. A longer body is
- * dropped.
+ * Reads the body of a 401 or 403 response into memory, so that the connection is not in use while a user logs in. A
+ * body that is too long is cut.
  */
 async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<IncomingResponse> {
   const { status } = incomingResponse
@@ -52,7 +52,7 @@ async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<Inco
       if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is longer than an error needs')
       chunks.push(chunk)
     }
-    // The authorizer needs the status and the headers. A body that breaks off or is too long is cut.
+    // The authorizer needs only the status and the headers. A body that breaks off or is too long is cut.
     await incomingResponse.read(bufferChunk).catch(() => incomingResponse.stop())
   }
   return {

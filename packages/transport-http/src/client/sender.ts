@@ -1,9 +1,9 @@
 import type { Cancellable } from '@x/core'
 
-/** The HTTP methods that this and earlier revisions of the protocol use. */
+/** The HTTP methods that this revision and earlier revisions of the protocol use. */
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'
 
-/** One HTTP request that is sent. Cancelling it stops it. */
+/** One HTTP request. Its cancellation stops it. */
 export interface OutgoingRequest extends Cancellable {
   readonly url: URL
   readonly method: HttpMethod
@@ -12,24 +12,24 @@ export interface OutgoingRequest extends Cancellable {
   readonly body: string | undefined
 }
 
-/** A response with an unread body. */
+/** A response whose body was not read yet. */
 export interface IncomingResponse {
   readonly status: number
-  /** A header by its lower-case name. */
+  /** Returns a header by its name in lower case. */
   header(name: string): string | undefined
   /**
    * Passes every chunk to `onChunk`. Resolves when the body has ended. Rejects if the body breaks off or `onChunk`
    * throws.
    */
   read(onChunk: (chunk: Uint8Array) => void): Promise<void>
-  /** Closes the stream of the body, read or unread. */
+  /** Stops the response, even if its body was not read. */
   stop(): void
 }
 
-/** Sends HTTP requests with undici or `fetch`. It never follows redirects. */
+/** Sends HTTP requests with undici or with `fetch`. It never follows redirects. */
 export interface Sender {
   send(outgoingRequest: OutgoingRequest): Promise<IncomingResponse>
-  /** True if the platform decompresses bodies, with any `Accept-Encoding`. */
+  /** True if the platform decompresses bodies by itself, whatever `Accept-Encoding` was sent. */
   readonly isContentDecoded: boolean
   close(): Promise<void>
 }
@@ -46,7 +46,10 @@ export type FetchFunction = (
   },
 ) => Promise<Response>
 
-/** Creates a sender that uses `fetch`: for browsers and workers, and for a wrapped `fetch` that signs requests. */
+/**
+ * Creates a sender that uses `fetch`, for browsers and workers. It also serves a `fetch` of the user that signs
+ * requests.
+ */
 export function createFetchSender(fetch: FetchFunction): Sender {
   return {
     isContentDecoded: true,
@@ -65,7 +68,7 @@ export function createFetchSender(fetch: FetchFunction): Sender {
 function toIncomingResponse(response: Response): IncomingResponse {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   const stop = (): void => {
-    // A stream that has ended or failed rejects the cancellation, which is ignored.
+    // The cancellation of a stream that has ended or failed may reject, which is ignored.
     const cancelPromise = reader ? reader.cancel() : response.body?.cancel()
     cancelPromise?.catch(() => {})
   }

@@ -11,35 +11,36 @@ import {
 import { HttpError } from './http-error.ts'
 
 /**
- * Milliseconds without a received byte after which a request ends. A server that answers in JSON sends nothing until
- * its handler has ended, so that the limit is longer than a handler should run. It still ends a lost connection.
+ * The milliseconds without a received byte after which a request ends. A server that answers with JSON sends nothing
+ * before its handler has ended. So the limit must be longer than any handler should run, and only detects a lost
+ * connection.
  */
 const maxQuietMs = 30 * 60_000
 
 /** The time limit of one request, and its cancellation. */
 export interface TimeoutWatch {
-  /** Cancelled when the request must stop, for any reason. */
+  /** Cancelled if the request must stop for any reason. */
   readonly cancellation: Cancellation
-  /** Restarts the time limit, because bytes arrived. */
+  /** Restarts the time limit. Called when bytes have arrived. */
   recordActivity(): void
   /** Stops the request with this reason. */
   stop(reason: unknown): void
-  /** Ends the watch, because the request has ended. */
+  /** Ends the time limit. Called when the request has ended. */
   end(): void
 }
 
-/** The call that a watch observes. */
+/** The call whose time is limited, and the parameters of the limit. */
 export interface TimeoutWatchOptions {
   readonly call: Cancellable
   readonly clock: Clock
   readonly origin: string
-  /** Called at once when the request is stopped, even if the platform aborts it later. */
+  /** Called at once when the request is stopped, even if the platform aborts the request later. */
   readonly onStop: (reason: unknown) => void
 }
 
 /**
- * Starts the time limit of one request. It has a single timer, which checks the time of the last arrival when it fires.
- * So an arrival reads the clock and sets no timer.
+ * Starts the time limit of one request. It uses one timer, which checks the time of the last arrival when it fires. So
+ * an arriving chunk sets no timer.
  */
 export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
   const cancellation = createCancellation()

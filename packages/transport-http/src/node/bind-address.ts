@@ -3,9 +3,10 @@ import { localOnlyReason } from '../server/handler-settings.ts'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /**
- * Rejects an address that other machines reach for a server that must not be reached.
+ * Checks the address on which a server listens.
  *
- * @throws TypeError with the reason.
+ * @throws TypeError if other machines can reach the address and the server is only for this machine. The message
+ * contains the reason.
  */
 export function checkBindAddress(host: string, server: Server, { auth }: { readonly auth?: unknown }): void {
   const reason = findLoopbackName(host) === undefined ? localOnlyReason(server, auth) : undefined
@@ -13,9 +14,10 @@ export function checkBindAddress(host: string, server: Server, { auth }: { reado
 }
 
 /**
- * Returns the hosts that a server on a loopback address serves. A request to that address was meant for this machine.
+ * Returns the `Host` names that a server on a loopback address accepts. A request to a loopback address comes from this
+ * machine, so its own names are safe.
  *
- * @throws TypeError for any other address, because its operator alone knows the names by which clients call it.
+ * @throws TypeError for any other address, because only its operator knows the names that clients use.
  */
 export function loopbackHostsOf(host: string): readonly string[] {
   const name = findLoopbackName(host)
@@ -25,13 +27,13 @@ export function loopbackHostsOf(host: string): readonly string[] {
   )
 }
 
-/** Returns the name of an address that this machine alone reaches, undefined for any other. */
+/** Returns the canonical name of a loopback address. Returns undefined for any other address. */
 function findLoopbackName(host: string): string | undefined {
   const name = parseHost(formatUrlHost(host))?.name
   return name !== undefined && isLoopback(name) ? name : undefined
 }
 
-/** Returns a host in the form of a URL. */
+/** Returns a host as it is written in a URL. */
 export function formatUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

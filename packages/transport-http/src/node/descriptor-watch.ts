@@ -7,8 +7,8 @@ const reportIntervalMs = 60_000
 const advice = 'raise the limit of the process (ulimit -n)'
 
 /**
- * Emits a warning when the process has no file descriptor left, at most once a minute. The system then closes new
- * connections without an event, so the watch opens a descriptor a second after each burst of connections.
+ * Emits a warning if the process has no free file descriptor, at most once a minute. The system then closes new
+ * connections without an event. So the check opens a descriptor one second after each burst of connections.
  */
 export function watchDescriptors(server: Server): void {
   let timer: NodeJS.Timeout | undefined

@@ -5,14 +5,14 @@ import { createErrorAnswer } from '../server/reply.ts'
 import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
 
-/** A request for another path than the endpoint's. */
+/** A request whose path is not the path of the endpoint. */
 interface DocumentRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly path: string
 }
 
-/** Answers a request for another path than the endpoint's, with a document or with 404. */
+/** Answers a request whose path is not the path of the endpoint. It sends a document, or 404 if there is none. */
 export function answerDocument({ request, response, path }: DocumentRequest, { settings }: NodeContext): void {
   const { method = '', url = '' } = request
   const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
@@ -20,8 +20,8 @@ export function answerDocument({ request, response, path }: DocumentRequest, { s
 }
 
 /**
- * Serves the documents of a protection alone, for a router that passes the endpoint's path alone to the handler of the
- * endpoint. Returns false for a request of any other path.
+ * Serves only the documents of a protection. Use it if a router passes only the endpoint's path to the handler of the
+ * endpoint. The returned function returns false, and sends nothing, for any other path.
  *
  * @example
  * const serveDocument = documentHandler(auth)

@@ -7,7 +7,7 @@ import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '../server/handler-settings.ts'
 import type { OpenResponse } from './response-writer.ts'
 
-/** The parts of a server that a stop closes. */
+/** The parts of a server that a graceful stop uses. */
 export interface GracefulStopDeps {
   readonly server: Server
   readonly openResponses: readonly OpenResponse[]
@@ -19,24 +19,24 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
- * Milliseconds for which idle connections stay open after the last answer of a stop. A call that was handed off is sent
- * again within 50 ms, and a balancer may choose a connection that it has open: the call is answered 503 there. When the
- * connection closed at that moment, its client would not know whether the call had begun.
+ * The milliseconds for which idle connections stay open after the last answer of a stop. A client repeats a call that
+ * was handed off within 50 ms. A balancer may send the repeated call over a connection that is still open, where it is
+ * answered with 503. If the connection closed at that moment, the client would not know whether the call had begun.
  */
 const lingerMs = 250
 
 /**
- * Ends a server without losing an answer: stops listening, cancels streams, waits for the other calls, answers for the
- * rest after `graceMs`, and closes every connection.
+ * Stops a server without losing an answer. It stops listening, cancels streaming calls, and waits for all other calls.
+ * After `graceMs` it sends an error for each call that is still running. Finally it closes every connection.
  *
- * The caller rejects new calls meanwhile.
+ * The caller of this function must reject new calls from then on.
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps
   const hadCalls = activeCalls.length > 0
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
-  // Server.close of node:http would also cut connections whose answer is written and not yet flushed. The one of net
-  // only stops to listen.
+  // `close` of the `node:http` server would also close connections whose answer is not completely sent. `close` of the
+  // `node:net` server only stops listening.
   NetServer.prototype.close.call(server)
   const responsesDrainPromise = closeWhenDrained(deps)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
@@ -68,7 +68,7 @@ function createStoppingError(): DOMException {
   return new DOMException('The server is stopping', 'AbortError')
 }
 
-// A connection closes with its current answer, and idle connections close when no answer is left.
+// Closes each busy connection after its current answer. Resolves when all responses are sent.
 function closeWhenDrained({ openResponses }: GracefulStopDeps): Promise<void> {
   return new Promise((resolve) => {
     const resolveWhenClosed = () => {

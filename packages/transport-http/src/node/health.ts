@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The paths that Kubernetes documents for these checks, which balancers are usually configured with. */
+/** The usual paths of health checks, which Kubernetes documents and most balancers use. */
 const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
-/** The readiness of a server. */
+/** The functions that return the readiness of a server. */
 interface ReadyState {
-  /** Returns true when it takes calls at all. Called for every check. */
+  /** Returns true if the server accepts calls. Called for each health check. */
   isOpen(): boolean
-  /** Returns true when its dependencies can be reached. */
+  /** Returns true if the server can reach its dependencies. */
   canReachDependencies(): Promise<boolean>
 }
 
-/** Answers a request for one of the paths. Returns false for any other request. */
+/** Answers a request for one of the health paths. Returns false, and sends nothing, for any other request. */
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks beside the exchange, so that a busy exchange does not delay them. The ready path also asks the
- * dependencies, at most once a second and for at most 5 seconds. The answer is one word, for every `Host`, because a
- * balancer calls an instance by its address.
+ * Creates the handler of health checks. It does not use the exchange, so a busy exchange does not delay the answers.
+ * The ready path also checks the dependencies, at most once a second and for at most 5 seconds. Every `Host` is
+ * accepted, because a balancer requests an instance by its address.
  */
 export function createHealthCheck(state: ReadyState): HealthCheck {
   const checkDependencies = cacheReadiness(state.canReachDependencies)
@@ -35,10 +35,10 @@ export function createHealthCheck(state: ReadyState): HealthCheck {
   }
 }
 
-/** Times of an answer about the server's dependencies, in milliseconds: how long it holds, and how long it may take. */
+/** The time in milliseconds for which the result of a check is reused, and the time limit of a check. */
 const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
-/** Shares one readiness check among the requests of one second, because any client may send them. */
+/** Returns a check whose result all requests within one second share, because any client may send such requests. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
   let lastCheck: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
   return () => {

@@ -16,8 +16,7 @@ import { type NodeRequest, readNodeBody } from './read-body.ts'
 import type { IndexedEntry } from '../indexed-list.ts'
 
 /**
- * Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's
- * `request.raw`).
+ * Handles a request of node:http. Frameworks such as Express, Connect and Fastify (`request.raw`) pass such requests.
  */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
 
@@ -25,9 +24,10 @@ export type NodeHandler = (request: NodeRequest, response: ServerResponse) => vo
 export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
 
 /**
- * Serves a server to node:http without building web objects. No framework is needed, and any can mount it.
+ * Creates a handler that serves a server on node:http without creating web objects. It works without a framework, and
+ * any framework can mount it.
  *
- * A body that a parser has read before is taken from `request.body`.
+ * If a body parser has already read the body, the handler uses `request.body`.
  *
  * @example
  * createServer(nodeHandler(server)).listen(3000, '127.0.0.1')
@@ -39,7 +39,7 @@ export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): N
   return createHandler(createNodeContext(server, options))
 }
 
-/** Creates the context of a server and its options, with other internal values for tests. */
+/** Creates the context of a handler. Tests pass other internal values. */
 export function createNodeContext(
   server: Server,
   options: NodeHandlerOptions,
@@ -52,7 +52,7 @@ export function createNodeContext(
     { clientAddress: addressOf, ...options },
     { schedule: scheduleUnref, server, internals },
   )
-  // A test with its own timers advances every wait.
+  // The timer wheel is not used with the timers of a test, because the test must control every wait.
   const usesTimerWheel = internals.schedule === undefined
   const scheduleOnWheel = usesTimerWheel
     ? createTimerWheel(runningCalls, scheduleUnref, (call) => handleHeartbeat(call, context))
@@ -81,7 +81,7 @@ const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   },
 }
 
-// The connection of a call keeps the process alive, so that the timers of the call need not.
+// These timers do not keep the process alive, because the connection of a call does.
 function scheduleUnref(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
@@ -114,7 +114,7 @@ function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMe
   }
 }
 
-// Names of another length are skipped first: this function runs for every authenticated request.
+// Names are compared only if their lengths are equal, because this function runs for every authenticated request.
 function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -124,16 +124,16 @@ function headerValuesOf(rawHeaders: readonly string[], name: string): readonly s
   return values
 }
 
-/** An entry of a list whose members may wait on a timer wheel. */
+/** An entry of a list that may wait on a timer wheel. */
 export interface WheelEntry extends IndexedEntry {
-  /** The tick at which the wait ends, or 0 for none. */
+  /** The tick at which the wait ends. 0 if the entry does not wait. */
   dueTick: number
 }
 
 /**
- * Returns a function that starts a wait for an entry of the list and calls `onDue` when it ends. It suits many long
- * waits of which few reach their end: one timer serves all, and none has memory of its own. Removing an entry from the
- * list ends its wait. A wait may end up to two ticks late.
+ * Returns a function that starts a wait for an entry of the list. `onDue` is called when the wait ends. The wheel suits
+ * many long waits of which most are cancelled, because one timer serves all waits and a wait needs no memory. Removing
+ * an entry from the list cancels its wait. A wait may end up to two ticks late.
  */
 export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],
@@ -144,7 +144,7 @@ export function createTimerWheel<T extends WheelEntry>(
   let isTicking = false
   const tick = () => {
     tickCount += 1
-    // The work for one entry may add others and remove them, so those that are due are picked first.
+    // The due entries are selected first, because `onDue` may add and remove entries.
     for (const entry of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= tickCount)) {
       if (entries[entry.index] !== entry) continue
       entry.dueTick = 0
@@ -156,7 +156,7 @@ export function createTimerWheel<T extends WheelEntry>(
   return (entry, ms) => {
     if (!isTicking) schedule(tick, tickMs)
     isTicking = true
-    // The current tick is only partly left, so the wait includes one more.
+    // The current tick has partly passed, so one more tick is added.
     entry.dueTick = tickCount + Math.ceil(ms / tickMs) + 1
   }
 }

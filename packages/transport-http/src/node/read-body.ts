@@ -9,19 +9,20 @@ import {
 import type { BodyBounds, HttpErrorResponse } from '../server/http-adapter.ts'
 import { runInNextBatch } from '../server/run-call.ts'
 
-/** A request of node:http, with the body that a framework may have read and parsed before. */
+/** A request of node:http. A framework may have read its body and set `body`. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
-/** Reads a request's body as UTF-8 and stops at the bound, even where `Content-Length` is smaller. */
+/** Reads the body of a request as UTF-8. Stops at the limit, even if `Content-Length` is smaller. */
 export function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<string | HttpErrorResponse> {
   const { maxBytes } = bounds
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(readParsedBody(request.body, maxBytes))
-  // Bytes that are not read here are discarded by node:http, so that the peer gets to its answer.
+  // The body is not read here. node:http discards its bytes, so that the peer can read the answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLargeResponse(maxBytes))
   return new Promise((resolve) => collectBody(request, bounds, resolve))
 }
 
-// The request keeps its listeners for as long as its answer lasts, which may be days. They release the body at its end.
+// The request keeps its listeners until its answer has ended, which may take days. So the listeners release the body
+// when it is complete.
 function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBounds, resolve: FinishBody): void {
   const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN)
   let finish: FinishBody | undefined = resolve
@@ -34,14 +35,14 @@ function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBound
   }
   const findRejection = (): HttpErrorResponse | undefined => {
     if (receivedBytes > maxBytes) return bodyTooLargeResponse(maxBytes)
-    // A body that has arrived whole is parsed within this tick, and need not be counted.
+    // A complete body is parsed within this tick, so it is not counted.
     return request.complete ? undefined : arrivingBody.grow(receivedBytes)
   }
   request.on('data', (chunk: Buffer) => {
     const chunkStart = receivedBytes
     receivedBytes += chunk.length
     if (finish === undefined) {
-      // A peer that continues to send after its answer loses the connection.
+      // If a peer continues to send after its answer, its connection is closed.
       if (receivedBytes > 2 * maxBytes + allowedExcessBytes) request.destroy()
       return
     }
@@ -58,16 +59,16 @@ type FinishBody = (body: string | HttpErrorResponse) => void
 const allowedExcessBytes = 1_048_576
 const minBufferBytes = 65_536
 
-/** A chunk that is added to the bytes before it. */
+/** A chunk, and the bytes that arrived before it. */
 interface BodyChunk {
   readonly bytes: Buffer | undefined
   readonly chunk: Buffer
   readonly chunkStart: number
-  /** The `Content-Length`, or NaN. */
+  /** The value of `Content-Length`, or NaN if there is none. */
   readonly announcedBytes: number
 }
 
-// A list of chunks would need far more memory than a body that arrives in tiny chunks.
+// All bytes are kept in one buffer. A list of chunks would need much more memory if the body arrives in tiny chunks.
 function appendChunk({ bytes, chunk, chunkStart, announcedBytes }: BodyChunk): Buffer {
   const neededBytes = chunkStart + chunk.length
   if (bytes !== undefined && bytes.length >= neededBytes) {
@@ -80,7 +81,8 @@ function appendChunk({ bytes, chunk, chunkStart, announcedBytes }: BodyChunk): B
   return largerBuffer
 }
 
-// The buffer grows to the announced length at once: each doubling would leave another copy for the garbage collector.
+// The buffer gets the announced length at once. If it doubled several times, the garbage collector would have to free
+// each smaller copy.
 function chooseCapacity(neededBytes: number, announcedBytes: number): number {
   if (neededBytes <= minBufferBytes) return minBufferBytes
   return announcedBytes >= neededBytes ? announcedBytes : 2 * neededBytes
@@ -91,7 +93,7 @@ function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {
   return isUtf8(bytes) ? bytes.toString('utf8') : invalidTextResponse
 }
 
-// A parsed body is serialized again, so that one parser applies the same bounds to every body.
+// A parsed body is serialized again, so that the same parser applies the same limits to every body.
 function readParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
   if (body === undefined) return bodyAlreadyReadResponse
   const text =
@@ -108,7 +110,7 @@ function serializeParsedBody(body: unknown): string | HttpErrorResponse {
   try {
     return JSON.stringify(body) ?? ''
   } catch {
-    // A value that JSON.parse returned can fail here by its depth alone.
+    // A value that `JSON.parse` returned can fail here only because it is nested too deeply.
     return { ...invalidTextResponse, message: 'The body is nested too deeply' }
   }
 }

@@ -7,21 +7,24 @@ import type { HttpAnswer, ResponseWriter, TakeUnreadBytes } from '../server/http
 import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 
-/** Maximum size of a chunk of one tick, in characters. Larger ones are still being built when memory is collected. */
+/**
+ * The maximum length in characters of the text that is collected within one tick. A longer text would often still be in
+ * memory when the garbage collector runs.
+ */
 const maxPendingLength = 16_384
 
-/** A request of node:http while it is answered. */
+/** A request of node:http that is being answered. */
 export interface NodeTarget {
   readonly request: NodeRequest
   readonly response: ServerResponse
   /** The text that was written in this tick. */
   pendingText: string
-  /** Counts the unread bytes of the answer. Undefined until the caller is known. */
+  /** Counts the unread bytes of the answer. Undefined before the caller is known. */
   takeUnreadBytes: TakeUnreadBytes | undefined
 }
 
 /**
- * The writer to a response of node:http. The output of one tick leaves as one chunk, because a chunk costs more than an
+ * Writes responses of node:http. All output of one tick is written as one chunk, because a chunk costs more than an
  * event.
  */
 export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
@@ -58,18 +61,19 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   },
 }
 
-// Nearly every answer fits into the buffers of the system, and then costs nothing here.
+// Nearly every answer fits into the buffers of the operating system, so that no unread bytes are left to count.
 function countUnreadAnswer(target: NodeTarget): void {
   const { response, takeUnreadBytes } = target
   const unreadBytes = response.writableLength
   if (unreadBytes === 0 || takeUnreadBytes === undefined || response.destroyed) return
   const release = takeUnreadBytes(unreadBytes)
-  // The call has run, so a rejection in place of its answer would have it sent again.
+  // The connection is closed instead of sending an error, because the call has run. After an error the client would
+  // send the call again.
   if (release === undefined) response.req.socket.destroy()
   else nodeResponseWriter.onClose(target, release)
 }
 
-/** Sends a whole answer, or nothing when the head was sent or the connection is closed. */
+/** Sends a complete answer. Does nothing if the head was already sent or the connection is closed. */
 export function sendAnswer(response: ServerResponse, { status, headers, body, hasConnectionClose }: HttpAnswer): void {
   if (response.headersSent || response.destroyed) return
   if (hasConnectionClose === true) response.shouldKeepAlive = false
@@ -84,14 +88,17 @@ export function sendAnswer(response: ServerResponse, { status, headers, body, ha
   else endWithPieces(response, body)
 }
 
-/** A response that waits for others on its connection gets no event when the connection closes. */
+/**
+ * Calls `run` when the connection closes. A response that waits for earlier responses on its connection gets no event
+ * then, so the event of the socket is used.
+ */
 function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void): void {
   const runOnce = (): void => {
     socket.off('close', runOnce)
     response.off('close', runOnce)
     run()
   }
-  // As many listeners as requests that one connection may have at once.
+  // Each waiting response of a connection adds a listener, so Node must not warn about their number.
   socket.setMaxListeners(0)
   socket.once('close', runOnce)
   response.once('close', runOnce)
@@ -109,7 +116,7 @@ function byteLengthOf(body: string | MessagePieces): number {
   return body.head.length + body.result.byteLength + body.tail.length
 }
 
-// The parts leave as one chunk, without a copy of a large result.
+// The parts are written as one chunk, without copying a large result.
 function endWithPieces(response: ServerResponse, { head, result, tail }: MessagePieces): void {
   response.cork()
   response.write(head)
@@ -130,34 +137,39 @@ function waitForDrain(response: ServerResponse): Promise<void> {
   })
 }
 
-/** A response whose last byte is not out yet. */
+/** A response whose last byte was not sent yet. */
 export interface OpenResponse extends IndexedEntry {
   readonly response: ServerResponse
 }
 
-/** The responses of one server that are open, and the bounds that they keep. */
+/** The open responses of one server, with their limits. */
 interface OpenResponses {
   readonly entries: OpenResponse[]
   /**
-   * Adds a response until its last byte is sent or its connection closes. Returns false when its connection has too
-   * many already.
+   * Adds a response, which is removed when its last byte is sent or its connection closes. Returns false if the
+   * connection has too many open responses.
    */
   add(response: ServerResponse): boolean
-  /** Ends the watch over slow readers. */
+  /** Stops the check for slow readers. */
   stop(): void
 }
 
-/** Milliseconds for which the reader of a finished answer may read nothing. A slow network pauses for seconds. */
+/**
+ * The milliseconds for which a client may read nothing of a finished answer. A slow network pauses for seconds only.
+ */
 const defaultWriteTimeoutMs = 60_000
 
-/** Requests that one connection may have running at once (HTTP/1.1 pipelining). Common clients send one at a time. */
+/**
+ * The number of requests that one connection may have open at once (HTTP/1.1 pipelining). Common clients send one at a
+ * time.
+ */
 export const maxPipelinedRequests = 16
 
 const maxSweepIntervalMs = 10_000
 
 /**
- * Creates the list of a server's open responses. `writeTimeoutMs` are the milliseconds for which the reader of a
- * finished answer may read nothing.
+ * Creates the list of a server's open responses. `writeTimeoutMs` is the time in milliseconds for which a client may
+ * read nothing of a finished answer.
  */
 export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): OpenResponses {
   const entries: OpenResponse[] = []
@@ -168,7 +180,8 @@ export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): Ope
     entries,
     add: (response) => {
       const entry: OpenResponse = { response, index: -1 }
-      // A response that waits for those before it on its connection has no socket of its own yet.
+      // The socket of the request is used. A response has no socket while it waits for earlier responses on its
+      // connection.
       const { socket } = response.req
       const endFunctions = endFunctionsBySocket.get(socket) ?? watchSocket(socket, endFunctionsBySocket)
       const end = (): void => {
@@ -183,7 +196,9 @@ export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): Ope
   }
 }
 
-/** A response that never had its turn on a connection that closes gets no event of its own. */
+/**
+ * Calls the functions of a socket when it closes. Responses that still wait for earlier responses get no event then.
+ */
 function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<() => void>>): Set<() => void> {
   const endFunctions = new Set<() => void>()
   endFunctionsBySocket.set(socket, endFunctions)
@@ -194,8 +209,8 @@ function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<(
 }
 
 /**
- * Sets the time limit of answers that are finished and not read. Node measures it by the bytes that the system takes,
- * so that a slow reader is not cut off, and one that takes nothing loses the connection.
+ * Sets a timeout for finished answers that are not read. Node restarts the timeout whenever the system accepts bytes.
+ * So a slow reader keeps its connection, and a reader that reads nothing loses it.
  */
 function sweepResponses(entries: readonly OpenResponse[], writeTimeoutMs: number): void {
   for (const { response } of entries) {

@@ -13,27 +13,32 @@ import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
 
 /** The options of {@link serveHttp}. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
-  /** The port. 0, the default, picks a free one. */
+  /** The port. Default 0, which selects a free port. */
   readonly port?: number | undefined
-  /** The address to bind, `127.0.0.1` by default. One that other machines reach needs `allowedHosts`. */
+  /**
+   * The address to listen on. Default `127.0.0.1`. An address that other machines can reach requires `allowedHosts`.
+   */
   readonly host?: string | undefined
-  /** The path of the endpoint, `/mcp` by default. Every other path answers 404. */
+  /**
+   * The path of the endpoint. Default `/mcp`. Any other path is answered with 404, except for documents and health
+   * checks.
+   */
   readonly path?: string | undefined
   /**
-   * Receives every request first, except those for `/healthz` and `/readyz`. Returns true for a request that it answers
-   * itself, such as one for a page.
+   * Receives every request first, except health checks (`/healthz` and `/readyz`). It returns true if it answers the
+   * request itself, such as a request for a page.
    */
   readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /**
-   * Stops the server at SIGTERM and SIGINT, with the options of the stop or `true`. The process then exits by itself
-   * unless other resources keep it alive. A second signal ends it at once. Off by default.
+   * Stops the server at SIGTERM and SIGINT, with the given options or with the defaults for `true`. The process then
+   * exits unless other resources keep it alive. A second signal ends the process at once. Default: false.
    */
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
 
 const defaults = { port: 0, host: '127.0.0.1', path: '/mcp', stopOnSignals: false } satisfies ServeHttpOptions
 
-/** The names of the options beside those of a handler. */
+/** The names of the options that a handler does not have. */
 const knownServeOptions = {
   port: true,
   host: true,
@@ -42,21 +47,23 @@ const knownServeOptions = {
   stopOnSignals: true,
 } as const satisfies Record<Exclude<keyof ServeHttpOptions, keyof NodeHandlerOptions>, true>
 
-/** A server that listens. */
+/** A server that listens on a port. */
 export interface HttpServer {
-  /** The endpoint, such as `http://127.0.0.1:3000/mcp`. */
+  /** The URL of the endpoint, such as `http://127.0.0.1:3000/mcp`. */
   readonly url: string
   readonly port: number
   /**
-   * Stops the server. `/readyz` is 503 at once, running calls are handed off to other instances where possible, and new
-   * ones get 503 after `noticeMs`. Running calls have `graceMs` to finish. Then the server itself closes, with the last
-   * of its hosts. Resolves when every connection is closed. A second call returns the same promise.
+   * Stops the server. `/readyz` returns 503 at once. After `noticeMs`, new calls are rejected with 503, and running
+   * calls are handed off to other instances if possible. All other running calls have `graceMs` to finish. If no other
+   * host serves the server, the server itself is closed. Resolves when every connection is closed. A second call
+   * returns the same promise.
    */
   close(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-// Node's keep-alive of 5 s is shorter than that of most balancers, which then send a call into a closing connection.
+// Node's default of 5 seconds is shorter than the timeout of most balancers. A balancer would then send a call over a
+// connection that is closing.
 const serverOptions = {
   keepAliveTimeout: 65_000,
   headersTimeout: 15_000,
@@ -65,22 +72,23 @@ const serverOptions = {
 }
 
 /**
- * Serves a server on a port of its own, and closes it when it stops, unless another host serves it still.
+ * Serves a server on its own port. Stopping also closes the server, unless another host still serves it.
  *
- * The head of a request has 15 seconds to arrive, and its body 60. An idle connection stays open for 65 seconds.
+ * The head of a request must arrive within 15 seconds, and its body within 60. An idle connection stays open for 65
+ * seconds.
  *
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
  *
- * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or
- * for a server that is for this machine alone.
- * @throws Error when the address cannot be bound. Its `cause` is the system's error.
+ * @throws TypeError or RangeError for invalid options, such as a public address without `allowedHosts`, or a public
+ * address for a server that is only for this machine.
+ * @throws Error if the address cannot be bound. Its `cause` is the error of the system.
  */
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
   return startHttpServer(mcpServer, options)
 }
 
-/** Starts the server of {@link serveHttp}, with other internal values for tests. */
+/** Starts the server of {@link serveHttp}. Tests pass other internal values. */
 export async function startHttpServer(
   mcpServer: Server,
   options: ServeHttpOptions,
@@ -105,7 +113,8 @@ export async function startHttpServer(
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
     if (request.httpVersionMajor === 0) return rejectRequestLine(response)
-    // `Connection: close` makes the client send its next call to another instance, before calls are rejected here.
+    // While the server stops, `Connection: close` makes clients open a new connection, which may reach another
+    // instance.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
     if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
@@ -140,7 +149,8 @@ function hasPath(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
 }
 
-// RFC 9112, 3: a request line has a version. Without one the parser assumes HTTP/0.9, whose responses have no head.
+// RFC 9112, section 3: a request line contains a version. Without it the parser assumes HTTP/0.9, whose responses have
+// no head.
 function rejectRequestLine(response: ServerResponse): void {
   const message = 'The request line has no HTTP version: end it with HTTP/1.1'
   response.shouldKeepAlive = false
@@ -155,7 +165,7 @@ function rejectPipelinedRequest(response: ServerResponse): void {
 
 function rejectWhileStopping(response: ServerResponse): void {
   const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
-  // Another instance may take the call at once, and this instance takes none any more.
+  // The client may send the call again at once, because another instance can accept it.
   const data = { reason: 'stopping', retryAfterMs: 0 }
   sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }

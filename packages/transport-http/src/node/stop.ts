@@ -4,33 +4,36 @@ import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 /** The options of a stop. */
 export interface StopOptions {
   /**
-   * Milliseconds that running calls have to finish before they are aborted and answered with 503. Default 10 seconds.
+   * The time in milliseconds that running calls have to finish. Afterwards they are aborted and answered with 503.
+   * Default: 10 seconds.
    */
   readonly graceMs?: number | undefined
   /**
-   * Milliseconds for which calls are still served while `/readyz` is 503 already, so that balancers choose other
-   * instances before calls are rejected. Default 0. Give at least the interval of the balancer's checks.
+   * The time in milliseconds for which calls are still served while `/readyz` returns 503. Balancers then choose other
+   * instances before calls are rejected. Default 0. Set at least the interval of the balancer's health checks.
    */
   readonly noticeMs?: number | undefined
 }
 
-/** The phase of a server that stops. */
+/** The state of a server that may be stopping. */
 export interface StopState {
-  /** `leaving`: not ready, and calls are still served. `refusing`: new calls are rejected. */
+  /** `leaving`: `/readyz` returns 503, and calls are still served. `refusing`: new calls are rejected as well. */
   phase: 'open' | 'leaving' | 'refusing'
 }
 
-/** The server that stops, and its settings. */
+/** The server to stop, and its settings. */
 interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
   readonly stopState: StopState
-  /** True or the options of a stop when signals stop the server. */
+  /**
+   * The options with which a signal stops the server, or `true` for the defaults. `false` if signals do not stop it.
+   */
   readonly stopOnSignals: boolean | StopOptions
 }
 
 const defaultGraceMs = 10_000
 
-/** Creates a function that stops a server once, for any number of calls. */
+/** Creates the function that stops a server. All its calls return the same promise. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
   const { stopOnSignals: signalOptions } = deps
   const detachHost = deps.mcpServer.attachHost()
@@ -53,7 +56,8 @@ async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, notice
   stopState.phase = 'leaving'
   const undrainFunctions: Undrain[] = []
   if (noticeMs > 0) {
-    // A balancer that still counts this instance as ready would send a handed-off call back to it.
+    // Running calls are not handed off yet. A balancer that still counts this instance as ready would send a handed-off
+    // call back to it.
     undrainFunctions.push(mcpServer.drain({ keepCalls: true }))
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
   }
@@ -66,12 +70,12 @@ async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, notice
   }
 }
 
-/** Milliseconds after a stop in which a process without other resources has exited. */
+/** The milliseconds after a stop within which a process without other resources exits. */
 const exitWaitMs = 5_000
 
 /**
- * Emits a warning with the resources that keep the process alive after a stop, such as a database client that the
- * author left open. The timer itself keeps nothing alive.
+ * Emits a warning if the process still runs some time after a stop. It lists the resources that keep the process alive,
+ * such as a database client that was not closed. The timer itself does not keep the process alive.
  */
 function reportWhatKeepsProcess(): void {
   setTimeout(() => {
@@ -86,12 +90,12 @@ function reportWhatKeepsProcess(): void {
   }, exitWaitMs).unref()
 }
 
-/** The signals with which supervisors and terminals ask a process to end. */
+/** The signals that request a process to end. */
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Runs a function at the first signal that asks the process to end. A second signal ends the process at once, as it
- * does by default. The returned function removes the listeners.
+ * Calls `run` at the first signal that requests the process to end. A second signal has its default effect and ends the
+ * process at once. The returned function removes the listeners.
  */
 function onStopSignal(run: () => void): () => void {
   const removeSignalListeners = (): void => {

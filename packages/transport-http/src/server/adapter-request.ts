@@ -5,12 +5,12 @@ import { eventStreamHeaders, keepAliveComment } from './reply.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
-/** A request that an adapter handles, while it is answered. */
+/** A request that an adapter handles and that is still being answered. */
 export interface AdapterRequest extends IndexedEntry {
   readonly stop: (phase: 'draining' | 'closing') => void
 }
 
-/** State that the requests of an adapter share with the others of a handler. */
+/** The parts of a handler's context that the requests of an adapter use. */
 export interface AdapterContext<Source, Target> {
   readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
@@ -18,17 +18,20 @@ export interface AdapterContext<Source, Target> {
   readonly httpAdapter: HttpAdapter<Source, Target>
 }
 
-/** Facts of a request when it is handed to an adapter. */
+/** A request that is passed to an adapter, with the results of the checks before. */
 export interface AcceptedRequest<Source, Target> {
   readonly target: Target
   readonly view: RequestView<Source>
   readonly bodyText: string
   readonly principal: Principal | undefined
-  /** Headers, flat, of every answer. */
+  /** The headers of every answer, as alternating names and values. */
   readonly headers: readonly string[]
 }
 
-/** Passes a request to the adapter. Returns false for a request of this revision. */
+/**
+ * Passes a request to the adapter. Returns false if the adapter does not handle it, because it is a request of this
+ * revision.
+ */
 export function handToAdapter<Source, Target>(
   request: AcceptedRequest<Source, Target>,
   adapter: HttpProtocolAdapter,
@@ -80,7 +83,7 @@ function createHttpReply<Source, Target>(
       scheduleHeartbeat()
     }, settings.keepAliveMs)
   }
-  // An answer that is sent at once needs neither an entry in the list nor a listener.
+  // The request is tracked only if its answer is not sent at once.
   const trackReply = (): void => {
     if (entry.index !== -1) return
     addToList(adapterRequests, entry)
@@ -95,7 +98,7 @@ function createHttpReply<Source, Target>(
       httpAdapter.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
     open(headers = []) {
       httpAdapter.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
-      // Node sends the head with the first byte of the body, so that a comment sends it at once.
+      // Node sends the head together with the first byte of the body. The comment makes Node send the head at once.
       httpAdapter.write(target, keepAliveComment)
       trackReply()
       scheduleHeartbeat()

@@ -3,43 +3,50 @@ import type { HttpErrorHead, Principal, WireError } from '@x/schema'
 import type { HttpDocuments } from './documents.ts'
 import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
 
-/** The result of an authentication: a principal, undefined for an anonymous caller, or a rejection such as 401. */
+/**
+ * The result of an authentication: a principal, a response that rejects the request, or undefined for an anonymous
+ * caller.
+ */
 export type AuthenticationResult = Principal | HttpErrorResponse | undefined
 
-/** The parts of the server that the authentication of one request may use. */
+/** The parts of a server that the authentication of a request uses. */
 export interface AuthenticationContext {
   readonly ledger: Ledger
-  /** The key by which the ledger counts the address of the client. */
+  /** The key of the client's address in the ledger. */
   readonly callerKey: string
-  /** Reports an error of the request. */
+  /** Reports an error that belongs to this request. */
   report(error: unknown): void
 }
 
 /**
- * Authenticates a request before its body is read. An error that the function throws is answered as an internal error.
+ * Authenticates a request before its body is read. If the function throws, the request is answered with an internal
+ * error.
  */
 export type AuthenticateFunction<Source> = (
   request: RequestView<Source>,
   context: AuthenticationContext,
 ) => AuthenticationResult | Promise<AuthenticationResult>
 
-/** The protection of an endpoint, as `protect` of `@x/auth/server` returns it. */
+/** The protection of an endpoint. `protect` of `@x/auth/server` returns one. */
 export interface HttpAuth<Source> {
   readonly authenticate: AuthenticateFunction<Source>
-  /** Documents that every client, origin and `Host` may read, such as the metadata of the resource (RFC 9728). */
+  /**
+   * Documents that every client may read, with any origin and any `Host`. An example is the metadata of the resource
+   * (RFC 9728).
+   */
   readonly documents?: HttpDocuments | undefined
   /**
-   * Returns the HTTP status and headers of a JSON-RPC error, such as 403 with a `WWW-Authenticate` for a missing scope.
-   * The body stays the JSON-RPC error. An error on an event stream has neither, because the head of the stream was sent
-   * before it.
+   * Returns the HTTP status and headers for a JSON-RPC error, such as 403 with a `WWW-Authenticate` for a missing
+   * scope. The body remains the JSON-RPC error. The function is not called for an error on an event stream, because the
+   * head of the stream has already been sent.
    */
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
-  /** Rejects while no request can be authenticated. `/readyz` of `serveHttp` is 503 meanwhile. */
+  /** Rejects while no request can be authenticated. `/readyz` of `serveHttp` returns 503 until it resolves. */
   readonly ready?: (() => Promise<void>) | undefined
 }
 
 /**
- * Returns the parts of an `auth` option.
+ * Returns the members of the option `auth`.
  *
  * @throws TypeError for a value that is neither a function nor a protection.
  */

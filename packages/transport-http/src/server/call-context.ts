@@ -19,15 +19,15 @@ import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 import type { RequestView } from './http-adapter.ts'
 
-/** The parts of a request that its call's context is made of. */
+/** The parts of a request from which the context of its call is created. */
 export interface CallContextDeps {
-  /** The request, undefined for a call that streams until one side ends it. */
+  /** The request. Undefined for a streaming call, which does not keep its request in memory. */
   readonly view: RequestView | undefined
   readonly getView: () => RequestView
   readonly clientAddress: () => string | undefined
 }
 
-/** Creates the context of a call over HTTP. Its values are created on demand, because few calls need one. */
+/** Creates the context of a call over HTTP. Each value is created when it is read, because few calls read one. */
 export function createHttpCallContext(
   reply: Reply & { readonly isStreaming: boolean },
   deps: CallContextDeps,
@@ -46,7 +46,7 @@ class HttpCallContext implements CallContext {
 
   get<T>(key: ContextKey<T>): T | undefined {
     const readContextValue = readersByKey.get(key.id)
-    // The reader of each key in the table returns a value of the key's type, which the table cannot express.
+    // Each function in the table returns a value of its key's type, but the type of the table cannot express this.
     return readContextValue === undefined ? undefined : (readContextValue(this.#reply, this.#deps) as T | undefined)
   }
 }
@@ -62,13 +62,19 @@ const readersByKey = new Map<symbol, ReadValue>([
   [transportKey.id, () => 'http'],
 ])
 
-/** Returns the context of a request without a call of this revision: its transport and the address of the client. */
+/**
+ * Returns the context of a request that is not a call of this revision. It contains the transport and the address of
+ * the client.
+ */
 export function createClientContext(address: string | undefined): CallContext {
   const call = withContext(createCall(), transportKey, 'http')
   return address === undefined ? call.context : withContext(call, clientAddressKey, address).context
 }
 
-/** Returns the context of the authentication of a request. The key is computed on demand: few requests need it. */
+/**
+ * Returns the context for the authentication of a request. The caller key is computed when it is read, because few
+ * requests need it.
+ */
 export function createAuthenticationContext<Source>(
   view: RequestView<Source>,
   {
@@ -93,8 +99,8 @@ const headerNamePattern = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const visibleAsciiPattern = /^[\x21-\x7e]*$/
 
 /**
- * Returns the `Mcp-*` headers of a request, and sets those of its answer until the answer begins. An exchange has no
- * access to other headers.
+ * Gives an exchange access to the `Mcp-*` headers of a request. The exchange can also set such headers of the answer,
+ * until the answer has begun. It cannot access other headers.
  */
 function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   return {
@@ -119,7 +125,10 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
 
 const paramHeaderPrefix = 'mcp-param-'
 
-/** Returns the `Mcp-Param-*` headers of a request by the rest of their names, still encoded. Each is read on demand. */
+/**
+ * Returns the `Mcp-Param-*` headers of a request. Their names have no prefix, and their values are still encoded. Each
+ * header is read when it is requested.
+ */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
     get: (name) => view.header(paramHeaderPrefix + name.toLowerCase()),

@@ -5,7 +5,7 @@ import type { HandlerSettings } from './handler-settings.ts'
 import type { ArrivingBody, RequestView, TakeUnreadBytes } from './http-adapter.ts'
 import { limitErrorResponse } from './reply.ts'
 
-/** The caller of a request, whose bytes are counted. */
+/** The caller of a request, for whom the ledger counts bytes. */
 export interface RequestCaller<Source> {
   readonly principal: Principal | undefined
   readonly view: RequestView<Source>
@@ -16,7 +16,7 @@ function callerKeyOfRequest<Source>({ principal, view, settings }: RequestCaller
   return callerKeyOf({ principal, context: createClientContext(settings.clientAddress?.(view)) })
 }
 
-/** Creates the count of one body, which takes `arriving_bytes` of the ledger. */
+/** Creates the counter for the bytes of one body. It takes them from `arriving_bytes` of the ledger. */
 export function createArrivingBody<Source>(
   ledger: Ledger,
   caller: RequestCaller<Source>,
@@ -27,7 +27,7 @@ export function createArrivingBody<Source>(
   return {
     grow(receivedBytes) {
       if (receivedBytes <= countedBytes) return undefined
-      // The count doubles, so that a body in chunks of one byte has few entries in the ledger.
+      // Each step doubles the counted bytes, so that a body in tiny chunks causes few entries in the ledger.
       const nextBytes = Math.max(receivedBytes, Math.min(2 * countedBytes, maxBytes))
       try {
         releases.push(ledger.take('arriving_bytes', callerKeyOfRequest(caller), nextBytes - countedBytes))
@@ -44,7 +44,7 @@ export function createArrivingBody<Source>(
   }
 }
 
-/** Creates the function that counts the unread answer of a request. */
+/** Creates the counter for the unread bytes of one answer. */
 export function createUnreadCounter<Source>(ledger: Ledger, caller: RequestCaller<Source>): TakeUnreadBytes {
   return (bytes) => {
     try {

@@ -19,14 +19,17 @@ import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.
 import { createErrorAnswer } from './reply.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
-/** Either the answer that ends the request, or the headers, flat, of every answer to it. */
+/**
+ * The result of the checks: either an answer that ends the request, or headers for every answer to it, as alternating
+ * names and values.
+ */
 type RequestCheckResult = { readonly answer: HttpAnswer } | { readonly headers: readonly string[] }
 
 const acceptedResult: RequestCheckResult = { headers: [] }
 
 /**
- * Checks the head of a request before its body is read: host, origin, method and media types. `adapterMethods` are
- * allowed beside POST.
+ * Checks the host, origin, method and media types of a request before its body is read. Besides POST, the methods in
+ * `adapterMethods` are allowed.
  */
 export function checkRequest<Source>(
   view: RequestView<Source>,
@@ -49,8 +52,9 @@ export function checkRequest<Source>(
   return rejection === undefined ? { headers } : { answer: createErrorAnswer(rejection, headers) }
 }
 
-// basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
-// Host, any other foreign page in the Origin. The operator sees which one it was, the peer only the option.
+// basic/transports/streamable-http, security: a page that uses DNS rebinding sends a wrong `Host`, and any other
+// foreign page sends a wrong `Origin`. The log of the operator contains the wrong value, and the response names only
+// the option.
 function rejectForeignRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
@@ -60,8 +64,8 @@ function rejectForeignRequest<Source>(
     return { status, message }
   }
   const hostHeader = view.header('host')
-  // RFC 9112, 3.2: readers of two hosts take different ones. Where values are joined, a comma shows that there were
-  // two.
+  // RFC 9112, section 3.2: two programs may choose different hosts if a request has two. On platforms that join the
+  // values, a comma indicates several.
   if (view.headerValues('host').length > 1 || hostHeader?.includes(',') === true) {
     const joinedHosts = view.headerValues('host').join(', ')
     return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteValue(joinedHosts)}`)
@@ -82,14 +86,14 @@ function rejectForeignRequest<Source>(
   )
 }
 
-/** Returns a header's value for a log, in quotes and shortened. */
+/** Shortens a header value and quotes it for a log. */
 function quoteValue(value: string | undefined): string {
   return JSON.stringify((value ?? '').slice(0, 200))
 }
 
 /**
- * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users only this message
- * (basic/versioning, compatibility), which names `supportedVersions`.
+ * Creates the response that rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show
+ * their users only this message (basic/versioning, compatibility). So the message names `supportedVersions`.
  */
 export function methodNotAllowedResponse(
   { method, header }: RequestView,
@@ -133,8 +137,8 @@ const jsonMediaType = 'application/json'
 const requiredMediaTypes = 'application/json, text/event-stream'
 
 /**
- * Returns true if a `Content-Type` is JSON in UTF-8. The types of forms, such as `text/plain`, are rejected: a browser
- * sends them for a foreign page without a preflight request.
+ * Returns true if a `Content-Type` is JSON in UTF-8. Types that a form can send, such as `text/plain`, are rejected,
+ * because a browser sends them for a foreign page without a preflight request.
  */
 function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === jsonMediaType) return true
@@ -148,7 +152,8 @@ function isJsonMediaType(contentType: string | undefined): boolean {
 }
 
 /**
- * Returns true if an `Accept` allows both JSON and an event stream. An absent one allows everything (RFC 9110, 12.5.1).
+ * Returns true if an `Accept` header allows both JSON and event streams. A request without the header allows everything
+ * (RFC 9110, section 12.5.1).
  */
 function acceptsJsonAndEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredMediaTypes) return true
@@ -166,23 +171,24 @@ function parseAcceptWeights(accept: string): ReadonlyMap<string, number> {
   return weights
 }
 
-// The most specific range that names the type decides.
+// The weight of the most specific media range that includes the type applies.
 function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype: string): boolean {
   const weight = weights.get(`${type}/${subtype}`) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
   return weight > 0
 }
 
 /**
- * Checks that the headers match the body, which they repeat for intermediaries (basic/transports/streamable-http,
- * server validation). The server checks arguments in `Mcp-Param-*`, because only it has the tool's schema.
+ * Checks that the headers match the values of the body that they repeat for intermediaries
+ * (basic/transports/streamable-http, server validation). The MCP server checks `Mcp-Param-*`, because only it has the
+ * schemas of the tools.
  *
- * The version is compared before it is validated. The other headers are required only of this revision, which defines
- * them. Headers that are present have to match, also in a notification.
+ * Versions are compared before they are validated. The other headers are required only in requests of this revision,
+ * which defines them. Headers that are present must match, also in a notification.
  *
- * `supportedVersions` are the revisions that the errors name.
+ * The errors name the revisions in `supportedVersions`.
  *
- * @throws McpError `headerMismatch`, or `unsupportedProtocolVersion` for a request that names an earlier revision in
- * the header and none in the body, as those revisions do.
+ * @throws McpError `headerMismatch`. Throws `unsupportedProtocolVersion` if the header names an earlier revision and
+ * the body names none, because clients of those revisions send such requests.
  */
 export function checkHeadersMatchBody(
   view: RequestView,
@@ -204,8 +210,8 @@ function checkVersionHeader(
   const headerVersion = view.header('mcp-protocol-version')
   const bodyVersion = readBodyVersion(message)
   if (headerVersion === bodyVersion) {
-    // basic/versioning: a client of an earlier revision sends neither the header nor the member, and can show its user
-    // only this message.
+    // basic/versioning: a client of an earlier revision sends neither the header nor the member in the body. It may
+    // show its user only this message.
     if (headerVersion === undefined && isRequest(message))
       throw findRevisionError(message, supportedVersions) ?? missingVersionError(supportedVersions)
     return headerVersion
@@ -234,7 +240,7 @@ function checkMethodHeader(header: string | undefined, method: string, isRequire
 
 function checkNameHeader(header: string | undefined, bodyName: unknown, isRequired: boolean): void {
   if (header === undefined) {
-    // Params without a name have nothing that a header repeats. The server rejects such params with the reason.
+    // If the params have no name, the header is not required. The MCP server rejects such params with a precise error.
     if (isRequired && typeof bodyName === 'string') throw missingHeaderError('Mcp-Name', bodyName)
     return
   }

@@ -1,13 +1,13 @@
 import type { HttpProtocolAdapter } from '@x/schema'
 import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
-/** The CORS headers of answers to allowed origins. */
+/** The CORS headers for allowed origins. */
 export interface CorsRule {
   readonly answerHeaders: readonly string[]
   readonly preflightHeaders: readonly string[]
 }
 
-/** Request headers that pages may send: those of the protocol, of proofs (RFC 9449) and of W3C Trace Context. */
+/** The request headers that a page may send: those of the protocol, of proofs (RFC 9449) and of W3C Trace Context. */
 const requestHeaders = new Set([
   'accept',
   'authorization',
@@ -21,16 +21,19 @@ const requestHeaders = new Set([
   'traceparent',
   'tracestate',
 ])
-/** Response headers that pages may read: those of `auth`, of waiting, and of sessions. */
+/** The response headers that a page may read. They serve authorization, retries, and sessions. */
 const responseHeaders = ['WWW-Authenticate', 'Retry-After', 'DPoP-Nonce', 'Mcp-Session-Id']
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
-/** Seconds for which a browser may cache the answer: long enough for a visit, and a change of origins applies soon. */
+/**
+ * The seconds for which a browser may cache the answer to a preflight request. They cover a usual visit, and a change
+ * of the allowed origins still applies soon.
+ */
 const maxAgeSeconds = 600
 
 /**
- * Makes the CORS headers. An adapter adds its HTTP methods and response headers. Pages may not send cookies, because a
- * page of any allowed origin could then act as a user who is logged in.
+ * Creates the CORS headers. An adapter adds its HTTP methods and response headers. Pages may not send cookies, because
+ * a page of any allowed origin could then act for a user who is logged in.
  */
 export function compileCors(
   adapter: Pick<HttpProtocolAdapter, 'methods' | 'exposedHeaders'> = { methods: [], exposedHeaders: [] },
@@ -49,16 +52,16 @@ export function compileCors(
   }
 }
 
-/** Returns the headers, flat, with which a page of an allowed origin may read the answer. */
+/** Returns the headers that allow a page of an allowed origin to read the answer, as alternating names and values. */
 export function createCorsHeaders(rule: CorsRule, origin: string): readonly string[] {
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answerHeaders]
 }
 
-/** Returns the answer to the preflight request of a browser, for a page of an allowed origin. */
+/** Returns the answer to a preflight request from a page of an allowed origin. */
 export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): HttpAnswer {
   const requestedHeaders = view.header('access-control-request-headers') ?? ''
-  // A wildcard does not cover Authorization, so each requested header is named. The headers of tool parameters and of
-  // middleware are known by their prefix alone.
+  // A wildcard does not include `Authorization`, so each requested header is listed. Headers of tool parameters and of
+  // middleware are recognized by their prefix.
   const allowedHeaders = requestedHeaders
     .split(',')
     .map((name) => name.trim().toLowerCase())

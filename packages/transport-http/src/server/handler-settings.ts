@@ -10,13 +10,13 @@ import type { RequestView } from './http-adapter.ts'
 const maxReportsPerMinute = 100
 const minuteMs = 60_000
 
-/** Reports the reason of a rejected request. */
+/** Reports the reason why a request was rejected. */
 type ReportRejection<Source> = (reason: string, request: RequestView<Source>) => void
 
 /**
- * Returns a report that passes each reason on once a minute, and at most 100 reasons. Any page can make a browser send
- * such requests without end, and the log of the server must not grow with them. A report states the number of those
- * omitted before it.
+ * Returns a function that reports at most 100 reasons a minute, and each reason once a minute. A foreign page can make
+ * a browser send rejected requests without end, and they must not fill the log of the server. A report contains the
+ * number of earlier reports that were left out.
  */
 export function createReportLimiter<Source>(
   report: (message: string, request: RequestView<Source>) => void,
@@ -45,50 +45,55 @@ export function createReportLimiter<Source>(
 /** Runs a function once after a delay in milliseconds. Returns a function that cancels it. */
 export type Schedule = (run: () => void, ms: number) => () => void
 
-/** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
+/** The options of the HTTP handlers. Every default is safe on a machine on which users also run a browser. */
 export interface HandlerOptions<Source> {
   /**
-   * The hosts that are served, against DNS rebinding: `example.com` on every port, `example.com:8443` on one. The
-   * default is the loopback names. `'*'` leaves the check to a proxy in front.
+   * The accepted `Host` headers, as a protection against DNS rebinding. `example.com` allows every port, and
+   * `example.com:8443` allows one. By default only the names of this machine are accepted. `'*'` accepts every host,
+   * for a proxy that checks the header itself.
    */
   readonly allowedHosts?: readonly string[] | '*' | undefined
   /**
-   * The origins whose pages may call, such as `https://app.example.com`, or `'*'` for all. Answers to these pages have
-   * CORS headers, and no page may send cookies. By default no answer has a CORS header, and a request with an `Origin`
-   * is served when the origin is the called host, or when both are loopback. A request without an `Origin` comes from
-   * no page and is served.
+   * The origins of pages that may send requests, such as `https://app.example.com`, or `'*'` for all. Answers to these
+   * pages have CORS headers. No page may send cookies. By default no answer has CORS headers. A request with an
+   * `Origin` is then accepted only if the page comes from the called host, or if both are on this machine. Requests
+   * without an `Origin` do not come from a page and are accepted.
    */
   readonly allowedOrigins?: readonly string[] | '*' | undefined
-  /** The bytes that the body of a request may have. Default 4 MiB. Beyond it the request is rejected with 413. */
+  /**
+   * The maximum number of bytes in the body of a request. Default 4 MiB. A request with a longer body is rejected with
+   * 413.
+   */
   readonly maxBodyBytes?: number | undefined
   /**
-   * Milliseconds that a call may take, 5 minutes by default. 0 is no limit. Past it `call.signal` aborts and the
-   * peer gets status 504 with an internal error, or that error on its stream. Calls that stream by nature
-   * (`subscriptions/listen`) have no limit.
+   * The time limit of a call in milliseconds. Default: 5 minutes. 0 means no limit. At the limit, `call.signal` aborts
+   * and the client gets an internal error, with status 504 or on its stream. Streaming calls (`subscriptions/listen`)
+   * have no limit.
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds without output after which a comment keeps the stream open. 0 is never. The default is 15 seconds on
-   * `node:http`, and 5 seconds for web requests, because Bun closes connections that are quiet for 10 seconds. A call
-   * without a response by then becomes a stream.
+   * The milliseconds without output after which a comment is sent to keep the connection open. 0 sends no comments. The
+   * default is 15 seconds on `node:http` and 5 seconds for web requests, because Bun closes connections after 10
+   * seconds without traffic. The first comment makes the answer of a call an event stream.
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * The protection of the endpoint: what `protect` of `@x/auth/server` returns, or a function from a request to its
-   * principal. The function returns undefined for an anonymous caller, and an HTTP answer to reject the request.
+   * The protection of the endpoint: the result of `protect` of `@x/auth/server`, or a function that authenticates a
+   * request. The function returns a principal, undefined for an anonymous caller, or an HTTP response that rejects the
+   * request.
    */
   readonly auth?: AuthenticateFunction<Source> | HttpAuth<Source> | undefined
   /**
-   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
-   * Node. Elsewhere there is none, and all anonymous callers share one. Behind a proxy, return the address that the
-   * proxy reports, because the proxy's own is the same for all clients.
+   * Returns the address of the client. Callers without a principal share one quota for each address. Default on Node:
+   * the address of the socket. On other platforms there is no default, so all anonymous callers share one quota. Behind
+   * a proxy, return the address that the proxy reports, because the socket has the address of the proxy.
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
 }
 
-/** Values that the tests of this package replace. They are no options, because no server needs other values. */
+/** Values that the tests of this package replace. They are not options, because no server needs other values. */
 export interface HandlerInternals {
-  /** The timers. Default: those of the platform. */
+  /** Starts timers. Default: the timers of the platform. */
   readonly schedule?: Schedule | undefined
   readonly maxQueuedBytes?: number | undefined
 }
@@ -103,7 +108,10 @@ const knownHandlerOptions = {
   clientAddress: true,
 } as const satisfies Record<keyof HandlerOptions<never>, true>
 
-/** Throws a TypeError for an option that does not exist. `moreOptions` are the names beside those of a handler. */
+/**
+ * Throws a `TypeError` for an option that does not exist. `moreOptions` contains option names that a handler does not
+ * have.
+ */
 export function checkHandlerOptions(options: object, where: string, moreOptions: KnownOptions = {}): void {
   checkOptions(options, { ...knownHandlerOptions, ...moreOptions }, where)
 }
@@ -120,7 +128,7 @@ export interface HandlerSettings<Source> {
   readonly authenticate: HttpAuth<Source>['authenticate'] | undefined
   readonly clientAddress: HandlerOptions<Source>['clientAddress']
   readonly documents: CompiledDocuments | undefined
-  /** The revisions that are served, newest first. */
+  /** The accepted protocol revisions, newest first. */
   readonly supportedVersions: readonly string[]
   readonly toHttpError: HttpAuth<Source>['toHttpError']
   readonly authReady: HttpAuth<Source>['ready']
@@ -137,13 +145,13 @@ const defaults = {
 } satisfies Partial<HandlerOptions<never>>
 
 /**
- * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond them the notifications of a
- * call are dropped, and never its response. A streaming call (`subscriptions/listen`) is aborted instead, because its
- * client could not detect the loss.
+ * The bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. If more would wait, notifications
+ * of the call are dropped, and its response is still sent. A streaming call (`subscriptions/listen`) is aborted
+ * instead, because its client could not detect the loss.
  */
 const maxQueuedBytes = 1_048_576
 
-/** The parts of a handler that its options do not have. */
+/** The parts of a handler that do not come from its options. */
 interface HandlerParts {
   /** The timers of the platform. */
   readonly schedule: Schedule
@@ -152,10 +160,10 @@ interface HandlerParts {
 }
 
 /**
- * Compiles options once, before any request.
+ * Compiles options once, before any request arrives.
  *
- * @throws TypeError for a malformed host, origin or path of a document, and for an `auth` without `authenticate`.
- * @throws RangeError for a number that is negative or not a number.
+ * @throws TypeError for an invalid host, origin or document path, and for an `auth` without `authenticate`.
+ * @throws RangeError for a number that is negative or NaN.
  */
 export function compileSettings<Source>(
   options: HandlerOptions<Source>,
@@ -190,7 +198,7 @@ export function compileSettings<Source>(
   }
 }
 
-/** Returns the part of a log record that names a request. A query is left out, because it may hold secrets. */
+/** Returns the part of a log record that describes a request. The query is left out, because it may contain secrets. */
 function describeRequest({ method, url }: RequestView): LogContext {
   return { method: 'http', name: `${method} ${pathOf(url)}` }
 }
@@ -199,7 +207,7 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? ''
 }
 
-/** Runs a function after a delay, by the timers of the platform. */
+/** Runs a function after a delay, with the timers of the platform. Returns a function that cancels it. */
 export function setPlatformTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
@@ -212,10 +220,10 @@ function checkLimit(name: string, value: number | undefined, defaultValue: numbe
 const fromZero = { min: 0, isWhole: false }
 
 /**
- * Rejects options that let other machines reach a server that is for this machine alone. A server whose calls need a
- * principal is for this machine alone as long as there is no `auth`.
+ * Checks the options against the server. Some servers may only be called from this machine, such as a server whose
+ * calls need a principal if there is no `auth`.
  *
- * @throws TypeError that names the option to give.
+ * @throws TypeError for options that let other machines call such a server. The message names the missing option.
  */
 export function checkExposure(
   server: Server,
@@ -227,7 +235,7 @@ export function checkExposure(
   if (isPublic) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)
 }
 
-/** Returns the reason why a server is for this machine alone, or undefined for a server that others may call. */
+/** Returns the reason why only this machine may call a server. Returns undefined if other machines may call it. */
 export function localOnlyReason({ localOnly, needsPrincipal }: Server, auth: unknown): string | undefined {
   return localOnly ?? (needsPrincipal && auth === undefined ? unauthenticatedReason : undefined)
 }

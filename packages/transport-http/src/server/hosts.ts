@@ -1,19 +1,19 @@
-/** The accepted `Host` headers: a set of names and `name:port` pairs in canonical form, or all of them. */
+/** The accepted `Host` headers: a set of `name` and `name:port` entries in canonical form, or `'*'` for all. */
 export type HostRule = ReadonlySet<string> | '*'
 
-/** The names by which a machine reaches itself. */
+/** The names of this machine for itself. */
 export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 const hostPattern = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?$/
 const loopbackPattern = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
-/** A host with its port, both in canonical form. */
+/** A host name and its port, both in canonical form. */
 export interface HostName {
   readonly name: string
   readonly port: string | undefined
 }
 
-/** Reads a `Host` header (RFC 9110, 7.2), undefined when it is malformed. */
+/** Parses a `Host` header (RFC 9110, section 7.2). Returns undefined if it is malformed. */
 export function parseHost(host: string): HostName | undefined {
   const match = hostPattern.exec(host.toLowerCase())
   const name = match?.[1]
@@ -22,16 +22,16 @@ export function parseHost(host: string): HostName | undefined {
   return canonicalName === undefined ? undefined : { name: canonicalName, port: match?.[2] }
 }
 
-// An IPv6 address has many spellings. The URL parser returns the canonical one.
+// An IPv6 address can be written in several ways. The URL parser returns the canonical form.
 function canonicalizeAddress(name: string): string | undefined {
   const url = `http://${name}`
   return URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
 /**
- * Compiles the option `allowedHosts`. A name allows every port, and `name:port` allows one.
+ * Compiles the option `allowedHosts`. A name allows every port, and `name:port` allows one port.
  *
- * @throws TypeError for an entry that is no host, such as a URL.
+ * @throws TypeError for an entry that is not a host, such as a URL.
  */
 export function compileHosts(hosts: readonly string[] | '*'): HostRule {
   if (hosts === '*') return hosts
@@ -48,13 +48,13 @@ function canonicalizeHost(entry: string): string {
   return host.port === undefined ? host.name : `${host.name}:${host.port}`
 }
 
-/** Returns true if a `Host` header is accepted. */
+/** Returns true if a rule accepts the host of a `Host` header. */
 export function isHostAllowed(host: HostName, rule: HostRule): boolean {
   if (rule === '*' || rule.has(host.name)) return true
   return host.port !== undefined && rule.has(`${host.name}:${host.port}`)
 }
 
-/** Returns true if a name or address in canonical form always means the machine itself. */
+/** Returns true if a canonical name or address always refers to the machine itself. */
 export function isLoopback(name: string): boolean {
   return loopbackPattern.test(name)
 }

@@ -4,99 +4,113 @@ import type { MessagePieces } from '@x/schema/internal'
 /**
  * A view of an HTTP request that is the same on every platform.
  *
- * `Source` is the platform's own request: `Request` under `httpHandler`, `IncomingMessage` under `nodeHandler`.
+ * `Source` is the request type of the platform: `Request` for `httpHandler`, `IncomingMessage` for `nodeHandler`.
  */
 export interface RequestView<Source = unknown> {
   /** The HTTP method, in upper case. */
   readonly method: string
-  /** The unparsed request target: an absolute URL, or path and query. */
+  /** The unparsed request target: an absolute URL, or a path with a query. */
   readonly url: string
-  /** The platform's own request, for data that this view lacks, such as a user that middleware has set. */
+  /**
+   * The request object of the platform, for data that this view does not have, such as a user that middleware has set.
+   */
   readonly source: Source
-  /** A header's value by its lower-case name. Values of a repeated header are joined by a comma. */
+  /**
+   * Returns the value of a header by its name in lower case. The values of a repeated header are joined with commas.
+   */
   header(name: string): string | undefined
   /**
-   * Returns the values of a header by its lower-case name, in their order of arrival. On Node each header line is one
-   * value, also a line that `header` leaves out, such as a second `Authorization`. On other platforms one value joins
-   * all lines.
+   * Returns the values of a header by its name in lower case, in their order of arrival. On Node each header line is
+   * one value, even a line that `header` ignores, such as a second `Authorization`. On other platforms all lines are
+   * joined to one value.
    */
   headerValues(name: string): readonly string[]
-  /** Visits every header by its lower-case name. */
+  /** Calls `visit` for every header. Names are in lower case. */
   forEachHeader(visit: (value: string, name: string) => void): void
 }
 
-/** A whole HTTP answer: `headers` is flat (name, value, name, value …), a `body` is JSON, whole or in pieces. */
+/**
+ * A complete HTTP answer. `headers` contains alternating names and values. `body` is JSON, as one text or in pieces.
+ */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: readonly string[]
   readonly body?: string | MessagePieces | undefined
-  /** True when the peer should open another connection for its next request, where the platform can say so. */
+  /**
+   * True if the client should use a new connection for its next request. Ignored on platforms that cannot express this.
+   */
   readonly hasConnectionClose?: boolean | undefined
 }
 
 /**
- * The writer of responses: each function takes the target, a platform's record of the request that is answered. For a
- * target there is either `send` once, or `open`, any number of `write`, and `end`. After the connection has closed or
- * the answer is sent, every function does nothing.
+ * Writes the answers to requests. The first parameter of each function is the target, which is the platform's record of
+ * the request. For each target, call either `send` once, or `open`, then `write` any number of times, then `end`. All
+ * functions do nothing after the connection has closed or the answer is sent.
  */
 export interface ResponseWriter<Target = unknown> {
   send(target: Target, answer: HttpAnswer): void
-  /** Starts an event stream with these headers, flat. */
+  /** Starts an event stream. `headers` contains alternating names and values. */
   open(target: Target, headers: readonly string[]): void
   write(target: Target, text: string): void
   end(target: Target, text: string): void
-  /** Bytes that were written and that the peer has not taken yet. */
+  /** Returns the number of bytes that were written and that the client has not yet read. */
   countQueuedBytes(target: Target): number
-  /** Resolves when the peer has taken all output or the connection has closed. Undefined when no output waits. */
+  /**
+   * Resolves when the client has read all output, or when the connection has closed. Returns undefined if no output is
+   * waiting.
+   */
   waitForDrain(target: Target): Promise<void> | undefined
-  /** Closes the connection, so that the peer detects an unfinished stream. */
+  /** Closes the connection, so that the client detects that the stream is incomplete. */
   destroy(target: Target): void
-  /** Calls back once when the connection has closed or the answer is sent. */
+  /** Calls `run` once, when the connection has closed or the answer is sent. */
   onClose(target: Target, run: () => void): void
 }
 
-/**
- * An HTTP error that is sent before a call exists. Its body is a JSON-RPC error without an id.
- */
+/** An HTTP response that rejects a request before a call exists. Its body is a JSON-RPC error without an id. */
 export interface HttpErrorResponse {
   /** The HTTP status, such as 401. */
   readonly status: number
-  /** The fault and its remedy. The peer sees it. */
+  /** The error and its remedy. The client receives it. */
   readonly message: string
-  /** The JSON-RPC code. `errorCodes.invalidRequest` when absent. */
+  /** The JSON-RPC error code. Default: `errorCodes.invalidRequest`. */
   readonly code?: number | undefined
-  /** The reason in a form for programs. The peer sees it. */
+  /** The reason in a machine-readable form. The client receives it. */
   readonly data?: JsonObject | undefined
-  /** Headers to send along, such as `WWW-Authenticate`. */
+  /** Additional headers, such as `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Counts the bytes of one body while it arrives. */
 export interface ArrivingBody {
-  /** Counts a body of so many bytes so far. Returns the rejection of a body for which there is no room. */
+  /** Counts the bytes that have arrived so far. Returns the response that rejects the body if a limit is reached. */
   grow(receivedBytes: number): HttpErrorResponse | undefined
-  /** Releases the bytes, once the body is parsed or its connection has closed. */
+  /** Releases the counted bytes. Called when the body is parsed or its connection has closed. */
   release(): void
 }
 
-/** Takes bytes of a finished answer that its client has not read. Returns undefined when the caller has too many. */
+/**
+ * Counts bytes of a finished answer that the client has not read. Returns a function that releases them. Returns
+ * undefined if the caller has reached its limit.
+ */
 export type TakeUnreadBytes = (bytes: number) => (() => void) | undefined
 
-/** The bounds of a body that arrives. */
+/** The limits for a body that arrives. */
 export interface BodyBounds {
   readonly maxBytes: number
-  /** Counts the body among those of its caller and of all. */
+  /** Counts the bytes of this body for its caller and for all callers. */
   readonly arrivingBody: ArrivingBody
 }
 
 /**
- * The functions that read and answer requests on one platform. `Target` is a platform's record of one request. The
- * functions are the same for all of them, because thousands may be open at once.
+ * The functions that read and answer requests on one platform. `Target` is the platform's record of one request. All
+ * requests share these functions, because thousands of requests may be open at once.
  */
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {
   createRequestView(target: Target): RequestView<Source>
-  /** Reads the body, or returns the rejection of a body that cannot be read. */
+  /** Reads the body. If the body cannot be read, returns the response that rejects it. */
   readText(target: Target, bounds: BodyBounds): Promise<string | HttpErrorResponse>
-  /** Counts the bytes of the answer that the client has not read. Absent where the platform owns them. */
+  /**
+   * Sets the function that counts the unread bytes of the answer. Absent on platforms that do not report unread bytes.
+   */
   countUnread?(target: Target, take: TakeUnreadBytes): void
 }

@@ -15,29 +15,29 @@ import {
 } from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
-// Bun closes a connection without traffic after 10 seconds, which it measures in steps of 4 seconds.
+// Bun closes a connection without traffic after 10 seconds, and measures this time in steps of 4 seconds.
 const defaultKeepAliveMs = 5_000
 
-/** Answers a web request. It never rejects. */
+/** Answers a web request. Never rejects. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
 /** The options of {@link httpHandler}. */
 export type HttpHandlerOptions = HandlerOptions<Request>
 
 /**
- * Serves a server to web requests, wherever there are any: edge runtimes, Hono, Deno, Bun, tests.
- * On Node's own server `nodeHandler` of `@x/transport-http/node` does the same without making web objects.
+ * Creates a handler that serves a server to web requests, for example on edge runtimes, Hono, Deno or Bun, and in
+ * tests. On Node, `nodeHandler` of `@x/transport-http/node` does the same without creating web objects.
  *
  * @example
  * export default { fetch: httpHandler(server, { allowedHosts: ['mcp.example.com'] }) }
  *
- * @throws TypeError or RangeError for options that make no sense.
+ * @throws TypeError or RangeError for invalid options.
  */
 export function httpHandler(server: Server, options: HttpHandlerOptions = {}): FetchHandler {
   return createFetchHandler(server, options)
 }
 
-/** Creates the handler of {@link httpHandler}, with other internal values for tests. */
+/** Creates the handler of {@link httpHandler}. Tests pass other internal values. */
 export function createFetchHandler(
   server: Server,
   options: HttpHandlerOptions,
@@ -61,8 +61,8 @@ export function createFetchHandler(
 }
 
 /**
- * Serves the documents of a protection alone, for a router that passes the endpoint's path alone to the handler of the
- * endpoint. Returns undefined for a request of any other path.
+ * Serves only the documents of a protection. Use it if a router passes only the endpoint's path to the handler of the
+ * endpoint. The returned function returns undefined for any other path.
  *
  * @example
  * app.get('/.well-known/*', ({ request }) => documentHandler(auth)(request) ?? notFound())
@@ -91,7 +91,7 @@ function createWebRequestView(request: Request): RequestView<Request> {
     method,
     url,
     source: request,
-    // A request that was created in this process has no Host header. Its URL has the host.
+    // A request that was created in this process has no `Host` header, so the host is taken from its URL.
     headerValues(name) {
       const value = headers.get(name)
       return value === null ? [] : [value]

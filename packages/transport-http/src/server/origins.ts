@@ -1,7 +1,10 @@
 import { isLoopback } from './hosts.ts'
 import type { HostName, HostRule } from './hosts.ts'
 
-/** The accepted `Origin` headers: a set of origins, all well-formed ones, or (undefined) those of the same host. */
+/**
+ * The accepted `Origin` headers: a set of origins, `'*'` for all well-formed origins, or undefined for origins of the
+ * called host.
+ */
 export type OriginRule = ReadonlySet<string> | '*' | undefined
 
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,]+$/
@@ -9,8 +12,8 @@ const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,]+$/
 /**
  * Compiles the option `allowedOrigins`.
  *
- * @throws TypeError for an entry that no browser would send, such as one with a path, and for `null`, which every
- * sandboxed page sends.
+ * @throws TypeError for an entry that no browser would send, such as one with a path. Also throws for `null`, because
+ * every sandboxed page sends it.
  */
 export function compileOrigins(origins: readonly string[] | '*' | undefined): OriginRule {
   if (origins === undefined || origins === '*') return origins
@@ -23,28 +26,28 @@ export function compileOrigins(origins: readonly string[] | '*' | undefined): Or
   return new Set(origins)
 }
 
-/** The rules of {@link isOriginAllowed}. */
+/** The rules that {@link isOriginAllowed} applies. */
 export interface OriginCheckRules {
   readonly origins: OriginRule
   readonly hosts: HostRule
 }
 
 /**
- * Returns true if a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page
- * from the very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on
- * another port.
+ * Returns true if pages of an origin may send requests (basic/transports/streamable-http, security). Without a list, a
+ * page may call the host from which it was loaded. A page from a loopback host may also call any other loopback host,
+ * such as an inspector on another port.
  */
 export function isOriginAllowed(origin: string, host: HostName, rules: OriginCheckRules): boolean {
   if (!isWellFormed(origin)) return false
   if (rules.origins === '*') return true
   if (rules.origins !== undefined) return rules.origins.has(origin)
-  // Where any Host is served, a page that rebinds its name would be "the same host".
+  // If every `Host` is accepted, a page that uses DNS rebinding would count as a page of the called host.
   if (rules.hosts === '*') return false
   return isSameHost(origin, host)
 }
 
-// A browser writes the canonical form of an origin, so that any other form is not a browser's. Origins of other schemes
-// than http and https, such as those of browser extensions, have no canonical form.
+// A browser sends an origin in canonical form, so an origin in another form does not come from a browser. Origins whose
+// scheme is not http or https, such as those of browser extensions, have no canonical form.
 function isWellFormed(origin: string): boolean {
   if (!originPattern.test(origin) || !URL.canParse(origin)) return false
   const url = new URL(origin)

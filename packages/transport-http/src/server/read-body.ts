@@ -3,8 +3,9 @@ import { runInNextBatch } from './run-call.ts'
 import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, invalidTextResponse } from './reply.ts'
 
 /**
- * Reads a web request's body as UTF-8, up to the bound. Where the request has a length, HTTP ends the body there
- * (RFC 9112, 6.3 and RFC 9113, 8.1.1). A short one is read in one piece, for which platforms need no stream.
+ * Reads the body of a web request as UTF-8, up to the limit. A body cannot exceed the announced length (RFC 9112,
+ * section 6.3, and RFC 9113, section 8.1.1). A short body is read as a whole, so that the platform needs no stream for
+ * it.
  */
 export async function readBody(
   request: Request,
@@ -27,7 +28,10 @@ export async function readBody(
   }
 }
 
-/** The announced length up to which a body is counted before it arrives. A longer one is counted on arrival. */
+/**
+ * The longest announced length for which the whole body is counted before it arrives. A longer body is counted while it
+ * arrives.
+ */
 const maxWholeBodyBytes = 65_536
 
 function decodeWholeBody(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResponse {
@@ -56,7 +60,7 @@ async function readBodyStream(
     const rejection = byteCount > maxBytes ? bodyTooLargeResponse(maxBytes) : arrivingBody.grow(byteCount)
     const decodedChunk = rejection ?? decodeChunk(value)
     if (typeof decodedChunk !== 'string') {
-      // The rest of the stream is not needed, and a failure to cancel it changes nothing.
+      // The rest of the stream is not needed. An error during its cancellation is ignored.
       reader.cancel().catch(() => {})
       return decodedChunk
     }

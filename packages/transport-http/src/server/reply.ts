@@ -12,25 +12,25 @@ import {
 import { encodePieces, quotaReason } from '@x/schema/internal'
 import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
 
-/** The answer to one request: plain JSON, or an event stream once a notification was sent. */
+/** The answer to one request: plain JSON, or an event stream if a notification was sent. */
 export interface Reply<Target = unknown> {
   readonly writer: ResponseWriter<Target>
   readonly target: Target
-  /** Headers, flat, of the answer in either form. */
+  /** The headers of the answer, as alternating names and values, for plain JSON and for an event stream. */
   headers: readonly string[]
   readonly maxQueuedBytes: number
   phase: 'waiting' | 'streaming' | 'ended'
 }
 
 /**
- * Sends a notification. The first one makes the answer a stream. Returns false when the notification was dropped,
- * because its reader is too slow. Does nothing after the answer has ended.
+ * Sends a notification. The first notification makes the answer an event stream. Returns false if the notification was
+ * dropped because the client reads too slowly. Does nothing after the answer has ended.
  */
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
   if (reply.phase === 'ended') return true
   const eventText = encodeEvent(encodeMessage(message))
   startStream(reply)
-  // Characters approximate bytes here, which suffices to bound memory.
+  // The number of characters approximates the number of bytes, which is sufficient to limit memory.
   const { writer, target, maxQueuedBytes } = reply
   if (writer.countQueuedBytes(target) + eventText.length > maxQueuedBytes) return false
   writer.write(target, eventText)
@@ -38,9 +38,10 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
 }
 
 /**
- * Sends the response and ends the answer. `status` is for an answer that is still plain JSON.
+ * Sends the response and ends the answer. `status` applies only if the answer is plain JSON.
  *
- * @throws TypeError for a response that is no JSON, such as a cycle. Nothing was sent then.
+ * @throws TypeError for a response that cannot be converted to JSON, such as an object with a cycle. Nothing was sent
+ * then.
  */
 export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
   if (reply.phase === 'ended') return
@@ -61,9 +62,7 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   })
 }
 
-/**
- * Sets a header of the answer and replaces an earlier one of that name. Does nothing once the head is sent.
- */
+/** Sets a header of the answer, and replaces a header of the same name. Does nothing after the head was sent. */
 export function setReplyHeader(reply: Reply, name: string, value: string): void {
   if (reply.phase !== 'waiting') return
   const headerIndex = reply.headers.findIndex(
@@ -73,7 +72,7 @@ export function setReplyHeader(reply: Reply, name: string, value: string): void 
   reply.headers = [...otherHeaders, name, value]
 }
 
-/** Sends a comment that shows that the call is running, unless other output waits. */
+/** Sends a comment that keeps the connection open. Sends none if other output is still waiting. */
 export function sendKeepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
   startStream(reply)
@@ -81,7 +80,7 @@ export function sendKeepAlive(reply: Reply): void {
   if (writer.countQueuedBytes(target) === 0) writer.write(target, keepAliveComment)
 }
 
-/** Abandons the answer, for which nothing more is sent (basic/transports/streamable-http, cancellation). */
+/** Ends the answer without sending anything more (basic/transports/streamable-http, cancellation). */
 export function abandonReply(reply: Reply): void {
   reply.phase = 'ended'
 }
@@ -99,8 +98,8 @@ function withRetryAfter(headers: readonly string[], response: RpcResponse): read
 }
 
 /**
- * Returns true if an answer requests only a retry, as a call that is handed off does (basic/patterns/mrtr). The retry
- * should reach another instance, and over the same connection it would reach this one again.
+ * Returns true if a response only asks the client to send the call again, as the response of a handed-off call does
+ * (basic/patterns/mrtr). The connection is then closed, so that the repeated call can reach another instance.
  */
 function isHandOff(response: RpcResponse): boolean {
   if (!('result' in response)) return false
@@ -108,20 +107,20 @@ function isHandOff(response: RpcResponse): boolean {
   return resultType === 'input_required' && inputRequests === undefined
 }
 
-/** The status and the header of a rejected call that may be sent again. */
+/** The HTTP status and the `Retry-After` header for a rejected call that the client may send again. */
 interface RetryAfter {
   /**
-   * 503 where the server is overloaded or cannot reach a part (RFC 9110, section 15.6.4), 429 where the caller has
-   * reached a quota (RFC 6585, section 4).
+   * 503 if the server is overloaded or cannot reach a service that it needs (RFC 9110, section 15.6.4). 429 if the
+   * caller has reached a quota (RFC 6585, section 4).
    */
   readonly status: 429 | 503
-  /** Seconds after which the call may be sent again, or undefined where a wait changes nothing. */
+  /** The seconds after which the client may send the call again. Undefined if waiting does not help. */
   readonly afterSeconds: number | undefined
 }
 
 /**
- * Returns the head of an answer that rejects a call for the server's load or the caller's quota, undefined for any
- * other answer.
+ * Returns the status and the wait for a call that was rejected because of the server's load or the caller's quota.
+ * Returns undefined for any other response.
  */
 function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
@@ -134,7 +133,7 @@ function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   return temporaryReasons.has(reason) && hasRetryTime ? { status: 503, afterSeconds } : undefined
 }
 
-// The server is overloaded, or a store, bus, issuer or engine that it needs is unreachable.
+// The server is overloaded, or cannot reach a store, bus, issuer or engine that it needs.
 const temporaryReasons: ReadonlySet<unknown> = new Set(['overloaded', 'unavailable'])
 
 const statusByErrorCode: ReadonlyMap<number, number> = new Map([
@@ -148,17 +147,20 @@ const statusByErrorCode: ReadonlyMap<number, number> = new Map([
 ])
 
 /**
- * Returns the HTTP status of a JSON-RPC response: 400 or 404 for the protocol's errors, 503 for a call that may be
- * retried elsewhere, 429 for one whose caller has reached a quota. Results, codes of an application and internal errors
- * get 200: a client that reads a 500 as a failure of HTTP loses the code (basic/index;
- * basic/transports/streamable-http).
+ * Returns the HTTP status of a JSON-RPC response. Errors of the protocol have 400 or 404. 503 means that the client may
+ * send the call again, perhaps to another instance. 429 means that the caller has reached a quota. Results, error codes
+ * of an application and internal errors have 200, because some clients ignore the error code if the status is 500
+ * (basic/index; basic/transports/streamable-http).
  */
 export function statusOf(response: RpcResponse): number {
   if (!('error' in response)) return 200
   return readRetryAfter(response)?.status ?? statusByErrorCode.get(response.error.code) ?? 200
 }
 
-/** The headers, flat, of an event stream, which no cache may store and no proxy may buffer. */
+/**
+ * The headers of an event stream, as alternating names and values. They prevent caches from storing it and proxies from
+ * buffering it.
+ */
 export const eventStreamHeaders: readonly string[] = [
   'Content-Type',
   'text/event-stream',
@@ -168,20 +170,22 @@ export const eventStreamHeaders: readonly string[] = [
   'no',
 ]
 
-/** A comment. Readers of event streams ignore it, and it keeps idle timers of proxies from closing the connection. */
+/** A comment, which readers of event streams ignore. It prevents proxies from closing an idle connection. */
 export const keepAliveComment = ':\n\n'
 
-/** The event that carries a message's JSON, which has no line break in it. */
+/** Returns the event for a message. The JSON must contain no line break. */
 function encodeEvent(json: string): string {
   return `data: ${json}\n\n`
 }
 
-/** Returns true if a value is a {@link HttpErrorResponse}. A principal has no status. */
+/** Returns true if a value is an {@link HttpErrorResponse}. A principal has no member `status`. */
 export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse {
   return typeof value === 'object' && value !== null && 'status' in value
 }
 
-/** Creates the answer of a rejection, with further `headers`, which are flat. */
+/**
+ * Creates the answer for a rejected request. `headers` contains additional headers, as alternating names and values.
+ */
 export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): HttpAnswer {
   const { status, message, code = errorCodes.invalidRequest, data } = rejection
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
@@ -193,7 +197,8 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
 }
 
 /**
- * The rejection of a request for which the ledger has no room: 429 for its caller's bound, 503 for the bound of all.
+ * Creates the response for a request that exceeds a limit of the ledger: 429 for a limit of its caller, 503 for a limit
+ * of all callers.
  */
 export function limitErrorResponse(error: LimitError): HttpErrorResponse {
   const wireError = errorResponse(undefined, limitErrorToMcp(error))
@@ -208,26 +213,26 @@ export function limitErrorResponse(error: LimitError): HttpErrorResponse {
   }
 }
 
-/** The rejection of a body that is longer than its bound. */
+/** Creates the response for a body that exceeds the limit. */
 export function bodyTooLargeResponse(maxBytes: number): HttpErrorResponse {
   return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }
 }
 
-/** The rejection of a body that is not UTF-8 (basic/transports). */
+/** The response for a body that is not UTF-8 (basic/transports). */
 export const invalidTextResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The body is not valid UTF-8',
 }
 
-/** The rejection of a body whose connection closed before its end, which only a log can show. */
+/** The response for a body whose connection closed before its end. It appears only in a log. */
 export const incompleteBodyResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The connection closed before the body was whole',
 }
 
-/** The rejection of a request whose body other code has read and not passed on. */
+/** The response for a request whose body other code has read without setting `body`. */
 export const bodyAlreadyReadResponse: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,

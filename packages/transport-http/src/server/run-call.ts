@@ -25,26 +25,29 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
   readonly server: Server
   readonly activeCalls: RunningCall<Target>[]
   /**
-   * Runs {@link handleHeartbeat} for a call of `activeCalls` after a long wait, some seconds late at most. Undefined
-   * where each wait has a timer.
+   * Calls {@link handleHeartbeat} for a call in `activeCalls` after a long wait, which may last a few seconds longer.
+   * Undefined if each wait uses its own timer.
    */
   readonly scheduleOnWheel: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
 
-/** A running call with its answer and its cancellation, in one record because thousands may be open. */
+/**
+ * A running call with its answer and its cancellation. They form one object to save memory, because thousands of calls
+ * may be open.
+ */
 export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Target>, Cancellation {
   readonly id: RequestId
-  /** True when the call streams until one side ends it, as subscriptions/listen does. */
+  /** True if the call streams until one side ends it, as `subscriptions/listen` does. */
   readonly isStreaming: boolean
-  /** Milliseconds for which the call has been running, as far as the timers have counted. */
+  /** The time in milliseconds for which the call has been running, updated whenever its timer fires. */
   elapsedMs: number
-  /** Cancels the timer of the call; undefined while the call has none. */
+  /** Cancels the timer of the call. Undefined if the call has no timer. */
   cancelTimer: (() => void) | undefined
-  /** The tick of the shared timer at which the call is due. 0 for none. */
+  /** The tick of the shared timer at which the wait of the call ends. 0 if the call does not wait there. */
   dueTick: number
 }
 
-/** A request, and the facts of it that its call needs. */
+/** A request, and the results of earlier checks that its call needs. */
 interface HttpCallRequest<Source, Target> {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
@@ -53,7 +56,7 @@ interface HttpCallRequest<Source, Target> {
   readonly headers: readonly string[]
 }
 
-/** Runs a call until its answer, its timeout, or the close of its connection. */
+/** Runs a call until it is answered, reaches its time limit, or loses its connection. */
 export function runHttpCall<Source, Target>(
   callRequest: HttpCallRequest<Source, Target>,
   context: HandlerContext<Source, Target>,
@@ -115,7 +118,7 @@ function respondToCall<Source, Target>(
   }
 }
 
-// A stream has no status or header for its error, because its head was sent before.
+// The status and the headers cannot be set for an error on a stream, because the head was already sent.
 function applyErrorHead<Source>(
   call: RunningCall,
   error: WireError,
@@ -136,12 +139,12 @@ function failCall<Source, Target>(
   finishCall(call, error)
 }
 
-/** Cancels a call, whose answer is still sent. */
+/** Cancels a call. Its answer is still sent. */
 export function stopCall(call: RunningCall, reason: unknown): void {
   cancel(call, reason)
 }
 
-/** Answers a running call with an error. `status` applies to an answer that is not a stream. */
+/** Answers a running call with an error. `status` applies only if the answer is plain JSON. */
 export function finishCall(call: RunningCall, error: unknown, status?: number): void {
   sendResponse(call, errorResponse(call.id, error), status)
 }
@@ -151,7 +154,7 @@ function createHttpCall<Source, Target>(
   { principal, view }: HttpCallRequest<Source, Target>,
   { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): Call {
-  // A streaming call has no arguments that a header could repeat, and holds nothing of its request.
+  // A streaming call has no arguments that headers repeat. It keeps no reference to its request, which saves memory.
   const requestView = call.isStreaming ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
@@ -166,14 +169,15 @@ function notify(call: RunningCall, message: RpcNotification): void {
   abortCall(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
-// The call is cancelled before its connection closes, so that the handler gets this reason.
+// The call is cancelled before its connection is closed, so that the handler receives this reason and not the one of a
+// closed connection.
 function abortCall(call: RunningCall, reason: unknown): void {
   abandonReply(call)
   cancel(call, reason)
   call.writer.destroy(call.target)
 }
 
-// Runs when the connection is closed or the answer is sent. Only a closed connection cancels the call.
+// Called when the connection has closed or the answer is sent. Only a closed connection cancels the call.
 function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.phase === 'ended') return
@@ -183,7 +187,7 @@ function endConnection(call: RunningCall): void {
 
 const wheelThresholdMs = 10_000
 
-// One timer serves the keep-alive comments and the time limit of the call.
+// The keep-alive comments and the time limit of a call share one timer.
 function scheduleCallHeartbeat<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,
@@ -199,7 +203,9 @@ function computeNextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }
   return call.isStreaming ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
 }
 
-/** Sends a keep-alive comment for a quiet call, or ends the call at its time limit. */
+/**
+ * Sends a keep-alive comment if the call has sent nothing for a while. Ends the call if it has reached its time limit.
+ */
 export function handleHeartbeat<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,
@@ -219,13 +225,13 @@ export function handleHeartbeat<Source, Target>(
 
 let waitingCallbacks: (() => void)[] = []
 
-// A request on workerd must not run in another one's callback, because its I/O belongs to its own context.
+// On workerd each request must run in its own callback, because its I/O belongs to its own context.
 const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? undefined : globalThis.setImmediate
 
 /**
- * Runs a function, which must not throw, after the event loop has read from every connection. The requests of one tick
- * are then served together: code and data stay in the processor's caches, and a peer with many running requests wakes
- * once for many answers. Serving each request on arrival costs a quarter more.
+ * Runs a function, which must not throw, after the event loop has read from all connections. The requests of one tick
+ * are then served together. Code and data stay in the caches of the processor, and a client with many requests receives
+ * many answers at once. Serving each request on arrival would take a quarter more time.
  */
 export function runInNextBatch(run: () => void): void {
   if (scheduleBatch === undefined) run()

@@ -24,8 +24,8 @@ import type { AuthenticationResult } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /**
- * Serves one HTTP request from its head to the start of its call, in the order of the specification
- * (basic/transports/streamable-http). Never rejects, because every failure is answered.
+ * Serves one HTTP request from its head to the start of its call. The checks have the order of the specification
+ * (basic/transports/streamable-http). Never rejects, because every error is answered.
  */
 export async function serveRequest<Source, Target>(
   target: Target,
@@ -41,7 +41,7 @@ export async function serveRequest<Source, Target>(
     const { headers } = requestCheckResult
     answerState.headers = headers
     const authentication = settings.authenticate?.(view, createAuthenticationContext(view, context))
-    // A principal that is known without waiting saves a turn of the microtask queue.
+    // If the principal is known synchronously, there is no `await`, which saves a turn of the microtask queue.
     const principal = isPromise(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) return httpAdapter.send(target, createErrorAnswer(principal, headers))
     await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
@@ -63,9 +63,9 @@ function findMatchingAdapter(
   return adapter?.matches(view) === true ? adapter : undefined
 }
 
-/** The part of a failed request that its answer needs. */
+/** The data that the answer to a failed request needs. */
 interface AnswerState {
-  /** Headers, flat, of every answer. */
+  /** The headers of every answer, as alternating names and values. */
   headers: readonly string[]
   id: RequestId | undefined
 }
@@ -78,7 +78,7 @@ interface CheckedRequest<Source, Target> {
   readonly matchedAdapter: HttpProtocolAdapter | undefined
 }
 
-/** Reads the body of a request and serves its message. The bytes of the body count until it is parsed. */
+/** Reads the body of a request and serves its message. The bytes of the body are counted until it is parsed. */
 async function serveBody<Source, Target>(
   { target, headers, caller, matchedAdapter }: CheckedRequest<Source, Target>,
   answerState: AnswerState,
@@ -95,7 +95,7 @@ async function serveBody<Source, Target>(
     const acceptedRequest = { target, view, bodyText, principal, headers }
     if (matchedAdapter !== undefined) {
       const isHandled = handToAdapter(acceptedRequest, matchedAdapter, context)
-      // The adapter has parsed the body, and its promise may last as long as the call.
+      // The bytes are released now. The adapter has parsed the body, and its promise may last as long as the call.
       arrivingBody.release()
       if (await isHandled) return
     }
@@ -105,7 +105,7 @@ async function serveBody<Source, Target>(
   }
 }
 
-// A method that only an adapter takes has no body.
+// An HTTP method that only an adapter handles has no body.
 function readRequestText<Source, Target>(
   { method }: RequestView<Source>,
   target: Target,
@@ -148,12 +148,13 @@ function failRequest<Source, Target>(
   const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
   const errorHead = findErrorHead(response.error, view, context.settings)
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
-  // An error before the call of the exchange is a failure of HTTP, and not one of JSON-RPC.
+  // An error before the exchange was called is a failure of HTTP and not of JSON-RPC, so it has an error status.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
   context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 
-// An error of the author's function must not end the program, and no caller of this function catches it.
+// The function of the application may throw. The error must not end the program, and no caller of this function would
+// catch it.
 function findErrorHead<Source>(
   error: WireError,
   view: RequestView<Source>,
@@ -175,9 +176,7 @@ interface ReceivedNotification<Source, Target> {
   readonly headers: readonly string[]
 }
 
-/**
- * Accepts a notification at once and passes it to the extensions with the context of its request.
- */
+/** Accepts a notification at once, and passes it to the extensions with the context of its request. */
 function deliverNotification<Source, Target>(
   { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,
   { httpAdapter, server, settings }: HandlerContext<Source, Target>,

@@ -1,31 +1,31 @@
 import { isWorkerd } from '@x/core'
 import type { HttpAnswer, ResponseWriter } from './http-adapter.ts'
 
-// A mark of 0 makes the desired size minus the bytes that wait.
+// With a mark of 0, the desired size is the negative number of waiting bytes.
 const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
 
 const encoder = new TextEncoder()
 
-// Each request has a callback of its own: workerd stops a request that runs the code of another one. There, a
-// connection that is reset before its signal is read ends the request without an event.
+// Each request must run in its own callback, because workerd stops a request that runs code of another request. On
+// workerd, a connection that is reset before the signal is read ends the request without an event.
 const runAfterTick: (run: () => void) => unknown =
   isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
 
-/** A web request while it is answered. */
+/** A web request that is being answered. */
 export interface WebTarget {
   readonly request: Request
-  /** Resolves the promise that the platform awaits. */
+  /** Resolves the promise of the response that the platform awaits. */
   readonly resolve: (response: Response) => void
   stream: ReadableStreamDefaultController<Uint8Array> | undefined
   isClosed: boolean
   onClose: () => void
-  /** The listener of the request's abort, or undefined while there is none. */
+  /** The listener for the abort of the request. Undefined if there is none. */
   onAbort: (() => void) | undefined
-  /** Listeners that run when the reader has caught up. */
+  /** Functions that are called when the client has read all output. */
   readonly drainListeners: (() => void)[]
 }
 
-/** Starts the answer to a web request, with which `resolve` is called. */
+/** Creates the target for a web request. `resolve` is called with its response. */
 export function createWebTarget(request: Request, resolve: (response: Response) => void): WebTarget {
   return {
     request,
@@ -40,7 +40,7 @@ export function createWebTarget(request: Request, resolve: (response: Response) 
 
 function ignoreClose(): void {}
 
-/** The writer that resolves a promise with a web response. */
+/** Writes answers as web responses. */
 export const webResponseWriter: ResponseWriter<WebTarget> = {
   send(target, answer) {
     if (target.isClosed) return
@@ -51,7 +51,7 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       target.stream = controller
     }
-    // With that mark the stream asks for more only when the reader has taken everything.
+    // Because of this mark, the stream calls `pull` only after the client has read everything.
     const streamSource = { start, pull: () => releaseWaitingWriters(target), cancel: () => closeTarget(target) }
     target.resolve(
       new Response(new ReadableStream(streamSource, queuingStrategy), { headers: toHeaderFields(headers) }),
@@ -83,7 +83,8 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
   },
 }
 
-// Most whole responses are sent within the tick, before the signal is read. Adapters of Node create it when it is read.
+// Most complete responses are sent within the tick in which the request arrived, so the signal need not be read. On
+// Node, adapters create the signal when it is read.
 function watchAbort(target: WebTarget): void {
   const { request, isClosed } = target
   if (isClosed || target.onAbort !== undefined) return
@@ -94,7 +95,7 @@ function watchAbort(target: WebTarget): void {
 
 function endTarget(target: WebTarget): void {
   const { stream, isClosed, resolve } = target
-  // The client is disconnected, but the platform still awaits a response or the end of the stream.
+  // The client has disconnected, but the platform still waits for a response or for the end of the stream.
   if (stream === undefined) resolve(new Response(null, { status: clientClosedRequestStatus }))
   else if (!isClosed) stream.close()
   closeTarget(target)
@@ -112,17 +113,17 @@ function releaseWaitingWriters({ drainListeners }: WebTarget): void {
   for (const resolve of drainListeners.splice(0)) resolve()
 }
 
-// nginx's status for a client that has closed its connection. No RFC defines one.
+// nginx uses this status for a client that has closed its connection. No RFC defines one.
 const clientClosedRequestStatus = 499
 
-/** Returns a whole answer as a web response. */
+/** Converts a complete answer into a web response. */
 export function createWebResponse(answer: HttpAnswer): Response {
   return new Response(bodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
 }
 
 function bodyOf({ body }: HttpAnswer): string | Blob | null {
   if (body === undefined || typeof body === 'string') return body ?? null
-  // The server owns the bytes, and a Blob only reads them.
+  // The server owns these bytes, and the Blob only reads them.
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
 }
 
@@ -132,7 +133,8 @@ function createResponseHeaders({ headers, body }: HttpAnswer): Record<string, st
     : { 'Content-Type': 'application/json', ...toHeaderFields(headers) }
 }
 
-// A plain object, which platforms write without a Headers object. A repeated field becomes one list (RFC 9110, 5.3).
+// Returns a plain object, so that platforms need not create a `Headers` object. The values of a repeated header are
+// joined to one list (RFC 9110, section 5.3).
 function toHeaderFields(flatHeaders: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = {}
   for (let index = 0; index < flatHeaders.length; index += 2) {

@@ -9,25 +9,25 @@ import {
   serverOf,
 } from '@x/schema'
 
-/** Answers every request with what it asked. */
+/** Answers every request with a result that contains the method of the request. */
 export const echo: Exchange = async (request) => resultOf(request, { method: request.method })
 
-/** Creates the server of an exchange, which any machine may reach, with some of its members replaced. */
+/** Creates a server from an exchange, with some members replaced. Other machines may call it. */
 export function testServer(exchange: Exchange, members: Partial<Server> = {}): Server {
   return { ...serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined }), ...members }
 }
 
-/** The response that a request gets. */
+/** Creates the response to a request. */
 export function resultOf(request: RpcRequest, result: JsonObject = {}): RpcResult {
   return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...result } }
 }
 
-/** A progress notification. */
+/** Creates a progress notification. */
 export function createProgressNotification(value: number, message = ''): RpcNotification {
   return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 't', progress: value, message } }
 }
 
-/** A call that came in and waits for the test to answer it. */
+/** A call that waits until the test answers it. */
 export interface PendingCall {
   readonly request: RpcRequest
   readonly call: Call
@@ -35,7 +35,7 @@ export interface PendingCall {
   fail(error: unknown): void
 }
 
-/** An exchange whose calls the test takes one by one, and answers when it likes. */
+/** Creates an exchange whose calls wait until the test answers them. */
 export function pendingCalls(): { exchange: Exchange; next(): Promise<PendingCall> } {
   const came: PendingCall[] = []
   const wanted: ((pending: PendingCall) => void)[] = []
@@ -56,7 +56,7 @@ export function pendingCalls(): { exchange: Exchange; next(): Promise<PendingCal
   return { exchange, next }
 }
 
-/** Resolves with the reason when a signal aborts. */
+/** Resolves with the reason of a signal when it aborts. */
 export function waitForAbort(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(signal.reason)

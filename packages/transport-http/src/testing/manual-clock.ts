@@ -3,13 +3,13 @@ import type { Schedule } from '../server/handler-settings.ts'
 /** A clock that only the test advances. */
 export interface ManualClock {
   readonly schedule: Schedule
-  /** Moves on, and runs on the way what is due. */
+  /** Advances the clock, and runs the functions that are due on the way. */
   advance(ms: number): void
-  /** How many functions are waiting. */
+  /** Returns the number of functions that are waiting. */
   countTimers(): number
 }
 
-/** Makes a {@link ManualClock}. */
+/** Creates a {@link ManualClock}. */
 export function createManualClock(): ManualClock {
   const timers = new Set<{ readonly dueAt: number; readonly run: () => void }>()
   let now = 0

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
-/** A connection over which a test sends bytes that no HTTP client would. */
+/** A connection over which a test can send any bytes, including invalid HTTP. */
 export interface RawConnection {
   readonly socket: Socket
   send(bytes: string | Uint8Array): void
-  /** Everything that came so far, once it holds this text; all of it, when the peer closes first. */
+  /** Resolves with all received text when it contains `text`, or when the peer has closed the connection. */
   readUntil(text: string): Promise<string>
-  /** Everything that came until the peer closed. */
+  /** Resolves with all received text when the peer has closed the connection. */
   waitForClose(): Promise<string>
 }
 
@@ -19,7 +19,7 @@ export function connectRaw(port: number): RawConnection {
   socket.on('data', (text: string) => {
     received += text
   })
-  // A reset is one of the ways to be closed.
+  // A reset also closes the connection, so its error is ignored.
   socket.on('error', () => {})
   const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(received)))
   const until = (text: string) =>
@@ -34,7 +34,7 @@ export function connectRaw(port: number): RawConnection {
   return { socket, send: (bytes) => void socket.write(bytes), readUntil: until, waitForClose: () => closed }
 }
 
-/** The head of a POST that is right, with these headers besides. */
+/** Creates the head of a valid POST request, with additional headers. */
 export function headOf(method: string, headers: readonly string[]): string {
   const lines = [
     'POST /mcp HTTP/1.1',
@@ -48,13 +48,13 @@ export function headOf(method: string, headers: readonly string[]): string {
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** The text of a request that is right. */
+/** Creates the text of a valid JSON-RPC request. */
 export function bodyOf(method: string, id: number, more = ''): string {
   const meta = '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}'
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${more}"_meta":{${meta}}}}`
 }
 
-/** A whole request that is right. */
+/** Creates a valid HTTP request. */
 export function requestOf(method: string, id: number): string {
   const body = bodyOf(method, id)
   return headOf(method, [`Content-Length: ${Buffer.byteLength(body)}`]) + body

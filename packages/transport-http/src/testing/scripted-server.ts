@@ -2,27 +2,27 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net'
 import { type Call, createCall, type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
 
-/** What one HTTP request brought. */
+/** The contents of one received HTTP request. */
 export interface ReceivedRequest {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** Resolves when the client closes the exchange. */
+  /** Resolves when the client closes the request or its connection. */
   readonly closed: Promise<void>
 }
 
-/** An HTTP server that answers as the test says. */
+/** An HTTP server whose answers the test defines. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string
   readonly origin: string
   readonly port: number
   readonly received: readonly ReceivedRequest[]
-  /** How many connections were ever made. */
+  /** Returns the number of all connections so far. */
   readonly countConnections: () => number
-  /** How many bytes ever came, on any connection. */
+  /** Returns the number of all received bytes so far, on any connection. */
   readonly countBytes: () => number
-  /** Resolves when the next request has come in whole. */
+  /** Resolves with the next request when it has been received completely. */
   readonly next: () => Promise<ReceivedRequest>
 }
 
@@ -67,14 +67,14 @@ async function readRequest(request: IncomingMessage, response: ServerResponse): 
   return { method, url, headers, body, closed }
 }
 
-/** Answers with a JSON body. */
+/** Creates an answer with a JSON body. */
 export function createJsonAnswer(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   }
 }
 
-/** Answers with an SSE stream of these parts, and ends it. */
+/** Creates an answer with an SSE stream that consists of these parts. */
 export function createEventStreamAnswer(...parts: (string | Uint8Array)[]): Answer {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -83,12 +83,12 @@ export function createEventStreamAnswer(...parts: (string | Uint8Array)[]): Answ
   }
 }
 
-/** One event. */
+/** Formats a message as one event of a stream. */
 export function formatEvent(message: unknown): string {
   return `data: ${JSON.stringify(message)}\n\n`
 }
 
-/** A request as a client writes it. */
+/** Creates a request as a client writes it. */
 export function rpcRequest(
   method = 'tools/call',
   params: JsonObject = { name: 'greet' },
@@ -98,7 +98,7 @@ export function rpcRequest(
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
-/** The response to {@link rpcRequest}. */
+/** Creates the response to {@link rpcRequest}. */
 export function rpcResult(
   result: JsonObject = { resultType: 'complete', content: [] },
   id: string | number = 7,
@@ -106,7 +106,7 @@ export function rpcResult(
   return { jsonrpc: '2.0', id, result }
 }
 
-/** A call that collects its notifications. */
+/** Creates a call that collects its notifications. */
 export function callWith(
   signal: AbortSignal = new AbortController().signal,
 ): Call & { readonly heard: RpcNotification[] } {

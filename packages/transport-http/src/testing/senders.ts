@@ -4,7 +4,7 @@ import type { HttpConnectOptions } from '../client/options.ts'
 
 export type Connect = (url: string, options?: HttpConnectOptions) => HttpConnection
 
-/** Both ways of sending, for tests that must hold for each. */
+/** The two senders, for tests that run with both of them. */
 export const senders: readonly [string, Connect][] = [
   ['undici', overUndici],
   ['fetch', overFetch],

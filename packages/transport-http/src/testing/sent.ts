@@ -8,25 +8,25 @@ export interface PostRequest {
   readonly body?: string | Uint8Array | undefined
 }
 
-/** What a test changes of a request that is right. */
+/** The changes that a test makes to a valid request. */
 export interface PostChanges {
   readonly httpMethod?: string
   readonly id?: string | number
-  /** Headers to set, or with null to leave out. */
+  /** Headers to set. A header whose value is null is left out. */
   readonly headers?: Readonly<Record<string, string | null>>
-  /** The whole body instead of the message's. */
+  /** The whole body, which replaces the message. */
   readonly body?: string | Uint8Array
-  /** The content of `_meta`, or null for none. */
+  /** The content of `_meta`. If it is null, the request has no `_meta`. */
   readonly meta?: JsonObject | null
 }
 
-/** The `_meta` of a request that is right. */
+/** The `_meta` of a valid request. */
 export const modernMeta: JsonObject = {
   [metaKeys.protocolVersion]: protocolVersion,
   [metaKeys.clientCapabilities]: {},
 }
 
-/** A request that is right in everything but the changes. */
+/** Creates a request that is valid except for the changes. */
 export function createPostRequest(method: string, params: JsonObject = {}, changes: PostChanges = {}): PostRequest {
   const verb = changes.httpMethod ?? 'POST'
   const body = changes.body ?? textOf(method, params, changes)

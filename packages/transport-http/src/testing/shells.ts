@@ -8,42 +8,44 @@ import { createFetchHandler } from '../server/http-handler.ts'
 import { testServer } from './exchanges.ts'
 import type { PostRequest } from './sent.ts'
 
-/** What came back. */
+/** The response that the test received. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: string
 }
 
-/** An answer that is read piece by piece. */
+/** An answer that the test reads piece by piece. */
 export interface StreamedResponse {
   readonly status: number
   readonly headers: Headers
-  /** The next event or comment with its blank line; '' at the end. */
+  /** Resolves with the next event or comment and its blank line. Resolves with `''` at the end. */
   next(): Promise<string>
 }
 
-/** A handler on either platform. */
+/** A handler that runs on one of the platforms. */
 export interface ServedEndpoint {
   send(sent: PostRequest): Promise<ReceivedResponse>
-  /** Asks, and leaves when the signal aborts, as a client does that no longer wants the answer. */
+  /**
+   * Sends a request and reads the answer as a stream. When `leaving` aborts, closes the connection as a client does.
+   */
   open(sent: PostRequest, leaving?: AbortSignal): Promise<StreamedResponse>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Values that a test replaces. The log is that of the server of an exchange. */
+/** Values that a test replaces. `log` is used only if the target is an exchange. */
 export interface TestInternals extends HandlerInternals {
   readonly log?: Log | undefined
 }
 
-/** Puts a server, or an exchange as one, into one of the shells. */
+/** Serves a server, or the server of an exchange, on one of the platforms. */
 export type ServeFunction = (
   target: Server | Exchange,
   options?: HandlerOptions<unknown>,
   internals?: TestInternals,
 ) => Promise<ServedEndpoint>
 
-/** The shells that share their steps, by name, for `describe.each`. */
+/** The functions that serve on each platform by name, for `describe.each`. */
 export const serveFunctions: readonly [string, ServeFunction][] = [
   ['httpHandler', serveFetch],
   ['nodeHandler', serveNode],
