@@ -1,15 +1,15 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '@x/core'
 
-/** Streams that belong together: two pipes, or the same socket twice. */
+/** Two streams that form one connection: two pipes, or one socket as both streams. */
 export interface StreamPair {
   readonly input: Readable
   readonly output: Writable
 }
 
 /**
- * Ends the output and waits for the peer to end the input, which is destroyed after `ms`. A socket closed with unread
- * bytes would discard the last responses to the peer. Resolves when both are closed.
+ * Ends the output, and reads the input until the peer ends it. If a socket were closed with unread bytes, the peer
+ * would lose the last responses. After `graceMs` both streams are destroyed. Resolves when both streams are closed.
  */
 export function closeStreams({ input, output }: StreamPair, graceMs: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -1,28 +1,28 @@
 import { isUtf8 } from 'node:buffer'
 import type { RequestId } from '@x/schema'
 
-/** A skipped line: excerpts of its two ends, for the id of its message and for diagnostics. */
+/** A line that was skipped. The excerpts of its two ends serve diagnostics, and may contain the id of its message. */
 export interface SkippedLine {
   readonly kind: 'too_long' | 'not_utf8'
-  /** The first bytes, at most 256, decoded as UTF-8 even if invalid. */
+  /** The first bytes of the line, at most 256, decoded as UTF-8 even if they are invalid. */
   readonly head: string
-  /** The last bytes, at most 64. */
+  /** The last bytes of the line, at most 64. */
   readonly tail: string
 }
 
-/** The listeners of {@link createLineSplitter}. */
+/** The functions that receive lines from {@link createLineSplitter}. */
 export interface LineSink {
-  /** Called with a line without its ending, never with an empty one. */
+  /** Called with each line without its ending, unless the line is empty. */
   readonly onLine: (text: string) => void
-  /** Called with a line that was skipped. */
+  /** Called with each line that was skipped. */
   readonly onSkipped: (skippedLine: SkippedLine) => void
 }
 
 /** Splits bytes into lines. */
 export interface LineSplitter {
-  /** Processes the next bytes of the stream, which it does not retain. */
+  /** Processes the next bytes of the stream. Does not keep a reference to the chunk. */
   push(chunk: Buffer): void
-  /** Ends the stream. A final line without a newline counts. */
+  /** Ends the stream. Bytes after the last newline form a last line. */
   end(): void
 }
 
@@ -33,9 +33,9 @@ const tailBytes = 64
 const emptyBuffer = Buffer.alloc(0)
 
 /**
- * Splits bytes into lines of UTF-8 at each newline, with or without a carriage return before it
- * (basic/transports/stdio). Each byte is read and copied a bounded number of times, for any chunking of the stream. Of
- * a line longer than `maxBytes` only the two ends are stored.
+ * Creates a splitter for lines of UTF-8. A line ends with a newline, or with a carriage return and a newline
+ * (basic/transports/stdio). The time for each byte is bounded, however small the chunks are. Of a line with more than
+ * `maxBytes` bytes, only the two ends are stored.
  */
 export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitter {
   const lineBuffer = createLineBuffer()
@@ -43,7 +43,7 @@ export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitt
 
   const appendPart = (part: Buffer): void => {
     if (skippedExcerpt !== undefined) skippedExcerpt = extendExcerpt(skippedExcerpt, part)
-    // One byte more, because the last may be the carriage return.
+    // One more byte is allowed, because the last byte may be a carriage return.
     else if (lineBuffer.length() + part.length <= maxBytes + 1) lineBuffer.append(part)
     else skippedExcerpt = extendExcerpt(createExcerpt(lineBuffer.take()), part)
   }
@@ -106,13 +106,14 @@ function toSkippedLine(kind: SkippedLine['kind'], { head, tail }: Excerpt): Skip
 interface LineBuffer {
   length(): number
   append(part: Buffer): void
-  /** Returns the appended bytes and starts anew. The bytes may change with the next `append`. */
+  /** Returns the appended bytes, and empties the buffer. The next `append` may overwrite the returned bytes. */
   take(): Buffer
 }
 
 const maxReusedBytes = 64 * 1024
 
-// One buffer instead of a list of chunks: a peer that sends single bytes could fill the memory with their chunks.
+// All bytes are kept in one buffer and not in a list of chunks. Otherwise a peer that sends single bytes could fill the
+// memory with chunks.
 function createLineBuffer(): LineBuffer {
   let buffer = emptyBuffer
   let length = 0
@@ -138,12 +139,13 @@ function createLineBuffer(): LineBuffer {
 
 const idPattern = String.raw`("[ !#-\[\]-~]{0,128}"|-?\d{1,16})`
 const idAtStartPattern = new RegExp(String.raw`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${idPattern}\s*[,}]`)
-// The last brace of a JSON object closes the message itself, so the member right before it belongs to the message.
+// The last brace of the text ends the message. So an `id` directly before this brace is the id of the message and not
+// one of a nested object.
 const idAtEndPattern = new RegExp(String.raw`(?<!\\)"id"\s*:\s*${idPattern}\s*\}\s*$`)
 
 /**
- * Returns the id of a skipped message when it is the first or the last member, as most peers write it. Without a
- * response, the call would wait forever.
+ * Returns the id of the message in a skipped line, so that its call can be answered. The id is found if it is the first
+ * or the last member, as in the messages of most peers.
  */
 export function idFromExcerpt({ head, tail }: SkippedLine): RequestId | undefined {
   const text = idAtStartPattern.exec(head)?.[1] ?? idAtEndPattern.exec(tail)?.[1]

@@ -2,35 +2,41 @@ import type { Writable } from 'node:stream'
 
 /** Writes messages to a stream, one per line. */
 export interface MessageWriter {
-  /** Writes a message that is one line of JSON. After the stream has failed or ended it does nothing. */
+  /** Writes a message, which must be one line of JSON. Does nothing after the stream has failed or ended. */
   write(line: string): void
-  /** Writes a message after a pause, or with the next flush. Other messages do not wait for it. */
+  /**
+   * Writes a message after a pause, or at the next flush if that is earlier. Other messages are written in the
+   * meantime.
+   */
   writeAfterPause(line: string, pauseMs: number): void
-  /** The amount of queued output in characters, an approximation of bytes that suffices to bound memory. */
+  /**
+   * Returns the length of the waiting output in characters. This approximates the number of bytes, which is sufficient
+   * to limit memory.
+   */
   getQueuedBytes(): number
   /**
-   * Returns `undefined` while the reader keeps up or the stream has ended. Otherwise it returns a promise that resolves
-   * when the reader has caught up or the stream has ended.
+   * Returns `undefined` if the reader is fast enough, or if the stream has ended. Otherwise returns a promise that
+   * resolves when the reader has caught up or the stream has ended.
    */
   waitForDrain(): Promise<void> | undefined
-  /** Resolves when all output is handed to the operating system, or the stream has failed. */
+  /** Resolves when the operating system has accepted all output, or when the stream has failed. */
   flush(): Promise<void>
 }
 
-/** Handlers of stream events. */
+/** The functions that handle the events of a stream. */
 export interface WriterEvents {
-  /** Called when the reader is slow: write only what is required. */
+  /** Called when the reader is too slow. The caller should then write only necessary messages. */
   readonly onFull: () => void
   /** Called when the reader has caught up. */
   readonly onDrain: () => void
-  /** Called when the stream has failed, as a pipe does when its reader exits. */
+  /** Called when the stream has failed. A pipe fails when its reader exits. */
   readonly onFailure: (error: unknown) => void
 }
 
 /**
- * Creates a writer that batches the output of one event-loop tick: a burst of responses costs one system call.
+ * Creates a writer that collects the output of one event-loop tick, so that many responses need one system call.
  *
- * `send` is the stream's own `write` unless another is given.
+ * The function `send` writes to the stream. Default: `write` of the stream.
  */
 export function createMessageWriter(
   output: Writable,
@@ -69,7 +75,8 @@ export function createMessageWriter(
     events.onDrain()
   })
   output.on('close', backlog.clear)
-  // The listener stays: an error of the last write may arrive later, and would end the process.
+  // The listener is never removed. An error of the last write may arrive later, and would end the process if there were
+  // no listener.
   output.on('error', (error) => {
     hasFailed = true
     backlog.clear()
@@ -80,7 +87,7 @@ export function createMessageWriter(
     writeAfterPause: pausedLines.add,
     waitForDrain: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
-      // Output of one tick is written at its end, and must not grow without a limit until then.
+      // The output of one tick is written at its end. This check limits the output that is collected until then.
       if (pendingText.length > output.writableHighWaterMark) backlog.markFull()
       return backlog.waitForClear()
     },
@@ -94,7 +101,7 @@ export function createMessageWriter(
   }
 }
 
-/** Holds lines that are written after a pause, or all at once. */
+/** Creates a set of lines. Each line is written after its pause, or earlier when all lines are released. */
 function createPausedLines(write: (line: string) => void): {
   add(line: string, pauseMs: number): void
   releaseAll(): void
@@ -114,7 +121,7 @@ function createPausedLines(write: (line: string) => void): {
   }
 }
 
-/** Tracks if the reader is behind, and resolves a promise when it has caught up. */
+/** Creates the state of a slow reader. Its promise resolves when the reader has caught up. */
 function createBacklog(): { markFull(): void; clear(): void; waitForClear(): Promise<void> | undefined } {
   let isFull = false
   let clearedPromise: Promise<void> | undefined

@@ -1,12 +1,13 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 
 /**
- * The `_meta` key with which a server of this package names the request that a notification belongs to. Progress has a
- * token and a subscription an id. A log message has neither, and on stdio all requests share one stream.
+ * The key in `_meta` with which a server of this package names the request of a notification. A progress notification
+ * has a token, and a notification of a subscription has an id. A log message has neither, and on stdio all requests
+ * share one stream.
  */
 export const requestIdKey = 'x.transport-stdio/requestId'
 
-/** Adds the request id to a notification that has none. */
+/** Adds the id of its request to a notification that does not name the request. */
 export function withRequestId(message: RpcNotification, id: RequestId): RpcNotification {
   const { params = {} } = message
   const { _meta } = params
@@ -27,8 +28,8 @@ export function createCancelledNotification(requestId: RequestId, reason?: strin
 }
 
 /**
- * Parses a cancellation. Returns `undefined` for every other notification, and for a malformed one, which is to be
- * ignored.
+ * Parses a cancellation. Returns `undefined` for any other notification, and for a malformed cancellation, which must
+ * be ignored.
  */
 export function readCancellation(
   message: RpcNotification,

@@ -1,41 +1,48 @@
 /**
- * The error codes of {@link StdioError}: the reasons why a call over stdio got no response, or what was invalid in a
- * message.
+ * The error codes of {@link StdioError}. They give the reason why a call over stdio got no response, or describe an
+ * invalid message.
  */
 export type StdioErrorCode =
   /** The process could not be started. */
   | 'spawn'
-  /** The process started, and did not answer `server/discover` in time. */
+  /** The process has started, but did not answer `server/discover` in time. */
   | 'probe'
   /**
-   * The server speaks earlier revisions of the protocol alone. The message names its revision, where the server does.
+   * The server implements only earlier revisions of the protocol. The message contains its revision if the server names
+   * one.
    */
   | 'unsupported_version'
-  /** The process exited before the response. The server may have acted. The next call starts it again. */
+  /**
+   * The process exited before the response. The server may have processed the request. The next call starts the process
+   * again.
+   */
   | 'exited'
   /** The process exited too often in a row, and is not started again. */
   | 'restarts'
-  /** The connection was closed on this side, or the streams ended. The server may have acted. */
+  /** The connection was closed on this side, or its streams ended. The server may have processed the request. */
   | 'closed'
   /** The server ended a subscription without a result. */
   | 'ended'
-  /** The response is longer than the limit of a line. */
+  /** The response is longer than the limit for a line. */
   | 'too_large'
-  /** A message violates the transport's rules. It was skipped. */
+  /** A message violates the rules of the transport. The message was skipped. */
   | 'protocol'
 
-/** The details of a {@link StdioError} beside its code and message. */
+/** The members of a {@link StdioError} without its code and message. */
 export interface StdioErrorDetails {
-  /** The exit code of the process, where it has one. */
+  /** The exit code of the process. Undefined if a signal ended the process. */
   readonly exitCode?: number | undefined
   /** The signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string | undefined
-  /** The last lines that the process wrote to stderr, where they are not inherited. At most 2,000 characters. */
+  /** The last lines that the process wrote to stderr, at most 2,000 characters. Undefined if stderr is inherited. */
   readonly stderr?: string | undefined
   readonly cause?: unknown
 }
 
-/** A call got no response over stdio. The error is local: errors of the peer arrive as a response. */
+/**
+ * Reports that a call over stdio got no response. An error that the server sends is a response, and so not a
+ * `StdioError`.
+ */
 export class StdioError extends Error {
   override readonly name = 'StdioError'
   readonly code: StdioErrorCode
@@ -57,7 +64,7 @@ const stdioErrorCodes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['closed', 'ended', 'too_large', 'protocol'] as const),
 ])
 
-/** Returns true if a value is a {@link StdioError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link StdioError}. The class may come from another copy of this package. */
 export function isStdioError(error: unknown): error is StdioError {
   return error instanceof Error && error.name === 'StdioError' && 'code' in error && stdioErrorCodes.has(error.code)
 }

@@ -23,12 +23,13 @@ import { hasLogLevel, parseWireId, requestIdOf, withCallerId, withCallerIds, wit
 /** The calls over one pair of streams. */
 export interface ClientConnection {
   /**
-   * Sends a request and returns its response. Rejects with `call.signal.reason`, or with the error of the connection.
+   * Sends a request and returns its response. Rejects with the reason of `call.signal`, or with the error of the
+   * connection.
    */
   send(request: RpcRequest, call: Call): Promise<RpcResponse>
   /** Writes a notification. */
   notify(message: RpcNotification): void
-  /** Rejects pending calls and all later ones. */
+  /** Rejects all pending and all later calls with `error`. */
   fail(error: unknown): void
   /** Returns true if a call is pending. */
   isBusy(): boolean
@@ -38,7 +39,7 @@ export interface ClientConnection {
 export interface ClientConnectionDeps {
   readonly streams: StreamPair
   readonly settings: ConnectionSettings
-  /** Called when the server's end of the streams has closed or failed. No further message arrives. */
+  /** Called when the server has closed its streams or they have failed. No message arrives afterwards. */
   readonly onEnd: (error?: unknown) => void
 }
 
@@ -60,8 +61,8 @@ interface ConnectionState {
 }
 
 /**
- * Creates a connection that carries concurrent calls over a pair of streams, each under an id of its own
- * (basic/transports/stdio).
+ * Creates a connection for concurrent calls over a pair of streams. Each call gets an id that is unique on the
+ * connection (basic/transports/stdio).
  */
 export function createClientConnection({ streams, settings, onEnd }: ClientConnectionDeps): ClientConnection {
   const events = { onFull: doNothing, onDrain: doNothing, onFailure: onEnd }
@@ -99,7 +100,7 @@ function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): 
   })
 }
 
-/** Stops waiting for a call and notifies the server (basic/patterns/cancellation). */
+/** Stops waiting for the response of a call, and notifies the server (basic/patterns/cancellation). */
 function cancelCall(state: ConnectionState, id: number, reason: unknown): void {
   const pendingCall = takePendingCall(state, id)
   if (pendingCall === undefined) return
@@ -107,7 +108,8 @@ function cancelCall(state: ConnectionState, id: number, reason: unknown): void {
   pendingCall.reject(reason)
 }
 
-// Details of an error stay on this side. A string, and the platform's message for a signal, contain no secrets.
+// Returns the reason that the server receives. Only a string and the message of a `DOMException` are sent, because
+// other errors may contain secrets.
 function toPublicReason(reason: unknown): string | undefined {
   if (typeof reason === 'string') return reason.slice(0, 200)
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
@@ -136,7 +138,7 @@ function receiveLine(state: ConnectionState, text: string): void {
 
 function receiveRequest(state: ConnectionState, request: RpcRequest): void {
   const { onRequest } = state.settings
-  // A client of this revision sends no responses, so a request stays without one.
+  // The server gets no response to its request, because a client of this revision sends no responses.
   if (onRequest === undefined) return reportProblem(state, `the server sent a request: ${toExcerpt(request.method)}`)
   onRequest(request).then(
     (response) => {
@@ -150,7 +152,7 @@ function receiveResponse(state: ConnectionState, response: RpcResponse): void {
   const id = parseWireId(response.id)
   const pendingCall = takePendingCall(state, id)
   if (pendingCall !== undefined) return pendingCall.resolve(withCallerId(response, pendingCall.request.id))
-  // The response of a cancelled call may arrive late and is dropped.
+  // This may be the late response to a cancelled call, which is ignored.
   if (id !== undefined && id > 0 && id <= state.lastId) return
   const problem =
     'error' in response ? `an error without a call: ${toExcerpt(response.error.message)}` : 'a response without a call'
@@ -163,7 +165,8 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
   const id = findCallId(state, message)
   const pendingCall = id === undefined ? undefined : state.pendingCalls.get(id)
   if (id === undefined || pendingCall === undefined) {
-    // A notification of an ended call arrived late. One without a call may be of interest to the host.
+    // A notification with a request id belongs to a call that has ended, and is ignored. A notification without a
+    // request id is passed to the host.
     if (requestIdOf(message) === undefined) state.settings.onNotification(message)
     return
   }
@@ -175,8 +178,9 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
 }
 
 /**
- * Finds the call that a notification belongs to. A log message without a request id goes to the only call that asked
- * for logs. With several such calls it goes to none, because they may belong to different clients.
+ * Finds the call that a notification belongs to. A log message without a request id belongs to the only call that has
+ * requested logs. If several calls have requested logs, the message belongs to none of them, because they may belong to
+ * different clients.
  */
 function findCallId({ pendingCalls }: ConnectionState, message: RpcNotification): number | undefined {
   const namedRequestId = requestIdOf(message)

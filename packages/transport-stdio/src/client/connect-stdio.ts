@@ -5,32 +5,33 @@ import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
 
-/** A connection to a server in a child process, which runs until the connection is closed. */
+/** A connection to a server in a child process. The process runs until the connection is closed. */
 export interface StdioConnection extends Connection {
   /**
-   * The server's name in errors: `stdio:` and the program's name, without its folder and arguments, which may contain
-   * secrets.
+   * The name of the server in errors: `stdio:` and the name of the program. Its folder and arguments are left out,
+   * because they may contain secrets.
    */
   readonly url: string
-  /** The state of the current process. */
+  /** The state of the process. */
   readonly process: ProcessView
-  /** Aborts with {@link close}, so that callers stop retrying. */
+  /** Aborts when {@link close} is called, so that no caller retries. */
   readonly closed: AbortSignal
-  /** Starts the process before the first call does. Rejects with a `StdioError`, as a call would. */
+  /** Starts the process before the first call. Rejects with a `StdioError` if the process cannot be started. */
   start(): Promise<void>
   /**
-   * Rejects pending calls with a `StdioError` `closed`, and ends the process with those that it has started. Closes its
-   * stdin, then sends SIGTERM and SIGKILL, each after `graceMs`. Resolves when the process has ended.
+   * Rejects pending calls with a `StdioError` `closed`. Then ends the process and the processes that it has started.
+   * Closes its stdin, sends SIGTERM if one still runs after `graceMs`, and SIGKILL after `graceMs` more. Resolves when
+   * the process has ended.
    */
   close(): Promise<void>
 }
 
 /**
- * Runs a server in a child process and returns the connection to it (basic/transports/stdio). The first call starts the
- * process, and so does the next call after it has ended. Several clients may share the connection.
+ * Runs a server in a child process, and returns a connection to it (basic/transports/stdio). The first call starts the
+ * process. If the process has ended, the next call starts it again. Several clients may share the connection.
  *
- * A call rejects with {@link StdioError} when no response arrives. The program gets few of this process's variables.
- * See `env`.
+ * A call rejects with {@link StdioError} if no response arrives. The child process gets only a few environment
+ * variables of this process (see `env`).
  *
  * @example
  * await using connection = connectStdio({ command: 'node', args: ['server.js'] })

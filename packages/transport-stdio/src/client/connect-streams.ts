@@ -9,17 +9,17 @@ import {
   streamOptionNames,
 } from './options.ts'
 
-/** A connection over a pair of streams, until either side closes them. */
+/** A connection over a pair of streams. It lasts until one side closes the streams. */
 export interface ClientStreamConnection extends Connection {
-  /** Aborts with {@link close}, or when the server has closed the streams: no further response will arrive. */
+  /** Aborts when {@link close} is called or the server has closed the streams. No response arrives afterwards. */
   readonly closed: AbortSignal
   /** Rejects pending calls with a `StdioError` `closed`, and closes the streams. */
   close(): Promise<void>
 }
 
 /**
- * Connects to a server over open streams, such as a Unix or TCP socket, and returns the exchange with it
- * (basic/transports/stdio). When the streams end, every call rejects with {@link StdioError} `closed`.
+ * Connects to a server over open streams, such as a Unix or TCP socket, and returns the connection
+ * (basic/transports/stdio). After the streams have ended, every call rejects with {@link StdioError} `closed`.
  *
  * @example
  * const socket = connect('/run/mcp.sock')
@@ -29,7 +29,7 @@ export function connectStreams(options: StreamConnectOptions): ClientStreamConne
   return createStreamConnection(options)
 }
 
-/** Creates the connection of {@link connectStreams}, with another length of lines for tests. */
+/** Creates the connection of {@link connectStreams}. Tests pass another limit for the length of lines. */
 export function createStreamConnection(
   options: StreamConnectOptions,
   internals?: Pick<ConnectionSettings, 'maxLineBytes'>,

@@ -13,103 +13,105 @@ import type { StdioError } from '../stdio-error.ts'
 /** Options of a connection over any streams. */
 export interface ConnectionOptions {
   /**
-   * Receives protocol violations of the server, each with a `StdioError` as its `err`: lines that are not a message,
-   * requests, and responses without a call. They are skipped. Default: lines of the standard error.
+   * Receives protocol violations of the server, each with a `StdioError` as `err`. Violations are lines that are not a
+   * message, requests, and responses without a call. The connection skips them. By default they are written to standard
+   * error.
    */
   readonly log?: Log | undefined
-  /** Receives notifications that belong to no pending call, or to one of several that cannot be distinguished. */
+  /** Receives each notification that cannot be assigned to a pending call. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
-   * Answers requests of the server, which only servers of earlier revisions send. `undefined` leaves one without an
-   * answer. By default they are logged as violations.
+   * Answers requests of the server, which only servers of earlier revisions send. If it returns `undefined`, no
+   * response is sent. By default such requests are logged as violations.
    */
   readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
-  /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
+  /** The time limit in milliseconds for each step of closing the connection. Default: 2,000. */
   readonly graceMs?: number | undefined
-  /** The clock. Default: that of the platform. */
+  /** The clock. Default: the clock of the platform. */
   readonly runtime?: Clock | undefined
 }
 
 /** Options of {@link connectStreams}. */
 export interface StreamConnectOptions extends ConnectionOptions {
-  /** The stream of the server's messages. */
+  /** The stream from which the server's messages are read. */
   readonly input: Readable | Duplex
-  /** The stream of messages to the server. Equal to `input` for a socket. */
+  /** The stream to which messages to the server are written. For a socket it is the same object as `input`. */
   readonly output: Writable | Duplex
 }
 
 /** Options for restarting a process that ended. */
 export interface RestartOptions {
-  /** The number of consecutive exits after which the process is not restarted. Default 5. */
+  /** The number of consecutive exits after which the process is not started again. Default 5. */
   readonly limit?: number | undefined
-  /** The delay after the first exit in milliseconds, doubled after each consecutive one. Default 100. */
+  /** The delay in milliseconds before the first restart. It doubles with each consecutive exit. Default 100. */
   readonly pauseMs?: number | undefined
   /** The longest delay in milliseconds. Default 10,000. */
   readonly maxPauseMs?: number | undefined
-  /**
-   * The run time in milliseconds after which a process counts as healthy and the exit count starts again. Default
-   * 60,000.
-   */
+  /** The run time in milliseconds after which an exit counts as the first one again. Default 60,000. */
   readonly healthyAfterMs?: number | undefined
 }
 
-/** The exit of a process. */
+/** A description of the exit of a process. */
 export interface ProcessExit {
   readonly pid: number | undefined
   readonly exitCode: number | undefined
   readonly signal: string | undefined
-  /** `true` when this side ended it. */
+  /** True if this side ended the process. */
   readonly expected: boolean
-  /** The last lines of its stderr, where they are not inherited. At most 2,000 characters. */
+  /** The last lines that the process wrote to stderr, at most 2,000 characters. Empty if stderr is inherited. */
   readonly stderr: string
 }
 
-/** A process that was just started, as `onStart` sees it. */
+/** A process that has just started, as passed to `onStart`. */
 export interface StartedProcess {
-  /** Sends requests to this process. Rejects when it has ended. */
+  /** Sends requests to this process. Rejects after the process has ended. */
   readonly exchange: Exchange
   /** Sends a notification. */
   notify(message: RpcNotification): void
 }
 
-/** Options of {@link connectStdio}. They run a program on this machine: never take them from a network. */
+/** Options of {@link connectStdio}. They run a program on this machine, so never accept them over a network. */
 export interface StdioConnectOptions extends ConnectionOptions {
-  /** The program: a path, or a name that is looked up in `PATH`. No shell reads it. */
+  /** The program: a path, or a name that is looked up in `PATH`. It is started without a shell. */
   readonly command: string
-  /** Its arguments, passed unchanged. */
+  /** The arguments of the program, passed unchanged. */
   readonly args?: readonly string[] | undefined
-  /** Variables added to the few that every process gets, or replacing them. `{ ...process.env }` passes on all. */
+  /**
+   * Environment variables for the process. They are added to the few variables that every process gets, or replace
+   * them. `{ ...process.env }` passes all variables of this process.
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The working directory of the process. Default: this process's own. */
+  /** The working directory of the process. Default: the working directory of this process. */
   readonly cwd?: string | URL | undefined
   /**
-   * Starts the process as the leader of a process group, so that `close()` ends what it has started as well, and
-   * forwards SIGINT, SIGTERM and SIGHUP of this process to it. Default: true. `false` leaves the process in this one's
-   * group and at its terminal, for programs that ask there for a password, such as `ssh`. Without effect on Windows.
+   * Starts the process as the leader of a new process group. Then `close()` also ends the processes that it has
+   * started. SIGINT, SIGTERM and SIGHUP of this process are forwarded to the group. Default: true. With `false` the
+   * process stays in the group of this process and can use its terminal, for programs such as `ssh` that ask for a
+   * password. It has no effect on Windows.
    */
   readonly processGroup?: boolean | undefined
   /**
-   * Receives the lines of stderr. `'inherit'` sends them to this process's own stderr. By default errors include the
-   * last lines.
+   * A function that receives the lines of stderr. `'inherit'` writes them to the stderr of this process. In any other
+   * case errors contain the last lines.
    */
   readonly stderr?: 'inherit' | ((line: string) => void) | undefined
   /**
-   * Sends `server/discover` to a new process before any other request, with a limit of `timeoutMs` (30,000 by default).
-   * On by default.
+   * Sends `server/discover` to a new process before any other request, and waits up to `timeoutMs` for the response
+   * (30,000 by default). `false` sends no such request.
    */
   readonly probe?: false | { readonly timeoutMs?: number | undefined } | undefined
   /**
-   * Called with every fresh process before any request is sent, in place of the probe. A call waits for it. What it
-   * rejects with, the call rejects with, and the process is ended.
+   * Called with each new process before any request is sent, and replaces the probe. Calls wait for its promise. If the
+   * promise rejects, the calls reject with the same error, and the process is ended.
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
-  /** `false` never restarts a process that ended. */
+  /** The limits for restarts. With `false`, a process that has ended is never started again. */
   readonly restart?: false | RestartOptions | undefined
-  /** Called with each exit of a process. */
+  /** Called each time a process has exited. */
   readonly onExit?: ((exit: ProcessExit) => void) | undefined
 }
 
-/** The connection options with defaults. */
+/** The connection options, in which defaults replace missing values. */
 export interface ConnectionSettings {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
@@ -123,8 +125,8 @@ export interface ConnectionSettings {
 const defaults = { graceMs: 2000 } satisfies ConnectionOptions
 
 /**
- * Bytes of one line, as many as a client over HTTP takes. A longer line is reported and skipped, and its call fails if
- * its id can be read.
+ * The limit for the bytes of one line, which equals the limit of a client over HTTP. A longer line is reported and
+ * skipped. If its id can be read, the call rejects.
  */
 const maxLineBytes = 16 * 1024 * 1024
 
@@ -136,14 +138,14 @@ const connectionOptionNames = {
   runtime: true,
 } as const satisfies Record<keyof ConnectionOptions, true>
 
-/** The options of {@link connectStreams}. */
+/** The names of the options of {@link connectStreams}. */
 export const streamOptionNames = {
   ...connectionOptionNames,
   input: true,
   output: true,
 } as const satisfies Record<keyof StreamConnectOptions, true>
 
-/** The options of {@link connectStdio}. */
+/** The names of the options of {@link connectStdio}. */
 export const stdioOptionNames = {
   ...connectionOptionNames,
   command: true,
@@ -158,7 +160,7 @@ export const stdioOptionNames = {
   onExit: true,
 } as const satisfies Record<keyof StdioConnectOptions, true>
 
-/** Rejects options that do not exist, and fills in defaults. `where` is the function that has the options. */
+/** Rejects unknown options, and replaces missing values by defaults. `where` is the name of the function in errors. */
 export function resolveConnectionSettings(
   options: ConnectionOptions,
   optionNames: KnownOptions,

@@ -3,18 +3,18 @@ import process from 'node:process'
 import { type Clock, sleep } from '@x/core'
 import type { Spawn } from './spawner.ts'
 
-/** A signal that ends a process: the first lets it finish, the second does not. */
+/** A signal that ends a process. SIGTERM lets the process finish its work, and SIGKILL ends it at once. */
 export type TerminationSignal = 'SIGTERM' | 'SIGKILL'
 
-/** A process with those that it has started. */
+/** A process and the processes that it has started. */
 export interface ProcessTree {
-  /** Sends a signal to every process of the tree that runs. On Windows any signal ends them at once. */
+  /** Sends a signal to all running processes of the tree. On Windows every signal ends them at once. */
   kill(signal: TerminationSignal): void
-  /** Resolves to true when no process of the tree runs any more, and to false after `ms`. */
+  /** Resolves with true when no process of the tree is running, or with false after `timeoutMs`. */
   waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean>
 }
 
-/** The parts of a platform that end processes. Default: the real ones. */
+/** The functions of the platform that end processes. Tests replace them. */
 export interface ProcessPlatform {
   readonly platform: NodeJS.Platform
   readonly spawn: Spawn
@@ -23,8 +23,8 @@ export interface ProcessPlatform {
 const pollIntervalMs = 20
 
 /**
- * Returns the tree of a process. On POSIX it is the process group that `isGroupLeader` says it leads. On Windows
- * `taskkill` finds the processes by their parents, as long as the process itself runs.
+ * Returns the tree of a process. On POSIX the tree is the process group, or only the process itself if `isGroupLeader`
+ * is false. On Windows `taskkill` finds the child processes, but only while the process itself runs.
  */
 export function createProcessTree(
   child: ChildProcess,
@@ -48,7 +48,7 @@ function toProcessTree(
       if (isTreeRunning()) kill(signal)
     },
     async waitForEnd(timeoutMs, clock) {
-      // There is no event for the end of the last process of a group.
+      // There is no event for the end of the last process in a group, so its state is polled.
       for (let waitedMs = 0; waitedMs < timeoutMs && isTreeRunning(); waitedMs += pollIntervalMs) {
         await sleep(pollIntervalMs, { clock })
       }
@@ -57,18 +57,18 @@ function toProcessTree(
   }
 }
 
-/** Sends a signal to a process group, and returns whether there is such a group. 0 asks no more than that. */
+/** Sends a signal to a process group. Returns true if the group exists. The signal 0 only checks this. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
   } catch (error) {
-    // The group may belong to another user, as that of a program that changed its own.
+    // The group exists, but belongs to another user, because the program has changed its user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 function killTreeOnWindows(pid: number, spawn: Spawn): void {
-  // By its full path: a program of this name in the working directory must not run instead.
+  // The full path prevents that a program of the same name in the working directory is started instead.
   const taskkill = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\taskkill.exe`
   spawn(taskkill, ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {
     process.kill(pid)
@@ -79,10 +79,11 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const groupLeaderPids = new Set<number>()
 
 /**
- * Forwards the signals that end this process to a process group: a terminal sends its Ctrl-C to the group of this
- * process alone. Where nobody else listens for the signal, it then ends this process, as it would have.
+ * Forwards the signals that end this process to a process group, because a terminal sends the signal of Ctrl-C only to
+ * the group of this process. If this process has no other listener for the signal, the signal then ends this process as
+ * usual.
  *
- * Returns the function that stops it.
+ * Returns a function that stops the forwarding.
  */
 export function forwardSignals(pid: number): () => void {
   if (groupLeaderPids.size === 0) for (const signal of forwardedSignals) process.on(signal, forwardSignal)

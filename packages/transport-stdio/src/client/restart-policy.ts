@@ -2,18 +2,18 @@ import type { Clock } from '@x/core'
 import { StdioError } from '../stdio-error.ts'
 import type { RestartOptions } from './options.ts'
 
-/** Counts consecutive exits of a process, and decides when it may restart. */
+/** Counts consecutive exits of a process, and decides when the process may be restarted. */
 export interface RestartPolicy {
-  /** Records an exit of a process that started at `startedAt`, with its reason. */
+  /** Records that a process which started at `startedAt` has exited. */
   recordExit(reason: StdioError, startedAt: number): void
   /**
-   * Returns the delay before the next start in milliseconds. Throws {@link StdioError} `restarts` when no restart is
-   * allowed, and the reason of the last exit again for a server of an earlier revision.
+   * Returns the delay before the next start in milliseconds. Throws {@link StdioError} `restarts` if no restart is
+   * allowed. If the server implements only earlier revisions, throws the error of its last exit.
    */
   computePauseMs(): number
 }
 
-/** Creates a restart policy. `false` allows no restart. */
+/** Creates a restart policy. With `false` it allows no restart. */
 export function createRestartPolicy(restart: false | RestartOptions, clock: Clock): RestartPolicy {
   const {
     limit = 5,
@@ -33,7 +33,7 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
     },
     computePauseMs: () => {
       if (lastError === undefined) return 0
-      // It would be the same program again.
+      // A restart would start the same program again, which still implements only earlier revisions.
       if (lastError.code === 'unsupported_version') throw lastError
       if (exitCount >= limit) throw restartsExhaustedError(exitCount, lastError)
       return Math.max(0, resumeAt - clock.monotonicNow())

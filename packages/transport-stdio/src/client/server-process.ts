@@ -12,16 +12,16 @@ const maxStderrLineBytes = 8192
 const maxStderrLineCount = 20
 const maxStderrCharacterCount = 2000
 
-/** The stderr output of a process, which may be anything and is not an error by itself (basic/transports/stdio). */
+/**
+ * The stderr output of a process. Any text is allowed there, and it does not indicate an error
+ * (basic/transports/stdio).
+ */
 interface StderrLines {
   /** Returns the last lines, at most 2,000 characters. */
   getLastLines(): string
 }
 
-/**
- * Reads stderr line by line. Long lines are truncated, and the last lines are stored for the error of a process that
- * exits.
- */
+/** Reads stderr line by line. Long lines are cut. The last lines are stored for the error that reports an exit. */
 function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
   const lastLines: string[] = []
   const addLine = (line: string): void => {
@@ -43,14 +43,16 @@ const windowsVariableNames =
   PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERDOMAIN USERNAME USERPROFILE WINDIR`.split(/\s+/)
 
 /**
- * Creates the variables of a server's process: those that programs need to find themselves and their user, and the
- * added ones. Other variables of this process may hold secrets, so they are left out.
+ * Creates the environment variables of a server's process. It copies the variables that programs need to find other
+ * programs and the home folder of the user, and adds `addedVariables`. All other variables are left out, because they
+ * may contain secrets.
  */
 export function createEnvironment(
   addedVariables: Readonly<Record<string, string | undefined>>,
   { env, platform }: Pick<NodeJS.Process, 'env' | 'platform'> = process,
 ): Record<string, string> {
-  // On Windows, names are case-insensitive, and either of two names that differ in case alone could win.
+  // On Windows the names of variables are case-insensitive. If two names differed only in case, it would be undefined
+  // which value the process gets.
   const toVariableKey = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
   const inheritedNames = new Set(platform === 'win32' ? windowsVariableNames : posixVariableNames)
   const variables = new Map<string, readonly [name: string, value: string | undefined]>()
@@ -62,30 +64,30 @@ export function createEnvironment(
   return Object.fromEntries(definedVariables)
 }
 
-/** A server in a child process. */
+/** A server that runs in a child process. */
 export interface ServerProcess {
   readonly pid: number | undefined
-  /** Its stdout and stdin. */
+  /** The stdout and stdin of the process. */
   readonly streams: StreamPair
-  /** Resolves when the process has exited and its output was read, never rejects. */
+  /** Resolves when the process has exited and its output was read. Never rejects. */
   readonly exitPromise: Promise<Omit<ProcessExit, 'expected'>>
   /**
-   * Ends the process and those that it has started: closes its stdin, sends SIGTERM to what still runs after the
-   * process has exited or `graceMs` have passed, and SIGKILL after the same time again (basic/transports/stdio,
-   * shutdown). On Windows the first signal already kills them.
+   * Ends the process and the processes that it has started (basic/transports/stdio, shutdown). Closes its stdin, and
+   * waits for its exit, but at most `graceMs`. Then sends SIGTERM to all processes that still run, and SIGKILL after
+   * `graceMs` more. On Windows SIGTERM also ends them at once.
    */
   stop(graceMs: number): Promise<void>
 }
 
-/** The time in milliseconds during which a grandchild may hold a pipe open after its parent's exit. */
+/** The time in milliseconds for which a grandchild may keep a pipe open after the process has exited. */
 const pipeCloseTimeoutMs = 500
 
-/** Starts a server's process without a shell. Rejects with {@link StdioError} `spawn` when it cannot be started. */
+/** Starts the process of a server without a shell. Rejects with {@link StdioError} `spawn` if it cannot be started. */
 export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
   const child = await spawnChild(options, await selectSpawner(process.platform))
   const isLeader = isGroupLeader(options)
   const stopForwarding = isLeader && child.pid !== undefined ? forwardSignals(child.pid) : undefined
-  // After the exit no signal is sent to the process.
+  // After the exit, another process may get the same id, so no signal may be forwarded to it.
   child.once('exit', () => stopForwarding?.())
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
@@ -103,7 +105,10 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   }
 }
 
-/** On POSIX a process leads a group of its own, so that its child processes can be ended with it. */
+/**
+ * Returns true if the process leads its own group, so that its child processes can be ended with it. This is only
+ * possible on POSIX.
+ */
 function isGroupLeader({ processGroup = true }: StdioConnectOptions): boolean {
   return processGroup && process.platform !== 'win32'
 }
@@ -127,7 +132,7 @@ function spawnChild(options: StdioConnectOptions, { spawn, limitation }: Spawner
         windowsHide: true,
         detached: isGroupLeader(options),
       })
-      // The listener stays: a failing kill is reported here too.
+      // The listener is never removed, because an error of `kill` is also reported here.
       child.on('error', rejectSpawn)
       child.once('spawn', () => resolve(child))
     } catch (error) {

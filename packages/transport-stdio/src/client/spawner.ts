@@ -3,17 +3,17 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 /** Starts a program by its name, without a shell. */
 export type Spawn = (command: string, args: string[], options: SpawnOptions) => ChildProcess
 
-/** The way to start programs on this platform. */
+/** The function that starts programs on this platform. */
 export interface Spawner {
   readonly spawn: Spawn
-  /** A kind of program that cannot be started, with the remedy. */
+  /** The kind of programs that this function cannot start, and the remedy. */
   readonly limitation?: string | undefined
 }
 
 /**
- * Selects the function that starts programs. On Windows most servers start through a `.cmd` file, such as `npx`, which
- * Node's own `spawn` neither finds nor runs. The package `cross-spawn` starts them, if it is installed. On other
- * platforms it is not loaded.
+ * Selects the function that starts programs. On Windows most servers start through a `.cmd` file, such as `npx`, and
+ * Node's `spawn` neither finds nor runs these files. The package `cross-spawn` can start them, and is used if it is
+ * installed. On other platforms it is not loaded.
  */
 export async function selectSpawner(
   platform: NodeJS.Platform,
@@ -33,6 +33,6 @@ export async function selectSpawner(
 
 function isPackageMissing(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
-  // An installed package that lacks one of its own dependencies is a different error.
+  // If `cross-spawn` is installed but one of its dependencies is missing, the error names another package.
   return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes("'cross-spawn'")
 }

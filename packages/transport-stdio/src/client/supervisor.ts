@@ -15,20 +15,20 @@ import { type ServerProcess, startProcess } from './server-process.ts'
 
 /** Keeps a server process available. */
 export interface Supervisor {
-  /** Returns the connection to the running process when it is ready. */
+  /** Returns the connection to the running process. Returns undefined if no process is ready. */
   getConnection(): ClientConnection | undefined
-  /** Starts a process unless one runs, and returns the connection to it. Rejects with {@link StdioError}. */
+  /** Starts a process if none is running, and returns the connection to it. Rejects with {@link StdioError}. */
   open(): Promise<ClientConnection>
-  /** Ends the process and rejects everything that waits for one, permanently. */
+  /** Ends the process permanently, and rejects all callers that wait for a process. */
   close(reason: StdioError): Promise<void>
   readonly process: ProcessView
 }
 
-/** The observable state of a connection's process. */
+/** The state of a connection's process that users can read. */
 export interface ProcessView {
-  /** The id of the running process. `undefined` when none runs. */
+  /** The id of the running process. `undefined` if none is running. */
   readonly pid: number | undefined
-  /** The number of processes started to replace one that exited. */
+  /** The number of processes that were started to replace an earlier one. */
   readonly restartCount: number
 }
 
@@ -47,11 +47,14 @@ interface RunningProcess {
   readonly process: ServerProcess
   readonly clientConnection: ClientConnection
   readonly startedAt: number
-  /** The reason for which this side ends the process, if it does. */
+  /** The error that explains why this side ends the process. Undefined if it does not. */
   stopError: StdioError | undefined
 }
 
-/** Starts a process on demand, and again after it has exited (basic/transports/stdio, unexpected termination). */
+/**
+ * Creates a supervisor, which starts a process on demand and again after an exit (basic/transports/stdio, unexpected
+ * termination).
+ */
 export function createSupervisor(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
   const restartPolicy = createRestartPolicy(options.restart ?? {}, settings.clock)
   const closeController = new AbortController()
@@ -107,7 +110,7 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
     await stopRunningProcess(state, runningProcess, toStdioError(error))
     throw error
   }
-  // The process may have exited right after its response.
+  // The process may have exited directly after its first response.
   if (state.runningProcesses.has(runningProcess)) state.readyConnection = runningProcess.clientConnection
   return runningProcess.clientConnection
 }
@@ -138,7 +141,7 @@ function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit
   if (state.readyConnection === clientConnection) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted
   const error = stopError ?? createExitError(state.options.command, exit)
-  // An orderly exit without a pending call, as of an idle process, does not count as a failure.
+  // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
   const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined
   if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
   clientConnection.fail(error)
@@ -180,10 +183,10 @@ async function initializeProcess(
 }
 
 /**
- * Checks that a new process speaks this protocol revision, before any request that an older server would misread
- * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes.
- * Any other one is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the
- * signal.
+ * Checks that a new process implements this protocol revision, before any request that an older server would
+ * misinterpret (basic/transports/stdio, backward compatibility). A server passes if it answers `server/discover`. Any
+ * other server is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or with the reason of
+ * the signal.
  */
 async function probeServer(connection: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const call = createCall({ signal })

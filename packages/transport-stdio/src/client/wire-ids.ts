@@ -11,8 +11,8 @@ import {
 import { requestIdKey } from '../request-notifications.ts'
 
 /**
- * Replaces the caller's request id by the connection's, because several clients may share a stream. The progress token,
- * where there is one, is replaced too.
+ * Replaces the id of a caller's request by an id of the connection, because several clients may share the streams. The
+ * progress token, if there is one, is replaced too.
  */
 export function withWireId({ method, params }: RpcRequest, id: number): RpcRequest {
   if (params === undefined) return { jsonrpc: '2.0', id, method }
@@ -21,14 +21,17 @@ export function withWireId({ method, params }: RpcRequest, id: number): RpcReque
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ..._meta, progressToken: id } } }
 }
 
-/** Returns the id that a connection sent, from a number or, as some servers write it, its decimal form. */
+/**
+ * Returns the id that the connection has sent. Some servers return it as a decimal string, which is accepted. Returns
+ * undefined for any other value.
+ */
 export function parseWireId(id: unknown): number | undefined {
   if (typeof id === 'number') return id
   const parsedId = typeof id === 'string' ? Number(id) : undefined
   return String(parsedId) === id ? parsedId : undefined
 }
 
-/** Restores the caller's id of a response. */
+/** Puts the id of the caller's request back into a response. */
 export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse {
   if (!('result' in response)) return { ...response, id }
   const { result } = response
@@ -36,7 +39,8 @@ export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse 
 }
 
 /**
- * Returns the request id of a notification from any of its places. `undefined` without one (basic/transports/stdio).
+ * Returns the request id of a notification, which can be in three different members. Returns `undefined` if there is
+ * none (basic/transports/stdio).
  */
 export function requestIdOf({ params }: RpcNotification): JsonValue | undefined {
   if (params === undefined) return undefined
@@ -45,7 +49,7 @@ export function requestIdOf({ params }: RpcNotification): JsonValue | undefined 
   return isJsonObject(_meta) ? (_meta[metaKeys.subscriptionId] ?? _meta[requestIdKey]) : undefined
 }
 
-/** Restores the caller's progress token and id of a notification. */
+/** Puts the progress token or the id of the caller's request back into a notification. */
 export function withCallerIds(message: RpcNotification, { id, params: callerParams }: RpcRequest): RpcNotification {
   const { params } = message
   if (params === undefined) return message
@@ -54,7 +58,7 @@ export function withCallerIds(message: RpcNotification, { id, params: callerPara
   return { ...message, params: { ...params, progressToken: isJsonObject(meta) ? meta['progressToken'] : undefined } }
 }
 
-/** Returns true if a request asks for log messages, which have no request id of their own. */
+/** Returns true if a request asks for log messages. A log message may contain no request id. */
 export function hasLogLevel({ params }: RpcRequest): boolean {
   const meta = params?.['_meta']
   return isJsonObject(meta) && meta[metaKeys.logLevel] !== undefined

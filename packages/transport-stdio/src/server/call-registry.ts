@@ -26,13 +26,13 @@ import type { ServiceSettings } from './options.ts'
 
 /** The calls of one connection. */
 export interface CallRegistry {
-  /** Runs a call, or rejects it. `handler` serves it instead of the exchange. */
+  /** Runs a call, or rejects it if it exceeds a limit. `handler` replaces the exchange if it is set. */
   run(request: RpcRequest, handler?: StreamHandler): void
-  /** Cancels a call: nothing more is sent for it (basic/patterns/cancellation). */
+  /** Cancels a call. No further message is sent for the call (basic/patterns/cancellation). */
   cancel(id: RequestId, reason: string | undefined): void
-  /** Asks every call to stop. Their responses are still sent. */
+  /** Requests every call to stop. Their responses are still sent. */
   stop(reason: unknown): void
-  /** Resolves when no call runs. */
+  /** Resolves when no call is running. */
   waitForAllCalls(): Promise<void>
   /** Sends error responses for the calls that are still running. */
   rejectPendingCalls(): void
@@ -41,13 +41,13 @@ export interface CallRegistry {
 interface RunningCall {
   readonly id: RequestId
   readonly cancellation: Cancellation
-  /** `true` when it streams until either side ends it, as subscriptions/listen does. */
+  /** True if the call streams until one side ends it, as `subscriptions/listen` does. */
   readonly isStreaming: boolean
-  /** `true` after the first message of its stream. */
+  /** True after the first notification of the call. */
   hasNotified: boolean
-  /** The time of its last progress notification. */
+  /** The time of the last progress notification. */
   lastProgressAt: number
-  /** `true` when nothing more may be sent for it. */
+  /** True if no further message may be sent for the call. */
   isEnded: boolean
 }
 
@@ -57,15 +57,15 @@ interface RegistryState {
   readonly settings: ServiceSettings
   /** The context that all calls of the connection share. */
   readonly context: CallContext
-  /** Calls by their ids, which the client may not reuse yet. */
+  /** The calls without a response, by their ids. The client may not reuse these ids yet. */
   readonly callsById: Map<RequestId, RunningCall>
-  /** Every running call, including those without a waiting client. */
+  /** All running calls, including cancelled calls whose client no longer waits. */
   readonly runningCalls: Set<RunningCall>
   isStopping: boolean
   onIdle: () => void
 }
 
-/** Creates an empty set of calls. `writer` sends their output. */
+/** Creates an empty registry. The calls write their messages to `writer`. */
 export function createCallRegistry(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): CallRegistry {
   const registryState: RegistryState = {
     exchange,
@@ -106,8 +106,9 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
 }
 
 /**
- * Calls that one connection may have running. Streams count, and so do cancelled calls whose handler still runs. A
- * further call gets an error, so that cancellations are still read.
+ * The number of calls that may run on one connection, including streams and cancelled calls whose handler still runs.
+ * If this limit is reached, a new call gets an error. The connection is not paused, so that cancellations are still
+ * read.
  */
 const maxCalls = 1024
 
@@ -120,10 +121,12 @@ function findNewCallError({ callsById, runningCalls }: RegistryState, id: Reques
   return quotaError({ limit: 'calls', max: maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
 }
 
-/** A second: the end of a running call is not known in advance, and an early retry costs little. */
+/** One second. The time until a running call ends is unknown, and a retry that is too early costs little. */
 const retryAfterMs = 1000
 
-/** Creates the context of a connection's calls. Its one peer has one address under every client name. */
+/**
+ * Creates the context that all calls of a connection share. The address is fixed, because a connection has one peer.
+ */
 function createContext(writer: MessageWriter): CallContext {
   const call = withContext(createCall(), transportKey, 'stdio')
   return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.waitForDrain).context
@@ -174,7 +177,7 @@ function handleCall(
       request,
       createStreamCall(registryState, call, (message) => withRequestId(message, call.id)),
     )
-  // The adapter for earlier revisions writes whole messages, which are sent unchanged.
+  // The adapter for earlier revisions creates complete messages, which are sent unchanged.
   const streamCall = createStreamCall(registryState, call, (message) => message)
   return handler(request, streamCall, (peerRequest) => {
     if (!call.isEnded) writer.write(encodeMessage(peerRequest))
@@ -189,7 +192,7 @@ function createStreamCall(registryState: RegistryState, call: RunningCall, mapNo
   return withCancellation({ principal: settings.principal, context, notify }, call.cancellation)
 }
 
-// A call that rejects because it was asked to stop has not failed.
+// A call that rejects with the reason of the stop has not failed, so its error is not reported.
 function toCallError({ isStopping, settings }: RegistryState, { cancellation }: RunningCall, error: unknown): unknown {
   if (isStopping && error === cancellation.reason) return stoppingError()
   settings.onError(error)
@@ -211,7 +214,7 @@ function writeNotification(registryState: RegistryState, call: RunningCall, mess
   } else if (call.isStreaming) endSlowStream(registryState, call)
 }
 
-/** Ends a stream with a slow reader, and notifies the client, which may open it again. */
+/** Ends the stream of a slow reader. The client is notified, so that it can open the stream again. */
 function endSlowStream(registryState: RegistryState, call: RunningCall): void {
   removeCall(registryState, call)
   writeMessage(registryState.writer, createCancelledNotification(call.id, 'The reader of the stream was too slow'))
@@ -219,26 +222,28 @@ function endSlowStream(registryState: RegistryState, call: RunningCall): void {
 }
 
 /**
- * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON. Nothing was sent then.
+ * Sends the response of a call, unless the call was cancelled. Throws, before anything is sent, if the response cannot
+ * be converted to JSON.
  */
 function writeResponse(registryState: RegistryState, call: RunningCall, response: RpcResponse): void {
   if (call.isEnded) return
   const text = encodeMessage(response)
   removeCall(registryState, call)
   writeResponseText(registryState, call, text)
-  // basic/patterns/cancellation: a server that ends a subscription sends a cancellation. The response alone does not
-  // end the stream.
+  // basic/patterns/cancellation: a server ends a subscription by sending a cancellation. The response alone does not
+  // end it.
   if (call.isStreaming && call.hasNotified) writeMessage(registryState.writer, createCancelledNotification(call.id))
 }
 
 /**
- * Milliseconds between the last progress of a call and its response. Official clients drop the progress that they read
- * in one chunk with the response, as a peer on a busy machine does within about 2 ms.
+ * The minimum time in milliseconds between the last progress notification of a call and its response. Official clients
+ * ignore progress that they read in one chunk with the response. On a busy machine a client reads messages within about
+ * 2 ms as one chunk.
  */
 const progressGapMs = 5
 
 function writeResponseText({ writer, settings }: RegistryState, { lastProgressAt }: RunningCall, text: string): void {
-  // Nearly every call has no progress, and then no clock is read.
+  // Nearly every call sends no progress, so the clock need not be read.
   if (lastProgressAt === Number.NEGATIVE_INFINITY) return writer.write(text)
   const pauseMs = progressGapMs - (settings.clock.monotonicNow() - lastProgressAt)
   if (pauseMs > 0) writer.writeAfterPause(text, pauseMs)

@@ -4,22 +4,22 @@ import { defaultBounds, type ParseBounds, type Principal, type Server } from '@x
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {
-  /** The stream of incoming messages. `process.stdin` by default. Give both streams or neither. */
+  /** The stream of incoming messages. Default: `process.stdin`. Set both streams or none. */
   readonly input?: Readable | undefined
-  /** The stream of outgoing messages. `process.stdout` by default. A socket is both streams. */
+  /** The stream of outgoing messages. Default: `process.stdout`. For a socket it is the same object as `input`. */
   readonly output?: Writable | undefined
-  /** The time limit for calls that were asked to stop, in milliseconds. Default: 1,000. */
+  /** The time limit in milliseconds for calls that were requested to stop. Default: 1,000. */
   readonly graceMs?: number | undefined
-  /** The principal of the peer, where it is known, as on a private socket. */
+  /** The principal of the client, if it is known, as on a private socket. */
   readonly principal?: Principal | undefined
   /** Ends the service when it aborts, as `close` does. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Lets the process exit with the service. A process that still runs after one second is ended. True by default for
-   * stdin and stdout alone, because a server process must not outlive its client.
+   * True exits the process one second after the service has ended, if the process still runs then. Default: true for
+   * stdin and stdout, because a server process must not outlive its client. Default for other streams: false.
    */
   readonly exit?: boolean | undefined
-  /** The clock. Default: that of the platform. */
+  /** The clock. Default: the clock of the platform. */
   readonly runtime?: Clock | undefined
 }
 
@@ -33,7 +33,7 @@ const knownOptions = {
   runtime: true,
 } as const satisfies Record<keyof ServeStdioOptions, true>
 
-/** The options of a service with defaults. */
+/** The options of a service, in which defaults replace missing values. */
 export interface ServiceSettings {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
@@ -44,7 +44,7 @@ export interface ServiceSettings {
   readonly clock: Clock
 }
 
-/** Values that the tests of this package replace. They are no options, because no server needs other values. */
+/** Values that the tests of this package replace. They are not options, because no server needs other values. */
 export interface ServiceInternals {
   readonly maxLineBytes?: number | undefined
   readonly maxQueuedBytes?: number | undefined
@@ -53,22 +53,23 @@ export interface ServiceInternals {
 const defaults = { graceMs: 1000 } satisfies ServeStdioOptions
 
 /**
- * Bytes of one line: four times what HTTP takes, because the peer of a pair of streams is one program that the user
- * trusts. A longer line gets an error response, and the stream continues.
+ * The limit for the bytes of one line. It is four times the limit over HTTP, because the peer on a pair of streams is a
+ * single program that the user trusts. A longer line gets an error response, and the next line is read as usual.
  */
 const maxLineBytes = 16 * 1024 * 1024
 
 /**
- * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond them notifications of a call
- * are dropped, responses never. A streaming call is ended instead, because its client could not detect the loss.
+ * The bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. If more would wait, notifications
+ * of calls are dropped, and responses are still sent. A streaming call is ended instead, because its client could not
+ * detect the loss.
  */
 const maxQueuedBytes = 1_048_576
 
 /**
- * Returns the settings of a service.
+ * Checks options, and replaces missing values by defaults.
  *
  * @throws TypeError for an option that does not exist.
- * @throws RangeError for a number that is negative or not a number.
+ * @throws RangeError for a number that is negative or NaN.
  */
 export function resolveServiceSettings(
   options: ServeStdioOptions,

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** The process's own streams while the protocol uses them. */
+/** Access to the streams of the process while the protocol uses them. */
 export interface ProcessStreams {
   readonly input: Readable
   readonly output: Writable
-  /** Writes to stdout. Other writes to stdout go to stderr meanwhile. */
+  /** Writes to stdout. Any other output to stdout is redirected to stderr until `release` is called. */
   readonly send: (text: string, onDone: () => void) => boolean
-  /** Releases the streams. */
+  /** Ends the redirection, and lets the process exit. */
   release(): void
 }
 
-/** The arguments of a stream's `write`. */
+/** The parameters of a stream's `write`. */
 type WriteArguments = [
   chunk: string | Uint8Array,
   encoding?: BufferEncoding | ((error?: Error | null) => void),
@@ -20,10 +20,10 @@ type WriteArguments = [
 let areStreamsTaken = false
 
 /**
- * Acquires stdin and stdout. Other output of handlers and libraries, through `console.log` or stdout, goes to stderr
- * until they are released: stdout carries only messages (basic/transports/stdio).
+ * Reserves stdin and stdout for the protocol, because stdout may contain only messages (basic/transports/stdio). Until
+ * `release` is called, all other output to stdout, such as `console.log`, is written to stderr.
  *
- * @throws Error when they are already acquired.
+ * @throws Error if they are already reserved.
  */
 export function acquireProcessStreams(): ProcessStreams {
   if (areStreamsTaken)
@@ -31,19 +31,20 @@ export function acquireProcessStreams(): ProcessStreams {
   areStreamsTaken = true
   const { stdin, stdout, stderr } = process
   const originalWrite = stdout.write
-  // A client that has exited reads no stderr either. That error must not end the process during its shutdown.
+  // If the client has exited, writing to stderr fails. This error must not end the process while it shuts down.
   stderr.on('error', ignoreStderrError)
   stdout.write = (...[chunk, encoding, done]: WriteArguments): boolean => {
     if (typeof encoding === 'string') stderr.write(chunk, encoding, done)
     else stderr.write(chunk, encoding)
-    // A pipe into stdout would wait for its drain event, which stderr does not give.
+    // A pipe into stdout would otherwise wait for a `drain` event of stdout, which never occurs.
     return true
   }
   const release = (): void => {
     areStreamsTaken = false
     stdout.write = originalWrite
     stderr.off('error', ignoreStderrError)
-    // A paused stdin no longer keeps the process alive. Stdin of a file has no handle, and never does.
+    // A paused stdin does not keep the process alive. If stdin is a file, it has no `unref` and never keeps the process
+    // alive.
     stdin.pause()
     if (typeof stdin.unref === 'function') stdin.unref()
   }

@@ -33,26 +33,27 @@ import {
 import { openServiceStreams, type ServiceStreams } from './service-streams.ts'
 import { settlesWithin } from '@x/core'
 
-/** A service on a pair of streams. */
+/** A running service on a pair of streams. */
 export interface StdioServer extends AsyncResource {
   /**
-   * Resolves when the service has ended: the client closed its end, the process got a stop signal, or `close` was
-   * called.
+   * Resolves when the service has ended, because the client closed its streams, the process received a stop signal, or
+   * `close` was called.
    */
   readonly closed: Promise<void>
   /**
-   * Ends the service: running calls are asked to stop and have `graceMs` to respond, then the streams are closed.
+   * Ends the service. Running calls are requested to stop and have `graceMs` to respond. Then the streams are closed.
    * Resolves with {@link StdioServer.closed}.
    */
   close(): Promise<void>
 }
 
 /**
- * Serves a server on a pair of streams, one message per line (basic/transports/stdio): on stdin and stdout, or on
- * others, such as a socket. Call it once for each connection.
+ * Serves a server on a pair of streams, with one message per line (basic/transports/stdio). The streams are stdin and
+ * stdout, or others, such as a socket. Call it once for each connection.
  *
- * On stdin and stdout it also manages the process. Other output goes to stderr. SIGTERM, SIGINT and the end of stdin
- * end the service, and the process exits with it. The server closes with the last of its hosts.
+ * On stdin and stdout, it also controls the process. Other output is written to stderr. The service ends at SIGTERM, at
+ * SIGINT and at the end of stdin, and the process exits afterwards. The server itself is closed when no other host
+ * serves it.
  *
  * @example
  * serveStdio(createServer({ name: 'demo', version: '1.0.0', tools: [greet] }))
@@ -62,7 +63,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   return startStdioService(server, options)
 }
 
-/** Starts the service of {@link serveStdio}, with other internal values for tests. */
+/** Starts the service of {@link serveStdio}. Tests pass other internal values. */
 export function startStdioService(
   server: Server,
   options: ServeStdioOptions,
@@ -85,7 +86,7 @@ export function startStdioService(
     onSkipped: (skippedLine) => writer.write(encodeMessage(skippedLineResponse(skippedLine, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
-  // While the reader is behind, no further requests are read, since they would need responses.
+  // While the client reads too slowly, no further requests are read, because their responses would have to wait too.
   const events = {
     onFull: lineReader.pause,
     onDrain: lineReader.resume,
@@ -115,7 +116,7 @@ interface Shutdown {
   readonly stop: (reason: string) => void
 }
 
-/** Creates a shutdown that runs once, for the first reason. */
+/** Creates a shutdown, which runs once, with the first reason. */
 function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): Shutdown {
   let hasBegun = false
   let onEnd: () => void = () => {}
@@ -131,15 +132,15 @@ function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): S
 }
 
 interface LineTargets {
-  /** Takes the other notifications, for the extensions that declare them. */
+  /** Receives all notifications except cancellations, and passes them to the extensions that declare them. */
   readonly receiveNotification: (message: RpcNotification) => void
   readonly calls: CallRegistry
   readonly writer: MessageWriter
-  /** The adapter's part in these streams, undefined where only this revision is served. */
+  /** The connection of the adapter for earlier revisions. Undefined if only this revision is served. */
   readonly streamConnection: StreamConnection | undefined
 }
 
-/** Creates the client's side for the adapter of other revisions. */
+/** Creates the functions with which the adapter for earlier revisions writes to the client. */
 function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
   const { principal, clock, onError, maxQueuedBytes } = settings
   const notify = (message: RpcNotification): boolean => {
@@ -151,7 +152,7 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
   return { principal, context, clock, onError, notify }
 }
 
-/** Handles one line: runs a request, applies a cancellation, and sends an error for an invalid message. */
+/** Handles one line: runs a request, applies a cancellation, or sends an error for an invalid message. */
 function handleLine(
   text: string,
   bounds: ParseBounds,
@@ -161,7 +162,7 @@ function handleLine(
     const message = parseMessage(text, bounds)
     if (isRequest(message)) return calls.run(message, streamConnection?.handlerFor(message))
     streamConnection?.receive(message)
-    // A client of this revision sends no responses. A response is ignored, as an unknown notification is.
+    // A client of this revision sends no responses. A response is ignored, and so is an unknown notification.
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
@@ -179,7 +180,7 @@ function skippedLineResponse(skippedLine: SkippedLine, maxLineBytes: number): Re
   return errorResponse(idFromExcerpt(skippedLine), new McpError(errorCodes.parse, problem))
 }
 
-/** The parts of a service. */
+/** The parts of a service that are closed when it ends. */
 interface StdioService {
   readonly inputReader: LineReader
   readonly calls: CallRegistry
@@ -189,8 +190,8 @@ interface StdioService {
 }
 
 /**
- * Ends a service: stops reading, asks running calls to stop, responds for the rest, releases the server, and closes the
- * streams.
+ * Ends a service: stops reading, requests running calls to stop, sends an error for each call that does not respond,
+ * releases the server, and closes the streams.
  */
 async function stopServing(
   { inputReader, calls, writer, streams, settings }: StdioService,
@@ -202,9 +203,10 @@ async function stopServing(
   calls.stop(reason)
   await settlesWithin(calls.waitForAllCalls(), graceMs, clock)
   calls.rejectPendingCalls()
-  // A reader that takes nothing must not delay the end.
+  // A client that reads nothing must not delay the end.
   await settlesWithin(writer.flush(), graceMs, clock)
-  // An extension that never closes must not keep the process: the server's own grace is as long as this service's.
+  // An extension that never finishes closing must not keep the process alive. The limit includes the grace time of the
+  // server itself, which equals `graceMs`.
   await settlesWithin(releaseHost(), 2 * graceMs, clock)
   await streams.close()
 }

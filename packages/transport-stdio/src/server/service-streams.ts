@@ -6,8 +6,8 @@ import { acquireProcessStreams } from './process-streams.ts'
 const signalNames = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls back once, at the first SIGTERM or SIGINT. After that, or after the returned function is called, signals have
- * their default effect, so that a second one ends a slow process.
+ * Calls `stop` once, at the first SIGTERM or SIGINT. Afterwards signals have their default effect, so that a second
+ * signal ends a slow process. The returned function removes the listeners.
  */
 function listenForStopSignals(stop: (signal: string) => void): () => void {
   const removeProcessListeners = (): void => {
@@ -21,28 +21,32 @@ function listenForStopSignals(stop: (signal: string) => void): () => void {
   return removeProcessListeners
 }
 
-/** The time in milliseconds that a program may run after its service has ended. */
+/** The time in milliseconds for which the program may run after its service has ended. */
 const exitDelayMs = 1000
 
 /**
- * Lets the process exit: by itself, or forced after a delay in which the program may clean up. A handler's open
- * connection would otherwise leave an orphan process.
+ * Lets the process exit. If the process still runs after `exitDelayMs`, it is forced to exit. Otherwise an open
+ * connection of a handler would keep the process alive without a client.
  */
 function scheduleExit(): void {
   setTimeout(() => process.exit(), exitDelayMs).unref()
 }
 
-/** The streams of a service, and the events that end it. */
+/** The streams of a service, and the events that end the service. */
 export interface ServiceStreams extends StreamPair {
-  /** The function that writes, where it is not the output's own `write`. */
+  /** The function that writes to the output. Undefined if `write` of the output is used. */
   readonly send?: ((text: string, done: () => void) => boolean) | undefined
-  /** Calls `stop` asynchronously on a signal, until the returned function is called. */
+  /** Calls `stop` asynchronously when a signal requests the end. The returned function removes the listeners. */
   onStopSignal(stop: (reason: string) => void): () => void
-  /** Ends the given streams, or releases the process's own, and lets the process exit if configured. */
+  /** Ends the streams, or releases stdin and stdout. Lets the process exit if the options request it. */
   close(): Promise<void>
 }
 
-/** @throws TypeError when one stream of two was given, and Error when stdin and stdout are already in use. */
+/**
+ * Opens the streams of a service.
+ *
+ * @throws TypeError if only one stream was set, and Error if stdin and stdout are already in use.
+ */
 export function openServiceStreams(options: ServeStdioOptions, settings: ServiceSettings): ServiceStreams {
   const { input, output } = options
   if (input !== undefined && output !== undefined) return useGivenStreams({ input, output }, options, settings)

@@ -1,20 +1,20 @@
 import type { Log } from '@x/core'
 import { type Call, type Exchange, type RpcRequest, type RpcResponse, type Server, serverOf } from '@x/schema'
 
-/** A call that a test controls. */
+/** A call whose response the test controls. */
 export interface HeldCall {
   readonly request: RpcRequest
   readonly call: Call
-  /** Responds with a result of this text. */
+  /** Sends a response whose result contains this text. */
   answer(text?: string): void
   fail(error: unknown): void
 }
 
-/** An exchange whose calls wait until the test responds to them. */
+/** An exchange whose calls wait until the test answers them. */
 export interface HeldExchange {
   readonly exchange: Exchange
   readonly calls: readonly HeldCall[]
-  /** Resolves with the call at this index, counted from 0, when it arrives. */
+  /** Resolves with a call by its index, counted from 0, when the call has arrived. */
   call(place: number): Promise<HeldCall>
 }
 
@@ -23,10 +23,10 @@ export function textResponse({ id }: Pick<RpcRequest, 'id'>, text: string): RpcR
   return { jsonrpc: '2.0', id, result: { resultType: 'complete', text } }
 }
 
-/** An exchange that responds at once with the method. */
+/** An exchange that answers at once with the method of the request. */
 export const echo: Exchange = (request) => Promise.resolve(textResponse(request, request.method))
 
-/** Creates the server of an exchange, which any machine may reach. */
+/** Creates the server of an exchange. Other machines may call it. */
 export function testServer(exchange: Exchange, { log }: { readonly log?: Log | undefined } = {}): Server {
   return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined, log })
 }

@@ -6,19 +6,19 @@ import { isStdioError, type StdioError } from '../stdio-error.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
 
-/** A connection whose server side the test controls. */
+/** A connection to a server that the test controls. */
 export interface ScriptedLink extends AsyncDisposable {
   readonly connection: ClientStreamConnection
   readonly server: RawPeer
-  /** The reported errors of the connection. */
+  /** The errors that the connection has reported. */
   readonly errors: readonly StdioError[]
-  /** Notifications that belonged to no call. */
+  /** The notifications that belong to no call. */
   readonly strayNotifications: readonly RpcNotification[]
-  /** The client's end. */
+  /** The stream of the client. */
   readonly clientStream: Duplex
 }
 
-/** Connects to a server that the test scripts. */
+/** Creates a connection to a server that the test controls. */
 export function scriptedLink(
   options: ConnectionOptions = {},
   internals?: Pick<ConnectionSettings, 'maxLineBytes'>,

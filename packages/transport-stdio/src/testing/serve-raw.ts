@@ -7,15 +7,15 @@ import { testServer } from './exchanges.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
 
-/** A service over a stream pair, with a client that writes bytes. */
+/** A service over a stream pair, and a raw client. */
 export interface ServedRaw extends AsyncDisposable {
   readonly peer: RawPeer
   readonly service: StdioServer
-  /** The server's end. */
+  /** The end of the connection that the server uses. */
   readonly clientStream: Duplex
 }
 
-/** Serves a server, or an exchange as one, to a raw client. The log is that of the server of an exchange. */
+/** Serves a server, or the server of an exchange, to a raw client. The option `log` is used only for an exchange. */
 export function serveRaw(
   target: Server | Exchange,
   options: ServeStdioOptions = {},
