@@ -10,6 +10,6 @@ async function webSha256(value: string | Uint8Array): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 
-// Node's own hash function is used where there is one. Web Crypto would hash a few bytes in another thread, and the way
-// there and back takes longer than all other checks of a known token.
+// Node's own hash function is used if it exists. Web Crypto hashes in another thread. For a few bytes, the transfer
+// between the threads takes longer than all other checks of a known token.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

@@ -121,7 +121,7 @@ function createPausedLines(write: (line: string) => void): {
   }
 }
 
-/** Creates the state of a slow reader. Its promise resolves when the reader has caught up. */
+/** Records if the reader is too slow. `waitForClear` then returns a promise that resolves when it has caught up. */
 function createBacklog(): { markFull(): void; clear(): void; waitForClear(): Promise<void> | undefined } {
   let isFull = false
   let clearedPromise: Promise<void> | undefined

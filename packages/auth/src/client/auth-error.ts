@@ -21,7 +21,7 @@ export type AuthErrorCode =
   | 'unsafe_url'
   /** The program has no client id at this authorization server, and cannot get one. */
   | 'client_needed'
-  /** The private key of the client is missing or cannot sign. */
+  /** The private key of the client cannot be used to sign. */
   | 'key_invalid'
   /**
    * The option `dpop` requires tokens that are bound to a key, and the authorization server does not issue such tokens.

@@ -94,8 +94,8 @@ export function createAuthServerContextResolver({
 }
 
 /**
- * Returns `dpop` if the server binds tokens to keys (RFC 9449, section 5.1), or else undefined. Throws {@link
- * AuthError} `dpop_unsupported` if bound tokens are required.
+ * Returns `dpop` if the server binds tokens to keys (RFC 9449, section 5.1), or else undefined. Throws
+ * {@link AuthError} `dpop_unsupported` if bound tokens are required.
  */
 function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
   const { issuer, dpop_signing_alg_values_supported: supportedAlgorithms } = server

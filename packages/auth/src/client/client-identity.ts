@@ -4,10 +4,7 @@ import { isLoopbackHost } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 
-/**
- * A client that an administrator has registered at an authorization server. The credentials are sent to this server
- * only.
- */
+/** A client that is already registered at an authorization server. Its credentials are sent to this server only. */
 export interface ClientRegistration {
   /** The issuer of the authorization server, in the exact spelling of its metadata. */
   readonly issuer: string
@@ -25,7 +22,7 @@ export interface ClientIdentity {
   readonly name: string
   /** The URL of a Client ID Metadata Document: an https URL with a path. */
   readonly metadataUrl?: string | undefined
-  /** Clients that were registered before the program started. */
+  /** The clients that are already registered at authorization servers. */
   readonly registrations?: readonly ClientRegistration[] | undefined
 }
 

@@ -24,8 +24,8 @@ const wellKnownPath = '/.well-known/oauth-protected-resource'
  * Returns the canonical URI of the endpoint, which clients send: scheme and host in lower case, and no slash after a
  * host without a path (basic/authorization/index, canonical server URI).
  *
- * @throws TypeError for a URI with a fragment, with a slash at the end of its path, or that is neither https nor on
- * this machine.
+ * @throws TypeError for a URI with a fragment or with a slash at the end of its path. Also throws for a URI that is
+ * neither https nor on this machine.
  */
 export function canonicalizeResource(resource: string): string {
   const { hash, pathname, search, origin } = parseSecureUrl('resource', resource)

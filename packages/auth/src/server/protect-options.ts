@@ -29,8 +29,8 @@ export interface ProtectOptions {
   /** A name of the server that clients may show, sent as `resource_name` in the metadata. */
   readonly name?: string | undefined
   /**
-   * Creates the principal from the claims of a verified token, if the default does not fit. It may throw a {@link
-   * TokenError} to reject the token.
+   * Creates the principal from the claims of a verified token, if the default does not fit. It may throw a
+   * {@link TokenError} to reject the token.
    */
   readonly toPrincipal?: ToPrincipal | undefined
   /**

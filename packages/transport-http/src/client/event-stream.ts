@@ -46,8 +46,8 @@ export function createEventStreamReader({ onMessage, ...options }: EventStreamOp
 }
 
 /**
- * Returns a function that takes the chunks of an SSE body and passes its events to the listener. It throws {@link
- * HttpError} `too_large` if a limit is exceeded.
+ * Returns a function that takes the chunks of an SSE body and passes its events to the listener. It throws
+ * {@link HttpError} `too_large` if a limit is exceeded.
  */
 export function createEventDecoder({
   origin,

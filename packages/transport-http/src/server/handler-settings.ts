@@ -220,10 +220,10 @@ function checkLimit(name: string, value: number | undefined, defaultValue: numbe
 const fromZero = { min: 0, isWhole: false }
 
 /**
- * Checks the options against the server. Some servers may only be called from this machine, such as a server whose
- * calls need a principal if there is no `auth`.
+ * Checks that the options do not let other machines call a server that only this machine may call. A server whose calls
+ * need a principal is such a server if there is no `auth`.
  *
- * @throws TypeError for options that let other machines call such a server. The message names the missing option.
+ * @throws TypeError if the options let other machines call such a server. The message names the missing option.
  */
 export function checkExposure(
   server: Server,

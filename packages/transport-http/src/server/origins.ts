@@ -46,8 +46,8 @@ export function isOriginAllowed(origin: string, host: HostName, rules: OriginChe
   return isSameHost(origin, host)
 }
 
-// A browser sends an origin in canonical form, so an origin in another form does not come from a browser. Origins whose
-// scheme is not http or https, such as those of browser extensions, have no canonical form.
+// A browser sends an origin in canonical form, so an origin in another form does not come from a browser. An origin whose
+// scheme is not http or https, such as that of a browser extension, has no canonical form and is accepted unchanged.
 function isWellFormed(origin: string): boolean {
   if (!originPattern.test(origin) || !URL.canParse(origin)) return false
   const url = new URL(origin)
