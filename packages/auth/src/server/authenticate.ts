@@ -206,7 +206,7 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
   return neededScopes.every((scope) => scopes.includes(scope))
 }
 
-/** The verified tokens by digest. The cache contains no token, so a memory dump reveals none. */
+/** Results of checks by the digest of their token. The cache contains no token, so a memory dump reveals none. */
 export interface TokenCache<T> {
   /** Returns the cached value. Returns undefined if there is none or if it has expired. */
   get(digest: string, now: number): T | undefined

@@ -19,9 +19,9 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
- * The milliseconds for which idle connections stay open after the last answer of a stop. A client repeats a call that
- * was handed off within 50 ms. A balancer may send the repeated call over a connection that is still open, where it is
- * answered with 503. If the connection closed at that moment, the client would not know whether the call had begun.
+ * The milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off, the client
+ * sends the call again within 50 ms. A balancer may choose a connection that is still open, and the call is answered
+ * with 503 there. If the connection closed at that moment, the client would not know whether the call had begun.
  */
 const lingerMs = 250
 
