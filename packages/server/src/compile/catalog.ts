@@ -16,12 +16,15 @@ import type { CompiledSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition } from '../definitions/tool.ts'
 import type { UriTemplate } from '../definitions/uri-template.ts'
 
-/** Everything that a server needs of its definitions, made once and never changed. An update makes another. */
+/**
+ * Everything that a server derives from its definitions. A catalog is created once and never changed. An `update`
+ * creates another one.
+ */
 export interface Catalog {
   readonly capabilities: ServerCapabilities
-  /** The `_meta` of every result that has none of its own. */
+  /** The `_meta` members that the server adds to every result. */
   readonly resultMeta: JsonObject
-  /** The answer to `server/discover`. */
+  /** The result of `server/discover`. */
   readonly discoverResult: JsonObject
   readonly tools: Listing<CompiledTool>
   readonly prompts: Listing<CompiledPrompt>
@@ -29,7 +32,7 @@ export interface Catalog {
   readonly templates: Listing<CompiledTemplate>
 }
 
-/** The compiled form that all definitions share. */
+/** The members that all compiled definitions share. */
 export interface CompiledDefinition extends ListedEntry {
   readonly requires: ClientCapabilities | undefined
 }
@@ -38,7 +41,7 @@ export interface CompiledDefinition extends ListedEntry {
 export interface CompiledTool extends CompiledDefinition {
   readonly checkInput: CompiledSchema['check']
   readonly checkOutput: CompiledSchema['check'] | undefined
-  /** The arguments that HTTP headers repeat. */
+  /** The arguments that a client repeats in HTTP headers. */
   readonly headerParams: readonly HeaderParam[]
   readonly definition: AnyToolDefinition
 }
@@ -47,7 +50,7 @@ export interface CompiledTool extends CompiledDefinition {
 export interface CompiledPrompt extends CompiledDefinition {
   readonly checkArguments: CompiledSchema['check']
   readonly requiredArguments: readonly string[]
-  /** Every argument, and what completes it. */
+  /** All arguments by name, each with its completer. Undefined for an argument without a completer. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyPromptDefinition
 }
@@ -62,38 +65,41 @@ export interface CompiledResource extends CompiledDefinition {
 export interface CompiledTemplate extends CompiledDefinition {
   readonly cacheHints: CompiledCacheHints
   readonly template: UriTemplate
-  /** Every variable, and what completes it. */
+  /** All variables by name, each with its completer. Undefined for a variable without a completer. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyTemplateDefinition
 }
 
-/** The caching hints of a read result, unless the reading itself gives some. */
+/** Caching hints without absent values. A read result may override them. */
 export interface CompiledCacheHints {
   readonly ttlMs: number
   readonly scope: CacheScope
 }
 
-/** Returns the `_meta` of a result: the author's, with the server's name and version (basic/index, `_meta`). */
+/**
+ * Returns the `_meta` of a result. It combines the author's members with the server's name and version (basic/index,
+ * `_meta`).
+ */
 export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }: Catalog): JsonObject {
   return ownMeta === undefined ? resultMeta : { ...ownMeta, ...resultMeta }
 }
 
-/** The caller of a request. */
+/** The parts of a call that identify its caller. */
 export type Caller = Pick<Call, 'principal' | 'context'>
 
-/** The part of a definition that lists need. */
+/** The part of a definition that its list needs. */
 interface ListedEntry {
-  /** Its name or URI, by which it is found. */
+  /** The name or URI by which the definition is found. */
   readonly key: string
-  /** Its entry in the list. */
+  /** The definition's entry in the result of its list method. */
   readonly wireEntry: JsonObject
   readonly visibleTo: VisibleTo | undefined
 }
 
-/** The field of a list's result that holds its entries. */
+/** The field of a list's result that contains the entries. */
 export type ListField = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-/** The options that all results of a list share. */
+/** The options that all pages of a list share. */
 interface ListOptions {
   readonly field: ListField
   readonly pageSize: number
@@ -103,17 +109,20 @@ interface ListOptions {
   readonly meta: JsonObject | undefined
 }
 
-/** One kind of definitions: by key, in order, and as finished pages where every caller sees the same. */
+/** All definitions of one kind, and the data of their list. */
 export interface Listing<Entry extends ListedEntry> {
   readonly byKey: ReadonlyMap<string, Entry>
   readonly options: ListOptions
   /** The cursor after an entry. */
   readonly cursors: ReadonlyMap<ListedEntry, string>
-  /** Results by the cursor that asks for them, undefined when they differ by caller. */
+  /** The finished pages, each by the cursor that requests it. Undefined if pages differ by caller. */
   readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
 }
 
-/** Makes the pages of a list, once. The order is that of the definitions (server/tools, listing tools). */
+/**
+ * Creates a list, with finished pages if every caller sees the same entries. The entries are in the order of the
+ * definitions (server/tools, listing tools).
+ */
 export function createListing<Entry extends ListedEntry>(
   entries: readonly Entry[],
   options: ListOptions,
@@ -126,14 +135,16 @@ export function createListing<Entry extends ListedEntry>(
 }
 
 /**
- * The cursor after an entry. It is never decoded: a received one is compared with those of the entries that the
- * caller may see, so that a forged, stale or foreign one is simply none of them.
+ * Returns the cursor that follows an entry. Cursors are never decoded. A received cursor is compared with those of the
+ * entries that the caller may see, so a forged, outdated or foreign cursor matches none of them.
  */
 export function encodeCursor(field: ListField, key: string): string {
   return encodeTextBase64url(JSON.stringify([field, key]))
 }
 
-/** The definition of this name, if the caller may know of it. */
+/**
+ * Returns the definition with this name or URI. Returns undefined if it does not exist or the caller may not see it.
+ */
 export function findVisibleEntry<Entry extends ListedEntry>(
   listing: Listing<Entry>,
   key: string,
@@ -143,12 +154,15 @@ export function findVisibleEntry<Entry extends ListedEntry>(
   return entry === undefined || isVisible(entry, caller) ? entry : undefined
 }
 
-/** Returns whether a caller may see a definition. */
+/** Returns true if a caller may see a definition. */
 export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller: Caller): boolean {
   return visibleTo === undefined || visibleTo(caller.principal, caller)
 }
 
-/** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */
+/**
+ * Returns one page of a list for a caller. Throws `McpError(invalidParams)` for a cursor that does not belong to this
+ * list.
+ */
 export function readPage(listing: Listing<ListedEntry>, cursor: string | undefined, caller: Caller): JsonObject {
   if (listing.sharedPages !== undefined) return listing.sharedPages.get(cursor) ?? rejectCursor()
   const visibleEntries = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
@@ -197,10 +211,10 @@ function buildPage(
   })
 }
 
-/** The bytes that go through one call. A larger spread would overflow the stack. */
+/** The number of bytes that one call of `String.fromCharCode` converts. More arguments could overflow the stack. */
 const chunkBytes = 0x2000
 
-/** The Base64 of bytes, with the padding that `blob` fields have. */
+/** Returns bytes in Base64 with padding, as the protocol's `blob` fields require. */
 export function encodeBase64(bytes: Uint8Array): string {
   let binaryString = ''
   for (let start = 0; start < bytes.length; start += chunkBytes) {
@@ -209,7 +223,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binaryString)
 }
 
-/** Text as URL-safe Base64 of its UTF-8, without padding. */
+/** Returns the UTF-8 of a text in URL-safe Base64, without padding. */
 function encodeTextBase64url(text: string): string {
   const base64 = encodeBase64(new TextEncoder().encode(text))
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')

@@ -27,12 +27,12 @@ import { freezeJsonObject } from '../request/json-copy.ts'
 import { readInternalSettings } from '../definitions/internal-settings.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
-/** Lists are the same for every caller and seldom change. */
+/** The default caching hints of lists, which seldom change and usually are the same for every caller. */
 const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
 
 /**
- * Definitions → catalog, once: schemas, validators and lists in their final form, so that a request only looks things
- * up. Throws {@link DefinitionError}, which names what cannot be served.
+ * Compiles the definitions of a server into a catalog. It contains schemas, validators and lists in their final form,
+ * so that requests only look them up. Throws {@link DefinitionError}, which names the invalid definition.
  */
 export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
   const compileContext: CompileContext = {
@@ -61,7 +61,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
 /** The identifier of the extension that runs calls as tasks (extensions/tasks). */
 const tasksExtensionIdentifier = 'io.modelcontextprotocol/tasks'
 
-/** Rejects a tool whose every call would fail, because it runs as a task and no extension serves tasks. */
+/** Throws for a tool that always runs as a task if no extension serves tasks, because every call of it would fail. */
 function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefinition): void {
   if (extensions.some(({ identifier }) => identifier === tasksExtensionIdentifier)) return
   const tool = tools.find(({ definition }) => definition.task === 'required')
@@ -88,11 +88,14 @@ function resultMetaOf(definition: ServerDefinition): JsonObject {
   return freezeJsonObject({ [metaKeys.serverInfo]: requireServerInfo(definition) }, 'server')
 }
 
-/** The capabilities of lists and resources, with and without change notifications. */
+/** The capabilities of lists and of resources, first with change notifications, then without. */
 const notificationCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
 const noNotificationCapabilities = { list: {}, resources: {} }
 
-/** Declares only the kinds that are defined: the methods of all others are not found. */
+/**
+ * Returns the capabilities of the server. Kinds without definitions are not declared, and the server answers their
+ * methods with an error.
+ */
 function buildServerCapabilities(
   definition: ServerDefinition,
   completableEntries: readonly (CompiledPrompt | CompiledTemplate)[],
@@ -144,7 +147,10 @@ function buildDiscoverResult(
 
 type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
 
-/** Entries in a page of a list: most servers have one page, and a message stays within its bound. */
+/**
+ * The number of entries in a page of a list. Most servers have only one page, and the page stays below the limit for a
+ * message.
+ */
 const defaultPageSize = 1000
 
 function createListingFactory(definition: ServerDefinition, meta: JsonObject): ListingFactory {

@@ -5,13 +5,13 @@ import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-
 import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerWarning } from '../request/report.ts'
 
-/** The parts of the server's definition that compiling one entry needs. */
+/** The functions that compiling a definition needs. */
 export interface CompileContext {
   readonly compileSchema: JsonSchemaCompiler
   readonly warn: (warning: ServerWarning) => void
 }
 
-/** The part of a compiled definition that all kinds share. */
+/** Compiles the part of a definition that all kinds share. */
 export function compileEntry(
   wireEntry: object,
   definition: BaseDefinition,
@@ -23,10 +23,13 @@ export function compileEntry(
   return { wireEntry: freezeJsonObject(wireEntry, errorSubject), visibleTo, requires }
 }
 
-/** The names of other libraries and of the wire, with the names that definitions have here. */
+/** Option names of other libraries and of the protocol, each with the option's name in this package. */
 const foreignOptionNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
 
-/** Rejects a member of another name, which would be ignored. Programs without types have no other hint. */
+/**
+ * Throws for an option with a name of another library, which would otherwise be ignored. A program without types has no
+ * other hint.
+ */
 function rejectForeignNames(definition: BaseDefinition, errorSubject: string): void {
   for (const [foreignName, name] of Object.entries(foreignOptionNames)) {
     if (!Object.hasOwn(definition, foreignName)) continue
@@ -34,14 +37,14 @@ function rejectForeignNames(definition: BaseDefinition, errorSubject: string): v
   }
 }
 
-/** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
+/** Throws for a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
 function checkMetaKey(key: string, errorSubject: string): void {
   if (isMetaKey(key)) return
   const reason = `the key ${JSON.stringify(key)} is not of the form "com.example/name"`
   throw new DefinitionError('name', errorSubject, { reason })
 }
 
-/** Refuses the identifier of an extension without a prefix (basic/versioning, extension negotiation). */
+/** Throws for an extension identifier without a prefix (basic/versioning, extension negotiation). */
 export function checkExtensionIdentifier(identifier: string): void {
   if (!identifier.includes('/')) {
     const reason = 'its identifier must have a prefix, as in "com.example/name"'
@@ -50,7 +53,9 @@ export function checkExtensionIdentifier(identifier: string): void {
   checkMetaKey(identifier, 'extensions')
 }
 
-/** Caching hints with what is absent filled in (server/utilities/caching). */
+/**
+ * Returns caching hints with default values for absent members (server/utilities/caching). Throws for invalid values.
+ */
 export function compileCacheHints(
   hints: CacheHints | undefined,
   defaults: CompiledCacheHints,
@@ -68,7 +73,10 @@ export function compileCacheHints(
   return { ttlMs, scope }
 }
 
-/** Pairs everything that can be completed with what completes it. */
+/**
+ * Returns the completer of each name, or undefined for a name without a completer. Throws for a completer of an unknown
+ * name.
+ */
 export function compileCompleters(
   completableNames: readonly string[],
   declaredCompleters: { readonly [name: string]: Completer | undefined } | undefined,
@@ -84,7 +92,7 @@ export function compileCompleters(
   return new Map(completableNames.map((name) => [name, completerByName.get(name)]))
 }
 
-/** The members of a JSON value that should be an object. There are none when it is another value. */
+/** Returns the members of a JSON object, or an empty array for any other value. */
 export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }

@@ -9,7 +9,7 @@ import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
 const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
-/** Makes a prompt ready to be filled in. Throws {@link DefinitionError}. */
+/** Compiles a prompt. Throws {@link DefinitionError}. */
 export function compilePrompt(
   { name, definition }: Prompt,
   { compileSchema: compile }: CompileContext,
@@ -49,7 +49,10 @@ export function compilePrompt(
   }
 }
 
-/** The arguments that a schema describes. On the wire each of them is a string (server/prompts, getting a prompt). */
+/**
+ * Returns the arguments that a schema describes. Throws for an argument that does not accept a string, because clients
+ * send each argument as a string (server/prompts, getting a prompt).
+ */
 function readPromptArguments(
   jsonSchema: JsonObject,
   schema: AnySchema | undefined,
@@ -75,7 +78,7 @@ function readPromptArguments(
 
 function acceptsText({ type }: JsonObject, schema: AnySchema | undefined, name: string): boolean {
   if (type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))) return true
-  // Of `z.coerce.boolean()` every text but the empty one is true, "false" included.
+  // `z.coerce.boolean()` is rejected, because it converts every text except the empty one to true, even "false".
   return type !== 'boolean' && isZodSchema(schema) && isCoerced(schema._zod.def.shape?.[name])
 }
 

@@ -13,10 +13,10 @@ import { parseUriTemplate, matchUriTemplate, type UriTemplate } from '../definit
 import type { Completer } from '../definitions/base-definition.ts'
 import type { RequestContext } from '../definitions/context.ts'
 
-/** A read result is private, and stale at once, unless the author says otherwise. */
+/** The default caching hints of a read result: private, and outdated at once. */
 const defaultCacheHints = { ttlMs: 0, scope: 'private' } as const
 
-/** Makes a resource ready to be read. Throws {@link DefinitionError}. */
+/** Compiles a resource. Throws {@link DefinitionError}. */
 export function compileResource({ uri, definition }: Resource): CompiledResource {
   const errorSubject = `resource ${JSON.stringify(uri)}`
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}]+$/u.test(uri)) {
@@ -39,7 +39,7 @@ export function compileResource({ uri, definition }: Resource): CompiledResource
   }
 }
 
-/** Makes a template ready to be matched. Throws {@link DefinitionError}. */
+/** Compiles a resource template. Throws {@link DefinitionError}. */
 export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): CompiledTemplate {
   const errorSubject = `resource template ${JSON.stringify(uriTemplate)}`
   const template = parseUriTemplate(uriTemplate)
@@ -89,12 +89,15 @@ function isResourceList(listReturn: ResourcePage | readonly ListedResource[]): l
   return Array.isArray(listReturn)
 }
 
-/** The pages that one completion reads, and the most values that it gives. */
+/** The maximum number of the author's pages that one completion reads. */
 const maxCompletionPages = 20
 
 const maxCompletionValues = 100
 
-/** Makes the completer of a variable from the list of a template's resources. */
+/**
+ * Returns a completer for a variable of a template. It suggests values from the URIs of the resources that the template
+ * lists.
+ */
 function createListCompleter(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
   return async (typedText, { arguments: otherArguments, ctx }) => {
     const values = new Set<string>()

@@ -6,10 +6,10 @@ import { DefinitionError } from '../request/definition-error.ts'
 import { compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
-/** The specification's recommendation for a tool without parameters (server/tools, tool). */
+/** The input schema that the specification recommends for a tool without parameters (server/tools, tool). */
 const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
-/** Makes a tool ready to be called. Throws {@link DefinitionError}. */
+/** Compiles a tool. Throws {@link DefinitionError}. */
 export function compileTool(
   { name, definition }: Tool,
   { compileSchema: compile, warn }: CompileContext,
@@ -48,7 +48,10 @@ export function compileTool(
   }
 }
 
-/** Warns of a name that other hosts may not take: its form is only recommended (server/tools, tool names). */
+/**
+ * Throws for a name that is not a string of 1 to 1000 characters. Warns of a name that some hosts may reject, because
+ * the specification only recommends a form for names (server/tools, tool names).
+ */
 function checkToolName(name: string, errorSubject: string, warn: CompileContext['warn']): void {
   if (typeof name !== 'string' || name === '' || name.length > 1000) {
     throw new DefinitionError('name', errorSubject, { reason: 'its name must be a string of 1 to 1000 characters' })
@@ -59,14 +62,14 @@ function checkToolName(name: string, errorSubject: string, warn: CompileContext[
 }
 
 /**
- * Returns true for a tool that does nothing twice. A repeated creation is answered with the same task, before the
- * handler runs.
+ * Returns true for a tool whose effects happen only once if a call with an idempotency key is sent again. This is the
+ * default for a tool that always runs as a task, because a repeated call is answered with the same task.
  */
 export function hasKeyedEffects({ definition: { keyedEffects, task } }: Pick<Tool, 'definition'>): boolean {
   return keyedEffects ?? task === 'required'
 }
 
-/** The extension that a server declares which has such tools (docs/guides/idempotent-calls). */
+/** The extension that a server declares if one of its tools has keyed effects (docs/guides/idempotent-calls). */
 export const idempotentCallsExtension = 'dev.x/idempotent-calls'
 
 function toWireTool(toolFields: {
@@ -81,7 +84,10 @@ function toWireTool(toolFields: {
   return { name: toolFields.name, title, description, ...schemas, annotations, icons, _meta }
 }
 
-/** Returns the schema of a tool's arguments, with the root type that unions of objects lack (server/tools, tool). */
+/**
+ * Returns the schema of a tool's arguments. Adds the root type `object`, which unions of objects lack (server/tools,
+ * tool).
+ */
 function withObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObject {
   const isUnion = jsonSchema['type'] === undefined && ('anyOf' in jsonSchema || 'oneOf' in jsonSchema)
   return requireObjectRoot(
@@ -90,7 +96,9 @@ function withObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObjec
   )
 }
 
-/** Returns whether every alternative of a schema may be an object: others could never be chosen. */
+/**
+ * Returns true if every alternative of a schema may be an object. Arguments could never match any other alternative.
+ */
 function acceptsObjects(jsonSchema: JsonObject): boolean {
   const alternatives = [jsonSchema['anyOf'], jsonSchema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []))
   const allowsObjectType = jsonSchema['type'] === undefined || jsonSchema['type'] === 'object'
@@ -99,7 +107,10 @@ function acceptsObjects(jsonSchema: JsonObject): boolean {
   )
 }
 
-/** Arguments are always an object, and the schema must say so (server/tools, tool). */
+/**
+ * Returns the schema of arguments. Throws unless its root type is `object`, because arguments are always an object
+ * (server/tools, tool).
+ */
 export function requireObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObject {
   if (jsonSchema['type'] === 'object') return jsonSchema
   const reason =

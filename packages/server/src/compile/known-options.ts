@@ -55,7 +55,7 @@ const idempotencyOptions = {
   store: true,
 } satisfies Record<keyof IdempotencyOptions, true>
 
-/** Throws {@link DefinitionError} for an option of a server that does not exist, and names the one that was meant. */
+/** Throws {@link DefinitionError} for an unknown option of a server. The message advises which option to use. */
 export function checkServerOptions(definition: ServerDefinition): void {
   const groups: readonly (readonly [unknown, KnownOptions, string])[] = [
     [definition, serverOptions, 'createServer'],

@@ -1,6 +1,9 @@
-/** The readiness of the parts of a server: its extensions, its codec of `requestState`, and its bus. */
+/**
+ * Checks whether the parts of a server can be reached. The parts are its extensions, its codec of `requestState`, and
+ * its bus.
+ */
 export interface PartReadiness {
-  /** Resolves with whether every required part can be reached. Never rejects. */
+  /** Resolves with true if every required part can be reached, and with false otherwise. Never rejects. */
   ready(): Promise<boolean>
   /** The names of the parts that could not be reached at the last check. */
   unavailableNames(): readonly string[]
@@ -8,20 +11,26 @@ export interface PartReadiness {
 
 /** A part of a server that may depend on a store or a message broker. */
 export interface ServerPart {
-  /** Its name in `load.unavailable`. */
+  /** The name of the part in `load.unavailable`. */
   readonly name: string
-  /** The beginning of the report about it, such as `The bus cannot be reached`. */
+  /** The beginning of the log message about an unreachable part, such as `The bus cannot be reached`. */
   readonly problem: string
-  /** The consequence while it cannot be reached and is not required, for the report. */
+  /** The consequence of an unreachable part that is not required, for the log message. */
   readonly consequence: string
-  /** Returns true when the server can serve no call without it. */
+  /** Returns true if the server cannot handle any call without this part. */
   readonly isRequired: () => boolean
-  /** Returns false when it cannot be reached; undefined of a part that always is. A rejection counts as false. */
+  /**
+   * Returns false if the part cannot be reached. A rejection counts as false. Undefined, from a part that needs no
+   * check, counts as true.
+   */
   readonly check: () => boolean | undefined | Promise<boolean | undefined>
   readonly report: (error: unknown) => void
 }
 
-/** Checks parts together. Only a change is reported, because a probe comes every few seconds. */
+/**
+ * Creates a check of all parts. An unreachable part is reported only at the first failed check, because probes call the
+ * check every few seconds.
+ */
 export function createPartReadiness(parts: readonly ServerPart[]): PartReadiness {
   const unavailableNames = new Set<string>()
   const checkPart = async (part: ServerPart): Promise<boolean> => {

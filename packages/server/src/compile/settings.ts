@@ -11,46 +11,55 @@ import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 
 /** The settings of a server, which `update` does not change. */
 export interface ServerSettings extends ErrorReporter {
-  /** The progress and log messages that one call may send in a second. */
+  /** The maximum number of progress and log messages that one call may send per second. */
   readonly maxNotificationsPerSecond: number
-  /** Milliseconds, from any beginning. */
+  /** Returns the time of a monotonic clock, in milliseconds. Its start is unspecified. */
   readonly now: () => number
-  /** The codec of `requestState`, undefined where no handler may ask. */
+  /** The codec of `requestState`. Undefined with `state: false`, when handlers cannot ask clients. */
   readonly stateCodec: StateCodec | undefined
-  /** The store of that codec and the bus of subscriptions, as readiness asks them. */
+  /** The parts that the readiness check asks: the codec with its store, and the bus of subscriptions. */
   readonly parts: readonly ServerPart[]
-  /** The service that `requestState` is bound to. */
+  /** The name of the service that `requestState` is bound to. */
   readonly stateAudience: string
   readonly warn: (warning: ServerWarning) => void
-  /** True when every handler runs again at each of its awaits, to detect code that is not repeatable. */
+  /** True if every handler runs again at each of its awaits, to detect code that is not repeatable. */
   readonly strictReplay: boolean
-  /** Milliseconds since 1970. */
+  /** Returns the current time, in milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomUuid: () => string
   readonly runtime: Runtime
   readonly subscriptions: Subscriptions
-  /** True where the author gave a state that instances can share, and no bus. */
+  /** True if the author gave a state that several instances can share, but no bus. */
   readonly isBusAssumedLocal: boolean
-  /** Counts everything that is kept for a caller. */
+  /** Counts the resources that the server keeps for each caller. */
   readonly ledger: Ledger
-  /** The codec that the author gave: other instances have it too. Undefined for a random key, and without states. */
+  /**
+   * The codec that the author gave, which other instances can share. Undefined if the server has a random key or
+   * `state: false`.
+   */
   readonly sharedStateCodec: StateCodec | undefined
-  /** The load of the server. */
+  /** Measures the load of the server and counts its calls. */
   readonly loadMonitor: LoadMonitor
   /** The store of completed results, for calls that are sent again. */
   readonly idempotency: IdempotencyOptions | undefined
-  /** The characters of JSON that a stored result may have. A longer one is computed again. */
+  /**
+   * The maximum number of characters of JSON in a stored result. A longer result is not stored, so a repeated call runs
+   * again.
+   */
   readonly maxStoredResultCharacters: number
 }
 
 const defaults = {
-  /** More than a person can read, and little for one connection. */
+  /** More messages than a person can read, but little traffic for one connection. */
   maxNotificationsPerSecond: 100,
-  /** A stored result is sent again whole: a larger one would fill the store of a fleet. */
+  /** Limits the size of the store, which all instances share. */
   maxStoredResultCharacters: 262_144,
 } satisfies InternalSettings
 
-/** The parts of a definition that hold for every request, with what is absent filled in. */
+/**
+ * Returns the settings of a server, with default values for absent options. Throws `DefinitionError` for an unknown
+ * option.
+ */
 export function compileServerSettings(definition: ServerDefinition): ServerSettings {
   checkServerOptions(definition)
   const { maxNotificationsPerSecond, slowReaderTimeoutMs, maxStoredResultCharacters } = {
@@ -118,7 +127,7 @@ function partsOf(
   return [partOf('state', true, () => stateCodec?.ping?.()), partOf('subscriptions', false, () => bus?.ping?.())]
 }
 
-/** Time and chance: the platform's, unless a test gives its own. */
+/** Returns the sources of time and random values. They belong to the platform, unless a test gives its own. */
 function runtimeSettingsOf(
   definition: ServerDefinition,
 ): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
@@ -136,7 +145,10 @@ function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn'])
   return state ?? createRandomKeyCodec(warn)
 }
 
-/** Test runners name themselves in the environment, where there is one. */
+/**
+ * Returns true if a test runner has set its environment variable. Returns false on a platform without environment
+ * variables.
+ */
 function isUnderTest(): boolean {
   const processGlobal: { readonly env?: Record<string, string | undefined> } | undefined = Reflect.get(
     globalThis,
@@ -146,13 +158,13 @@ function isUnderTest(): boolean {
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
 }
 
-/** The reason why a server without keys serves one machine and one process. */
+/** The reason why a server without the option `state` works only as a single process. */
 export const randomKeyReason =
   'createServer was given no state, so what a question leaves with the client is sealed with a random key, which no other ' +
   'instance has and a restart forgets: give state: sealedState({ keys: [process.env.STATE_KEY] }), or state: false where no ' +
   'handler asks'
 
-/** A codec for a single process: its key is made when it is first needed, which is when it is said. */
+/** Creates a codec for a single process. When the codec is first used, it creates its random key and logs a warning. */
 function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   let codec: StateCodec | undefined
   const getCodec = (): StateCodec => {
@@ -168,10 +180,10 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   }
 }
 
-/** At most so many warnings are remembered as said. Later ones are not said at all. */
+/** The maximum number of different warnings that are logged. Later warnings are not logged. */
 const maxReportedWarnings = 1000
 
-/** Returns a function that logs every warning once. */
+/** Returns a function that logs each warning only once. */
 function createWarn(log: Log): (warning: ServerWarning) => void {
   const reportedWarnings = new Set<string>()
   return ({ code, message, where, key }) => {

@@ -6,7 +6,7 @@ import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
 import type { RequestState } from '../replay/served-request.ts'
 
-/** The most values that one answer may have (server/utilities/completion, completion results). */
+/** The maximum number of values in a result (server/utilities/completion, completion results). */
 const maxCompletionValues = 100
 
 const noArguments = Object.freeze({})

@@ -12,8 +12,9 @@ import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { listChangeKinds } from '../subscriptions/topics.ts'
 
 /**
- * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one
- * side ends it. Then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
+ * Streams the changes that a client asks for, until the client or the server ends the stream. Changes that the server
+ * does not announce and resources that the caller may not see are left out. Resolves with the result of a stream that
+ * ended in good order (basic/patterns/subscriptions, graceful closure).
  */
 export function listen(
   { notifications }: SubscriptionsListenRequestParams,
@@ -34,23 +35,28 @@ const localBusMessage =
 const ipAddress = /^\d+\.|:/
 const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/i
 
-/** Transports without addresses give a word in their place. */
+/**
+ * Returns true for an IP address of another machine. Transports without addresses give a word, for which this is false.
+ */
 function isOtherMachine(address: string | undefined): boolean {
   return address !== undefined && ipAddress.test(address) && !loopbackAddress.test(address)
 }
 
-/** The parameters that decide on a filter. */
+/** The definitions and the caller. They decide which parts of a filter are accepted. */
 interface FilterContext {
   readonly catalog: Catalog
   readonly caller: Caller
 }
 
-/** Resource URIs that one filter may have. Each is compared with every template that the caller may see. */
+/**
+ * The maximum number of resource URIs in a filter. Each URI is compared with every template that the caller may see.
+ */
 const maxUris = 100
 
 /**
- * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
- * URI that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
+ * Returns the accepted part of a filter: the lists that the server has, and the resources that the caller may see. URIs
+ * that do not exist and URIs that are hidden are both left out, so that callers cannot distinguish them. Throws
+ * `McpError(invalidParams)` for too many URIs.
  */
 function restrictFilter(requestedFilter: SubscriptionFilter, filterContext: FilterContext): SubscriptionFilter {
   const { capabilities } = filterContext.catalog

@@ -7,12 +7,12 @@ import { listen } from './listen.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
 import { callTool, listTools } from './tools.ts'
 
-/** A method's row, joined with what serves it. */
+/** A method of the protocol, with the function that handles it. */
 export interface ServedMethod {
   readonly name: Method
   readonly capability: MethodRow['capability']
   readonly isStreaming: MethodRow['isStreaming']
-  /** Checks the params, and makes the result of them. Throws the McpError that the peer is to see. */
+  /** Checks the params and returns the result. Throws the `McpError` that the client receives. */
   readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
 }
 
@@ -29,7 +29,7 @@ const servedMethods = new Map<string, ServedMethod>([
   methodEntry('subscriptions/listen', listen),
 ])
 
-/** Returns the row of a method, undefined for one that no server of this package serves. */
+/** Returns a method with its handler, or undefined if this package does not support the method. */
 export function findMethod(name: string): ServedMethod | undefined {
   return servedMethods.get(name)
 }

@@ -20,13 +20,14 @@ type GivenPromptArguments = NonNullable<GetPromptRequestParams['arguments']>
 
 const noArguments: GivenPromptArguments = Object.freeze({})
 
-/** A page of the prompts that the caller may use (server/prompts, listing prompts). */
+/** Returns a page of the prompts that the caller may use (server/prompts, listing prompts). */
 export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
   return readPage(catalog.prompts, cursor, call)
 }
 
 /**
- * Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error.
+ * Returns the messages of a prompt for the given arguments (server/prompts, getting a prompt). An unknown name and
+ * invalid arguments are protocol errors.
  */
 export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
   const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)

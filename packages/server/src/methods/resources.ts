@@ -35,19 +35,22 @@ import { openRequestContext } from '../replay/open-context.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { listTemplateResources } from '../compile/compile-resource.ts'
 
-/** A page of the resources that the caller may read (server/resources, listing resources). */
+/** Returns a page of the resources that the caller may read (server/resources, listing resources). */
 export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
   const hasOnlyFixedResources = templatesWithList(catalog).length === 0
   return hasOnlyFixedResources ? readPage(catalog.resources, cursor, call) : readPageWithTemplates(cursor, request)
 }
 
-/** A page of the templates that the caller may use (server/resources, resource templates). */
+/** Returns a page of the templates that the caller may use (server/resources, resource templates). */
 export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
   return readPage(catalog.templates, cursor, call)
 }
 
-/** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
+/**
+ * Reads the resource with exactly this URI. If there is none, uses the first template that matches the URI
+ * (server/resources).
+ */
 export function readResource({ uri }: ReadResourceRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
   const resource = findVisibleEntry(catalog.resources, uri, call)
@@ -81,7 +84,7 @@ function runReadHandler(
 
 function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
   const { contents, ttlMs, cacheScope, _meta } = toResourceContent(resourceReturn)
-  // An empty list could mean that there is no such resource (server/resources, error handling).
+  // A client could take an empty array for a resource that does not exist (server/resources, error handling).
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFoundError(uri)`)
   }
@@ -122,24 +125,27 @@ function encodePart(
   return { ...contentFields, blob: typeof part.blob === 'string' ? part.blob : encodeBase64(part.blob) }
 }
 
-/** Returns the templates that list their resources, in their order. */
+/** Returns the templates that can list their resources, in the order of their definition. */
 function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] {
   return [...templates.byKey.values()].filter(({ definition }) => definition.list !== undefined)
 }
 
-/** The author's pages that fill one page of the list. */
+/** The maximum number of the author's pages that are read for one page of the list. */
 const maxTemplatePages = 20
 
-/** A place in the lists of templates: the template, and the cursor that its author gave. */
+/**
+ * A position in the resources that templates list: a template, and the last cursor that its `list` function returned.
+ */
 interface TemplatePosition {
   readonly template: CompiledTemplate
   readonly authorCursor: string | undefined
 }
 
 /**
- * Returns a page of the resources with fixed URIs. A page with free places is filled with resources of the templates
- * that the caller may use, so that a client that reads one page receives them too. A cursor within a template is the
- * template's cursor in the list of templates, a dot, and the cursor that the author returned.
+ * Returns a page of the resources: first those with fixed URIs, then those that the caller's templates list. The last
+ * page of fixed URIs is filled up with resources of templates, so that clients that read only one page receive both. A
+ * cursor within a template consists of the template's cursor in the list of templates, a dot, and the cursor that the
+ * author returned.
  */
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request
@@ -164,7 +170,7 @@ function findTemplatePosition(
   return { template, authorCursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined }
 }
 
-/** A page differs by caller where one of the templates behind it is not visible to every caller. */
+/** Makes a page private if a template that is not visible to every caller may have contributed to the page. */
 function withCallerCacheScope(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
   const variesByCaller = templates.some(({ visibleTo }) => visibleTo !== undefined)
   return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }
@@ -179,7 +185,10 @@ interface FillOptions {
   readonly request: RequestState
 }
 
-/** Adds the author's pages from a position on until the page is full. The last one is not divided. */
+/**
+ * Adds pages of the author, starting from a position, until the page is full. The author's last page is not split, so
+ * the result may exceed the page size.
+ */
 async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<JsonObject> {
   const { catalog } = options.request
   const { resources, pages, next } = await readTemplatePages(fixedPage, options)
@@ -197,7 +206,7 @@ async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<Js
 
 interface FilledPage {
   readonly resources: JsonValue[]
-  /** The pages with the caching hints of the whole one. */
+  /** The caching hints of the pages that were joined. */
   readonly pages: JsonObject[]
   readonly next: TemplatePosition | undefined
 }
@@ -205,7 +214,7 @@ interface FilledPage {
 async function readTemplatePages(fixedPage: JsonObject, options: FillOptions): Promise<FilledPage> {
   const { position, templates, request } = options
   const resources = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
-  // The hints of a page without entries say nothing about the entries that follow.
+  // An empty page is left out, because its caching hints say nothing about the entries that follow.
   const pages = resources.length === 0 ? [] : [fixedPage]
   let next: TemplatePosition | undefined = position
   for (let count = 0; next !== undefined && count < maxTemplatePages; count++) {
@@ -220,7 +229,10 @@ async function readTemplatePages(fixedPage: JsonObject, options: FillOptions): P
   return { resources, pages, next }
 }
 
-/** The whole page may be kept for the shortest of the times, and is public when every part is. */
+/**
+ * Returns the caching hints of the joined page. Its `ttlMs` is the shortest one, and its scope is `public` only if
+ * every page is public.
+ */
 function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
   return {
     ttlMs: Math.min(...pages.map(({ ttlMs }) => Number(ttlMs))),
@@ -228,7 +240,10 @@ function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
   }
 }
 
-/** Undefined when a list fails behind other entries, which the page then ends with: the next page reports the error. */
+/**
+ * Reads one page of the author. If this fails and the joined page already has entries, returns undefined. The joined
+ * page then ends, and the client receives the error when it requests the next page.
+ */
 async function readTemplatePage(
   { template, authorCursor }: TemplatePosition,
   request: RequestState,
@@ -257,7 +272,10 @@ function formatTemplateCursor({ template, authorCursor }: TemplatePosition, { te
   return authorCursor === undefined ? templateCursor : `${templateCursor}.${authorCursor}`
 }
 
-/** An entry that could not be read is left out and logged: a client would only fail with it. */
+/**
+ * Returns the list entry of a resource, or an empty array if the entry is invalid. An invalid entry is logged and left
+ * out, because a client could not read the resource.
+ */
 function toListEntries(
   listedResource: ListedResource,
   { definition, key, template }: CompiledTemplate,

@@ -25,14 +25,15 @@ import { isFullToolResult, type ToolContent, isToolError } from '../definitions/
 
 const noArguments: JsonObject = Object.freeze({})
 
-/** A page of the tools that the caller may use (server/tools, listing tools). */
+/** Returns a page of the tools that the caller may use (server/tools, listing tools). */
 export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
   return readPage(catalog.tools, cursor, call)
 }
 
 /**
- * Calls a tool (server/tools, calling tools). A tool that is unknown, or hidden from the caller, is an error of the
- * protocol. Arguments that its schema refuses and errors that it throws are results, so that the model can read them.
+ * Calls a tool (server/tools, calling tools). A tool that is unknown or hidden from the caller causes a protocol error.
+ * Arguments that the tool's schema rejects and errors that the tool throws become results, so that the model can read
+ * them.
  */
 export function callTool(params: CallToolRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
@@ -56,14 +57,14 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   }
 }
 
-/** Returns the choice of a tool whether its call becomes a task, undefined in the task, where it was made before. */
+/** Returns the tool's choice whether its call becomes a task. Returns undefined if the call already runs as a task. */
 function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,
   request: RequestState,
 ): TaskChoice | undefined {
   if (request.journalStore !== undefined) return undefined
-  // The tool's own schema has just made the arguments what its functions take.
+  // The cast is safe, because the tool's schema has just accepted the arguments.
   return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
 }
 
@@ -79,8 +80,8 @@ function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awai
 }
 
 /**
- * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
- * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
+ * Converts the return value of a tool into a result. Structured content that the output schema rejects is not sent. The
+ * reason is logged, and the model receives only that the tool failed (server/tools, output schema).
  */
 function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
   const { checkOutput } = tool
@@ -132,7 +133,7 @@ function createStructuredResult(
   }
   if (text === undefined) return rejectUnusableReturn(`is not JSON but ${typeof value}`, tool, request)
   const content = toolContent.content ?? [textBlock(text)]
-  // JSON.stringify has just shown that it can be sent.
+  // The cast is safe, because `JSON.stringify` has just accepted the value.
   return createToolResult({ ...toolContent, content }, value as JsonValue, request)
 }
 
@@ -151,7 +152,9 @@ function createToolResult(
   }
 }
 
-/** Names each fault, so that the model can put it right (server/tools, error handling). */
+/**
+ * Returns a result that names each invalid argument, so that the model can correct them (server/tools, error handling).
+ */
 function createInvalidArgumentsResult(
   tool: CompiledTool,
   rejectedValue: RejectedValue,
@@ -164,14 +167,15 @@ function createInvalidArgumentsResult(
 }
 
 /**
- * Converts a thrown error into a result that the model reads. An McpError, and the end of a cancelled call, pass
- * unchanged. The author receives every error but a {@link ToolError}, whose message is for the model.
+ * Converts a thrown error into a result that the model reads. Rethrows an `McpError`, and any error of a cancelled
+ * call. The model receives the message of an {@link InputDeclined} or a {@link ToolError}. Any other error is logged,
+ * and the model receives only that the tool failed.
  */
 function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
   if (isMcpError(error) || request.call.signal.aborted) throw error
   if (isInputDeclined(error) || isToolError(error)) return createErrorResult(error.message, request)
   reportServerError(error, logContextOf(request, tool.key), request.settings)
-  // The message of an error may hold a connection string or a path, so the author alone receives it.
+  // The error's message may contain a connection string or a path, so it is only logged.
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 

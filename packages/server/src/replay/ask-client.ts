@@ -15,41 +15,46 @@ import {
   trackAnswerParsing,
 } from './run.ts'
 
-/** Something that only the client can answer. */
+/** A question to the client, and how to read its answer. */
 export interface ClientQuestion<T> {
-  /** The function that asks, for messages. */
+  /** The `ctx` function that asks, for error messages. */
   readonly functionName: string
   readonly request: InputRequest
-  /** The request as JSON, where that is known already. */
+  /** The JSON of the request, if the caller already has it. */
   readonly text?: string
-  /** The client capabilities that it needs. */
+  /** The capabilities that a client needs for answering the question. */
   readonly requiredCapabilities: ClientCapabilities
-  /** Converts the answer for the handler. Runs again in every run. */
+  /** Checks the client's answer and converts it for the handler. Called in every run. */
   readonly parseResponse: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
 }
 
-/** An answer that is understood, one that does not fit, or one that is given too early. */
+/**
+ * The outcome of reading an answer: its value, the problem of an invalid answer, or the reason why the answer came too
+ * early.
+ */
 export type AnswerOutcome<T> = { readonly value: T } | { readonly problem: string } | { readonly pendingReason: string }
 
-/** The number of times that a question with an invalid answer is asked again. */
+/** The maximum number of times that a question is asked again because its answer was invalid. */
 const maxInvalidAnswers = 2
 
 /**
- * The number of times that a question may change within a call: once for a new version of the handler, and once for the
- * old version. A third change means that it differs in every run.
+ * The maximum number of times that the text of a question may change within a call. A new version of the handler
+ * changes it once, and an old version that continues the call changes it back. A third change means that the text
+ * differs in every run.
  */
 const maxQuestionChanges = 2
 
 /**
- * The answer to a question, if the journal has it. Otherwise the run is suspended and the client asked. The client must
- * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server
- * requirements).
+ * Returns the answer to a question if the journal contains the answer. Otherwise suspends the run, so that the client
+ * is asked. Throws an `McpError` (-32021) if the client has not declared the required capabilities
+ * (basic/patterns/mrtr, server requirements).
  */
 export async function answerQuestion<T>(run: Run, key: string, question: ClientQuestion<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
   registerContextUse(run, { kind: 'ask', functionName: question.functionName, key, text })
   const questionRecord = journalOf(run).questions.get(key)
-  // An answer without a record came before anything was asked. It would pass for a consent that no user was asked for.
+  // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
+  // consent that no user gave.
   const response = questionRecord?.response
   if (response === undefined) return suspendForAnswer(run, key, { question, text, previousRecord: questionRecord })
   const parsedAnswer = parseAnswer(run, key, { previousRecord: questionRecord, response, question, text })
@@ -71,7 +76,10 @@ interface RepeatedQuestion {
   readonly repeatReason: RepeatReason
 }
 
-/** A question that would be asked again without end fails the call. */
+/**
+ * Throws if a question has changed too often or has received too many invalid answers, so that it is not asked without
+ * end.
+ */
 function rejectEndlessQuestion(run: Run, { key, text, repeatReason }: RepeatedQuestion): void {
   if ('changeCount' in repeatReason && repeatReason.changeCount > maxQuestionChanges) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
@@ -86,7 +94,7 @@ interface PendingQuestion<T> {
   readonly question: ClientQuestion<T>
   readonly text: string
   readonly previousRecord: QuestionRecord | undefined
-  /** The reason why an answered question is asked once more. */
+  /** The reason why an answered question is asked again. */
   readonly repeatReason?: RepeatReason | undefined
 }
 
@@ -126,7 +134,10 @@ interface ParseAnswerOptions<T> {
   readonly text: string
 }
 
-/** Checks an answer. Synchronously, unless the platform or the question takes time. */
+/**
+ * Reads an answer. Returns its value, or the reason to ask again. Returns a promise only if the platform's digest or
+ * the question's `parseResponse` is asynchronous.
+ */
 function parseAnswer<T>(
   run: Run,
   key: string,
@@ -135,16 +146,20 @@ function parseAnswer<T>(
   return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
     const record = previousRecord ?? { fingerprint, wireKeyCount: 1, invalidAnswerCount: 0, changeCount: 0, response }
     journalOf(run).questions.set(key, record)
-    // The user answered another question: that of an earlier version, or one whose text is not repeatable.
+    // The user answered a question with another text. Either another version of the handler asked it, or its text
+    // differs in every run.
     if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
-    // A copy: what a handler does to an answer must not change the journal.
+    // Reads a copy, so that a handler that changes the answer does not change the journal.
     return mapAwaitable(question.parseResponse(cloneJson(response)), (answer) =>
       'problem' in answer ? { invalidAnswerCount: record.invalidAnswerCount + 1, reason: answer.problem } : answer,
     )
   })
 }
 
-/** The question once more, with the reason where a user reads it. */
+/**
+ * Returns the request with the reason appended to the message that the user reads. Only elicitations have such a
+ * message.
+ */
 function withRepeatReason(request: InputRequest, repeatReason: RepeatReason): InputRequest {
   const reason =
     'reason' in repeatReason

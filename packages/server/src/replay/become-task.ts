@@ -7,7 +7,7 @@ import { serializeJournal } from './journal.ts'
 import { continueAsTask, effectsIdOf, failRun, journalOf, lateUseError, type Run } from './run.ts'
 import type { RequestState } from './served-request.ts'
 
-/** Hands the call over to a task with its answers and records. The result names the task. */
+/** Creates a task that continues the call with its journal. Returns the result that names the task. */
 export async function handOverToTask(run: Run): Promise<JsonObject> {
   const { request, name } = run
   const { call, catalog } = request
@@ -23,21 +23,24 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   return meta === undefined ? result : { ...result, _meta: meta }
 }
 
-/** The tool exists for clients of an instance that serves tasks. The peer can do nothing about it. */
+/**
+ * Returns the error of a tool that must run as a task where the instance serves no tasks. It is an internal error,
+ * because the client cannot correct it.
+ */
 function tasksUnavailableError({ name }: Run): McpError {
   const message = `${quoteName(name)} runs as a task, and this instance serves no tasks`
   return new McpError(errorCodes.internal, message)
 }
 
-/** Returns whether a call becomes a task before its handler runs. */
+/** Returns true if a call becomes a task before its handler runs. */
 export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: RequestState): boolean {
   if (choice === undefined || choice === 'never' || journalStore !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 
 /**
- * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be one and
- * continues as it is.
+ * Continues the call as a task, which ends this run. Resolves with true if the call is already a task, and with false
+ * if it cannot become one.
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')

@@ -6,25 +6,26 @@ import type { ShedReason } from '../shedding/shedding-options.ts'
 import { handOffRun, isStopping, journalOf, markYielded, type Run, restartRun, abandonRun } from './run.ts'
 import { createJournalEntry, type JournalPart } from './journal.ts'
 
-/** The milliseconds that the handlers of a server may compute, together, before the event loop turns. */
+/** Milliseconds that all computing handlers of a server together may take before the event loop does other work. */
 const workSliceMs = 10
 
 /**
- * Handles the end of a step, or a checkpoint that was saved: the work of the call so far is recorded, so it may
- * continue at another instance, or later. Returns undefined when it continues here at once. Otherwise a promise that
- * resolves when it does, or never.
+ * Handles the end of a step, or the save of a checkpoint. All work of the call is recorded at this point, so the call
+ * may continue at another instance or in a later run. Returns undefined if the handler continues at once. Otherwise
+ * returns a promise that resolves when the handler may continue, or rejects when the run is suspended.
  */
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
-  // A handler that has ended, or a call that has failed, is neither moved nor restarted.
+  // If the handler has ended or the call has failed, the call is neither handed off nor restarted.
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
-  // An open question ends this run anyway, and the branches beside it should reach their own questions in time.
+  // A stopping run is not handed off. An open question ends it anyway, and parallel branches should reach their own
+  // questions first.
   const reason = isStopping(run) ? undefined : findShedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)
   if (run.isReplayStrict) return restartRun(run)
   return isStopping(run) ? undefined : yieldToEventLoop(run)
 }
 
-/** Returns the reason for which the call should leave this instance now, if there is one. */
+/** Returns the reason to hand the call off now, or undefined if it stays. */
 function findShedReason(run: Run): ShedReason | undefined {
   if (!canHandOff(run)) return undefined
   const { request, name, drainCount } = run
@@ -38,7 +39,7 @@ function findShedReason(run: Run): ShedReason | undefined {
   return undefined
 }
 
-/** Returns true when a retry may reach another instance, which could continue this call. */
+/** Returns true if a retry of the call may reach another instance that can continue it. */
 function canHandOff({ isBoundToInstance, request }: Run): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
@@ -48,21 +49,24 @@ function canHandOff({ isBoundToInstance, request }: Run): boolean {
   )
 }
 
-/** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
+/**
+ * Lets the event loop do other work if this run has computed long enough, and otherwise returns undefined. Without
+ * this, a handler that only computes and saves checkpoints would block the event loop.
+ */
 function yieldToEventLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.request.settings
   if (now() - run.yieldedAt < workSliceMs / (1 + loadMonitor.waitingRunCount)) return undefined
   return yieldForTick(loadMonitor).then(() => markYielded(run))
 }
 
-/** Passes a new entry of the journal to its store. */
+/** Passes a changed part of the journal to the journal store, if the call has one. */
 export function recordJournalEntry(run: Run, part: JournalPart, key?: string): void {
   run.request.journalStore?.append(createJournalEntry(journalOf(run), part, key))
 }
 
 /**
- * Commits new entries before the handler continues, undefined when there are none. When the commit fails, the run ends
- * here, and this rejects with its suspension.
+ * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
+ * the call fails and the promise rejects with the suspension.
  */
 export function commitJournalEntries(run: Run): Promise<void> | undefined {
   const pendingCommit = run.request.journalStore?.commit()

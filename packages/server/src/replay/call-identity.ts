@@ -13,14 +13,13 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type RequestState, sessionIdOf } from './served-request.ts'
 import type { Journal } from './journal.ts'
 
-/** A random id of 128 bits or more, in Base64url. */
+/** The form of an idempotency key: 22 characters of Base64url, which contain 128 random bits or more. */
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
- * Derives the identity of a call from the idempotency key of its client, and records it in the request. The same call
- * that is sent again has the same identity. Another principal, session, method, target or argument makes it another
- * one, so that no client reaches a call of another. Throws `McpError` for a key of another form. A call without a key
- * has no identity before it is first needed.
+ * Derives the id of a call from its client's idempotency key, and stores the id in `request.callId`. A call that is
+ * sent again has the same id. The id also depends on the principal, session, method and params, so that no client can
+ * reach the call of another client. Throws `McpError` for an invalid key. A call without a key has no `callId`.
  */
 export function identifyCall(request: RequestState): Awaitable<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
@@ -33,7 +32,7 @@ export function identifyCall(request: RequestState): Awaitable<void> {
   const { method, call } = request
   const sessionId = sessionIdOf(request)
   const identity = ['call', key, principalIdentityOf(call.principal), method, asked]
-  // The identity of a call without a session has no such member, so that earlier versions derive the same one.
+  // Without a session, the array has no element for it, so that earlier versions of this package derive the same id.
   const text = stringifySorted(sessionId === undefined ? identity : [...identity, sessionId])
   return mapAwaitable(fingerprintOf(text), (digest) => {
     request.callId = uuidOf(digest)
@@ -41,9 +40,10 @@ export function identifyCall(request: RequestState): Awaitable<void> {
 }
 
 /**
- * Names the effects of a call that follow from what it has been answered by now: its own identity while nothing was
- * answered, and then a digest of it and of the answers. Results of steps do not count: a call that is sent again with
- * the same answers has the same effects, and one state that is sent with other answers has others.
+ * Derives an id for the effects of a call, such as the idempotency keys of its steps. Before the first answer it is the
+ * id of the call. After that it is a digest of that id and the answers. Results of steps are not included. A call that
+ * is sent again with the same answers has the same effects. A state that is sent again with other answers has other
+ * effects.
  */
 export function deriveEffectsId(
   { callId, pastEffectsId, questions }: Pick<Journal, 'callId' | 'pastEffectsId' | 'questions'>,
@@ -51,7 +51,7 @@ export function deriveEffectsId(
 ): Awaitable<string> {
   const answers = Array.from(questions, ([key, { response }]): [string, JsonObject | undefined] => [key, response])
   const answeredEntries = answers.filter(([, response]) => response !== undefined).sort(compareKeys)
-  // Interfaces of the protocol are JSON, which the compiler cannot see.
+  // The casts are safe: the protocol's interfaces are JSON, which the compiler cannot see.
   const explicitResponseEntries = [...(responses ?? [])].sort(compareKeys) as unknown as JsonValue[]
   if (answeredEntries.length === 0 && explicitResponseEntries.length === 0 && pastEffectsId === undefined) return callId
   const text = stringifySorted([
@@ -64,7 +64,9 @@ export function deriveEffectsId(
   return mapAwaitable(fingerprintOf(text), uuidOf)
 }
 
-/** Returns the UUID of a key within these effects, undefined on platforms that have no synchronous digest. */
+/**
+ * Returns a UUID derived from an effects id and a key. Returns undefined on platforms that have no synchronous digest.
+ */
 export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
   const digest = typeof pendingEffectsId === 'string' ? sha256HexSync(`uuid ${pendingEffectsId}/${key}`) : undefined
   return digest === undefined ? undefined : uuidOf(digest.slice(0, digestHexLength))
@@ -81,18 +83,19 @@ function stringifySorted(value: JsonValue): string {
   )
 }
 
-/** A UUID of version 8, whose bits are the maker's own (RFC 9562, section 5.8). */
+/** Converts a digest to a UUID of version 8, whose other bits may have any value (RFC 9562, section 5.8). */
 function uuidOf(digest: string): string {
   const variant = ((Number.parseInt(digest.slice(16, 17), 16) & 3) | 8).toString(16)
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20)}`
 }
 
 /**
- * Returns a digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex.
+ * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal. Digests of questions show in a later
+ * run whether the question has changed.
  */
 export function fingerprintOf(text: string): Awaitable<string> {
   return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestHexLength))
 }
 
-/** In hexadecimal digits. */
+/** The length of a digest, in hexadecimal digits. */
 const digestHexLength = 32

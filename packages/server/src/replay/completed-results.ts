@@ -10,16 +10,18 @@ import { deriveEffectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
 import type { Handler } from './finish-run.ts'
 
-/** A call that continues from the state that it came with, or begins. */
+/**
+ * A call that is about to run. `runStart` is the opened state of a call that continues, and undefined for a new call.
+ */
 interface CallAttempt {
   readonly runStart?: RunStart | undefined
   readonly run: () => Awaitable<JsonObject>
 }
 
 /**
- * Answers a call with the result that it has had before, or runs it and stores its result. That needs a store, an
- * idempotency key and an authenticated caller. A result that asks or hands the call over is not stored, and a method
- * that reads runs again.
+ * Answers a repeated call with its stored result, or runs the call and stores the result. This needs a store, an
+ * idempotency key and an authenticated caller. Without one of them, or for a method that only reads, the call just
+ * runs. A result that asks the client or hands the call off is not stored.
  */
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
@@ -39,17 +41,17 @@ export function answerOnce<T>(
 
 interface KeyedRun {
   readonly name: string
-  /** Names the call, its caller and its answers. */
+  /** The key in the store. It is derived from the call, its caller and its answers. */
   readonly key: string
   readonly run: () => Awaitable<JsonObject>
 }
 
-/** Milliseconds for which a result is answered again: longer than clients retry. */
+/** Milliseconds for which a result is stored, which is longer than clients retry. */
 const storedResultTtlMs = 600_000
 
 /**
- * Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no
- * call anything.
+ * Returns the stored result of a call, or runs the call and stores its result. If two equal calls run at the same time,
+ * both return the result of the call that ends first. A store that fails does not fail the call.
  */
 async function answerFromStore(
   options: IdempotencyOptions,
@@ -73,13 +75,19 @@ async function answerFromStore(
   return wasAdded === false ? ((await readStoredResult()) ?? result) : result
 }
 
-/** Returns false for a result that asks, and for one that an extension has to add to whenever it is answered. */
+/**
+ * Returns true if a stored copy of the result can answer a repeated call. A result that asks the client cannot, nor can
+ * a result to which an extension adds values in each answer.
+ */
 function isWholeAnswer({ resultType }: JsonObject, { call }: RequestState): boolean {
   const isComplete = resultType === undefined || resultType === 'complete'
   return isComplete && call.context.get(extendsResultKey)?.() !== true
 }
 
-/** No caller's results take the place of another's. */
+/**
+ * Returns the part of the store that belongs to the caller, so that one caller's results do not displace those of
+ * another.
+ */
 function callerStoreOf(store: StateStore, { callerKey }: RequestState): StateStore {
   return store.forOwner?.(callerKey) ?? store
 }

@@ -11,22 +11,25 @@ import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
-/** A handler, and what becomes of what it returns. */
+/** A handler, and the conversion of its return value into a result. */
 export interface Handler<T> {
-  /** The tool, prompt or resource. */
+  /** The name of the tool or prompt, or the URI of the resource. */
   readonly name: string
   readonly run: (ctx: Context) => Awaitable<T | InputRequiredReturn>
   readonly toResult: (returnValue: T) => Awaitable<JsonObject>
-  /** The choice whether the call becomes a task before the handler runs. */
+  /** The author's choice whether the call becomes a task before the handler runs. */
   readonly task?: TaskChoice | undefined
-  /** True when a completed result is kept for a call that is sent again. A method that reads is as well run again. */
+  /**
+   * True if the handler may have effects, so that its result is stored for calls that are sent again. Without effects,
+   * the handler runs again instead.
+   */
   readonly hasEffects?: boolean | undefined
 }
 
-/** The end of a run of a handler. */
+/** The return value of a handler, or the error that it threw. */
 export type RunOutcome<T> = { readonly returned: T | InputRequiredReturn } | { readonly thrown: unknown }
 
-/** Runs a handler once. */
+/** Runs a handler once. Never rejects. */
 export async function runHandlerOnce<T>(handler: Handler<T>, run: Run): Promise<RunOutcome<T>> {
   try {
     return { returned: await handler.run(openContext(run)) }
@@ -35,7 +38,10 @@ export async function runHandlerOnce<T>(handler: Handler<T>, run: Run): Promise<
   }
 }
 
-/** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
+/**
+ * Converts the outcome of a handler into the result of the call. The outcome alone is not enough, because it does not
+ * show whether the handler asked a question.
+ */
 export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   // Most handlers start neither a question nor a step.
   if (run.startedUses === undefined) return endHandlerRun(run, outcome, handler)
@@ -46,13 +52,14 @@ function endHandlerRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>)
   endRun(run)
   endCall(run.request)
   endRunHandOff(run)
-  // Finished steps of a run that was stopped are recorded now, or they would be repeated.
+  // The steps of a stopped run are awaited, so that their results are recorded. Otherwise a later run would repeat
+  // them.
   return isStopping(run) && run.end?.kind !== 'finished' && run.end?.kind !== 'store_failed'
     ? mapAwaitable(waitForPendingWork(run), () => applyRunEnd(run, outcome, handler))
     : applyRunEnd(run, outcome, handler)
 }
 
-/** Fails the call when something went wrong besides that its run was stopped. */
+/** Returns the result of the call for the end of its run. Throws if the call has failed. */
 function applyRunEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   const end = run.end
   switch (end?.kind) {

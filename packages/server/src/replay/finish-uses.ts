@@ -14,7 +14,10 @@ import {
 } from './run.ts'
 import { authorFramesOf, type StartedUse, startUse } from './started-use.ts'
 
-/** Returns the promise of a question or step for the handler, and notes whether the handler waits for it. */
+/**
+ * Returns a promise for the handler, which settles like the promise of a question or step. Records whether the handler
+ * awaits it.
+ */
 export function trackUse<T>(
   run: Run,
   source: Promise<T>,
@@ -26,8 +29,8 @@ export function trackUse<T>(
 }
 
 /**
- * Waits for the steps that a handler left running. Fails a run whose handler returned without waiting for a question or
- * for a step that fails: an effect would otherwise happen behind the reply, and its error would be lost.
+ * Waits for steps that still run after their handler has ended. Fails the call if the handler returned without waiting
+ * for a question, or for a step that fails. Otherwise the error of the step would be lost after the reply.
  */
 export function finishStartedUses(
   run: Run,
@@ -43,21 +46,25 @@ function finishReturnedUses(run: Run, uses: StartedUse[]): Awaitable<void> {
   return mapAwaitable(waitUntilIdle(run), () => {
     const failedUses = uses.filter((use) => !use.isAwaited || !settledUses.has(use)).filter(hasFailed)
     for (const use of failedUses) {
-      // The call has failed because of this use already.
+      // This question or step has already made the call fail.
       if (run.end?.kind === 'misused' && (use.isQuestion || use.failure?.error === run.end.error)) continue
       const error = createFailedUseError(run, use)
       if (run.end?.kind === 'misused') reportUseError(run, error)
       else failRunWith(run, error)
     }
-    // Code that ran behind the return may have asked meanwhile.
+    // Code that still ran after the handler returned may have asked a question.
     rejectUnawaitedUses(run, uses, settledUses)
-    // A question that is open beside a failure which the handler has caught: its answer would not count.
+    // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
+    // would not change the result.
     dropQuestions(run)
     run.startedUses = undefined
   })
 }
 
-/** A handler that threw has failed with that error. Its other steps end before the reply, and no further one begins. */
+/**
+ * Ends the run of a handler that threw. Waits for the steps that still run, and logs the errors that the handler did
+ * not await. No further step can begin.
+ */
 function finishThrownUses(run: Run, uses: StartedUse[]): Awaitable<void> {
   if (isStopping(run)) return undefined
   endRun(run)
@@ -67,7 +74,7 @@ function finishThrownUses(run: Run, uses: StartedUse[]): Awaitable<void> {
   })
 }
 
-/** Undefined when no step runs. A step that begins behind another one is waited for as well. */
+/** Waits for the steps that run, and for the steps that begin meanwhile. Returns undefined if no step runs. */
 function waitUntilIdle(run: Run): Promise<void> | undefined {
   if (run.pendingWorkCount === 0 || run.phase !== 'running') return undefined
   markHandlerDone(run)
@@ -100,7 +107,10 @@ function rejectUnawaitedUses(run: Run, uses: readonly StartedUse[], settledUses:
   }
 }
 
-/** A refusal, or another failure, that the handler has caught ends its wait for what it started beside it. */
+/**
+ * Returns true if the handler returned without waiting for a question. A handler that caught a failure does not have to
+ * wait for the questions that it asked in parallel.
+ */
 function isQuestionLeft(run: Run, use: StartedUse, isWaitOver: boolean): boolean {
   return !use.isAwaited || (askedQuestionsOf(run) !== undefined && !isWaitOver)
 }

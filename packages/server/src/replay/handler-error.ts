@@ -3,11 +3,11 @@ import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } f
 import { reportServerError, logContextOf } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 
-/** The mistakes of a handler in the use of its context. */
+/** The kinds of mistakes that a handler can make when it uses its context. */
 export type HandlerProblem =
-  /** A key is not of the form that keys have. */
+  /** A key is not 1 to 128 letters, digits and `_ - . : /`. */
   | 'key'
-  /** One key was used twice in one run. */
+  /** The handler used the same key twice in one run. */
   | 'duplicate'
   /** The context was used after the call had ended. */
   | 'ended'
@@ -15,18 +15,18 @@ export type HandlerProblem =
   | 'nested'
   /** The result of a step, or the value of a checkpoint, is not JSON. */
   | 'json'
-  /** A question cannot be asked in the protocol's terms, or is another one in every run. */
+  /** A question cannot be expressed in the protocol, or differs in every run. */
   | 'question'
   /** The handler returned without waiting for a question or a step. */
   | 'unawaited'
-  /** The handler caught the suspension of a question without an answer, and returned. */
+  /** The handler caught the suspension of an unanswered question, and returned. */
   | 'swallowed'
-  /** The server was made with `state: false`, so nothing can wait for an answer. */
+  /** The handler asked a question, but the server has `state: false`, so it cannot wait for an answer. */
   | 'state'
 
 /**
- * A handler that uses its context in a way that cannot work. It fails the call even when the handler catches it. It is
- * logged, and the peer receives only that the call failed.
+ * The error of a handler that misuses its context. The call fails even if the handler catches the error. The error is
+ * logged, and the client receives only that the call failed.
  */
 export class HandlerError extends Error {
   override readonly name = 'HandlerError'
@@ -42,22 +42,23 @@ export class HandlerError extends Error {
 export const stateDisabledMessage = 'createServer was given state: false, so nothing can wait for an answer'
 
 /**
- * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an
- * McpError unchanged, everything else without detail. The author receives the original.
+ * Returns the error that the client receives for a failure outside the handler. An `McpError` is returned unchanged,
+ * and a limit error is converted. Any other error is logged, and the client receives no details.
  */
 export function toInternalError(error: unknown, request: RequestState, name: string): McpError {
   if (isMcpError(error)) return error
   if (isLimitError(error)) return limitErrorToMcp(error)
-  // A cancelled call has not failed.
+  // A cancelled call is not logged, because it has not failed.
   if (!request.call.signal.aborted) reportServerError(error, logContextOf(request, name), request.settings)
-  // The handler may have begun before the part that failed was needed.
+  // `begun` is true, because the handler may have begun before the unavailable part was needed.
   if (isUnavailable(error)) return unavailableError({ begun: true, cause: error })
   return new McpError(errorCodes.internal, 'Internal error')
 }
 
 /**
- * The rejection of a `ctx` function whose answer is not there yet: the handler ends, and runs again from the top once
- * the client has answered. It is not a failure. Let it pass, so that `finally` and `using` run.
+ * The rejection of a `ctx` function that cannot return in this run, for example because a question has no answer yet.
+ * The handler runs again from its beginning when the client has answered. A suspension is not a failure, so a handler
+ * must not catch it. `finally` and `using` run as usual.
  */
 class Suspension extends Error {
   override readonly name = 'Suspension'
@@ -72,11 +73,12 @@ export function suspensionFor(keys: readonly string[]): Error {
 }
 
 /**
- * It comes from the event loop: its stack would lead nowhere, and cost as much as the rest of a round's bookkeeping.
+ * Creates a suspension without a stack. It is created in a callback of the event loop, so its stack would not show the
+ * handler. A stack would cost as much as all other bookkeeping of a round.
  */
 function createSuspension(message: string): Suspension {
   const { stackTraceLimit } = Error
-  // With frozen intrinsics this has no effect.
+  // `Reflect.set` does not throw when intrinsics are frozen.
   Reflect.set(Error, 'stackTraceLimit', 0)
   const suspension = new Suspension(message)
   Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
@@ -84,8 +86,9 @@ function createSuspension(message: string): Suspension {
 }
 
 /**
- * Returns true for an error that only ends this run of a handler, because a question was asked. Throw it again: work
- * that makes up for a failure must not be done while a user is still thinking.
+ * Returns true for an error that only ends this run of a handler, for example because a question has no answer yet.
+ * Throw such an error again. Do not undo earlier work because of it, since the call continues when the user has
+ * answered.
  */
 export function isSuspension(error: unknown): boolean {
   for (let depth = 0, cause: unknown = error; depth < 8 && cause instanceof Error; depth++, cause = cause.cause) {
@@ -95,8 +98,8 @@ export function isSuspension(error: unknown): boolean {
 }
 
 /**
- * Refuses a key that is not 1 to 128 letters, digits and `_ - . : /`. The keys of questions go over the wire, where `~`
- * marks the second and every further time that one is asked.
+ * Throws for a key that is not 1 to 128 letters, digits and `_ - . : /`. `~` is not allowed, because it marks the keys
+ * of repeated questions in `inputRequests`.
  */
 export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
@@ -106,14 +109,17 @@ export function checkHandlerKey(key: unknown, functionName: string): asserts key
 }
 
 /**
- * Under which name a question of an explicit round goes over the wire where no key may be used twice. No key
- * of an author has a `~`, so it differs from all of them.
+ * Returns the key in `inputRequests` for a request of `inputRequired` in a task, where each key may be used only once.
+ * The appended round makes the key unique. The `~` distinguishes it from every key of an author.
  */
 export function formatExplicitKey(key: string, round: number): string {
   return `${key}~r${round}`
 }
 
-/** Under which name a question goes over the wire: its key, and from the second time on how often it was asked. */
+/**
+ * Returns the key in `inputRequests` for a question. From the second time that a question is asked, the number of times
+ * is appended.
+ */
 export function formatWireKey(key: string, occurrence: number): string {
   return occurrence === 1 ? key : `${key}~${occurrence}`
 }

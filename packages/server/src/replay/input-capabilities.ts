@@ -5,7 +5,10 @@ import {
   findMissingCapabilities,
 } from '@x/schema'
 
-/** Sampling with tools, and with context, are capabilities of their own (client/sampling, capabilities). */
+/**
+ * Returns the sampling capabilities that a request needs. Clients declare support for tools and for context separately
+ * (client/sampling, capabilities).
+ */
 export function samplingCapabilitiesFor({
   tools,
   toolChoice,
@@ -26,19 +29,25 @@ function capabilitiesFor(request: InputRequest): ClientCapabilities {
   return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
 }
 
-/** Returns whether an answer is of the kind that a request asks for. It was checked to be one of the three. */
+/**
+ * Returns true if an answer has the kind that a request of this method asks for. The params check has already accepted
+ * it as a valid answer.
+ */
 export function isResponseOfKind(method: string, response: object): boolean {
   if (method === 'roots/list') return 'roots' in response
   return method === 'sampling/createMessage' ? 'role' in response : 'action' in response
 }
 
-/** The request that an answer is of the kind of. */
+/** Returns the method of the requests that have this kind of answer. */
 export function inferRequestMethod(response: object): InputRequest['method'] {
   if ('roots' in response) return 'roots/list'
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'
 }
 
-/** Returns the missing capabilities of several requests together. */
+/**
+ * Returns the capabilities that several requests need and the client has not declared. Returns undefined if none is
+ * missing.
+ */
 export function mergeMissingCapabilities(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,
@@ -51,7 +60,9 @@ export function mergeMissingCapabilities(
   return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
 }
 
-/** One request may lack the form and another the page: both are named. */
+/**
+ * Merges capability sets. If one set has `elicitation.form` and another one has `elicitation.url`, the result has both.
+ */
 function mergeCapabilities(
   capabilityList: readonly ClientCapabilities[],
 ): Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'> {

@@ -6,17 +6,20 @@ import { sealState } from './seal-state.ts'
 import { journalOf, type Run } from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
-/** Most clients give up after ten rounds. */
+/** The number of rounds at which the author is warned. Most clients give up after ten rounds. */
 const roundCountWarningThreshold = 8
 
-/** Returns the result of a round that has asked, with the present journal: sealed, unless a store keeps it. */
+/**
+ * Counts a round, and returns the result that asks the client. The result contains the sealed journal, unless a journal
+ * store contains the journal.
+ */
 export function createInputRequiredResult(
   run: Run,
   requests: readonly [string, InputRequest][],
 ): Awaitable<JsonObject> {
   const journal = journalOf(run)
   journal.round++
-  // People take their time: a report of the load would be old by then.
+  // Users take their time, so the load report would be outdated when the answer arrives.
   journal.handOff = undefined
   if (journal.round === roundCountWarningThreshold) {
     const advice = 'most clients stop at ten: ask several things at once'
@@ -31,7 +34,7 @@ export function createInputRequiredResult(
   return mapAwaitable(pendingRequestState, (requestState) => formatInputRequired(run, requestState, requests))
 }
 
-/** Returns a result after which the client sends the call again. At once, when nothing is asked of it. */
+/** Returns a result after which the client sends the call again. Without requests, the client sends it at once. */
 export function formatInputRequired(
   { request }: Run,
   requestState: string | undefined,

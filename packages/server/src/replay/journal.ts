@@ -3,76 +3,94 @@ import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from
 import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
 
 /**
- * The answers and records of a call so far. It is all that remains of a call between two requests, and travels with the
- * client, sealed. Maps, because keys come from authors, and answers from clients.
+ * The answers of the client and the recorded results of a call. The server keeps no other data of a call between two
+ * requests. The client stores the sealed journal, or a `JournalStore` stores the journal of a task. Entries are in
+ * maps, because authors choose the keys and clients send the answers.
  */
 export interface Journal {
-  /** Names the whole call, over all its rounds. */
+  /** The id of the call, which is the same in all its rounds. */
   readonly callId: string
-  /** When the call began. Milliseconds since 1970. */
+  /** The time at which the call began, in milliseconds since 1970. */
   readonly startedAt: number
-  /** Rounds in which the client was asked. */
+  /** The number of rounds in which the client was asked. */
   round: number
-  /** Hand-offs for load, or by a policy. */
+  /** The number of times that the call was handed off because of load or by the author's policy. */
   shedCount: number
-  /** Hand-offs because an instance was stopping. */
+  /** The number of times that the call was handed off because an instance was stopping. */
   stopCount: number
-  /** The load of the instance that handed it off last, since the client was last asked. */
+  /**
+   * The load of the instance that last handed the call off. Undefined if the client was asked since then, or if that
+   * instance was stopping.
+   */
   handOff: HandOffReport | undefined
   /**
-   * Questions by key, answered or not. Those that this version of the handler does not ask are kept for another one.
+   * The questions by key, with or without answers. Questions that this version of the handler does not ask are kept for
+   * other versions of the handler.
    */
   readonly questions: Map<string, QuestionRecord>
-  /** Results of steps by key. */
+  /** The results of steps, by key. */
   readonly steps: Map<string, StepRecord>
   /**
-   * The id of the first attempt of each step that has failed. Such a step has no result, but may have had an effect.
+   * The effects id of the first attempt of each failed step, by key. Later attempts use the same id, because the first
+   * attempt may have had an effect.
    */
   readonly tryIds: Map<string, string>
   readonly checkpoints: Map<string, JsonValue>
   /** The values of `ctx.uuid`, by key. */
   readonly uuids: Map<string, string>
-  /** The requests and the state of `inputRequired`, when the last round ended with it. */
+  /** The requests and the state of `inputRequired`. Undefined unless the last round was asked with `inputRequired`. */
   explicitRound: ExplicitRoundRecord | undefined
-  /** Names the answers to explicit rounds before the last, which the journal does not keep. */
+  /**
+   * An id derived from the answers to earlier rounds of `inputRequired`, because the journal does not keep those
+   * answers.
+   */
   pastEffectsId: string | undefined
-  /** Members that a later version of this package wrote, kept for it. */
+  /** The members that only a later version of this package knows. They are kept unchanged for that version. */
   readonly unknownMembers: ReadonlyMap<string, JsonValue>
 }
 
-/** A question that was asked, and its answer once it has come. */
+/** A question that was asked, and the client's answer if it has arrived. */
 export interface QuestionRecord {
-  /** A digest of what was asked. */
+  /** A digest of the question's text. */
   readonly fingerprint: string
-  /** The number of wire keys of the question. 1 at first. */
+  /**
+   * The number of keys that the question has used in `inputRequests`. It is 1 at first, and each time that the question
+   * is asked again needs a new key.
+   */
   readonly wireKeyCount: number
-  /** Invalid answers so far. */
+  /** The number of invalid answers so far. */
   readonly invalidAnswerCount: number
-  /** Changes of the question itself so far. */
+  /** The number of times that the text of the question has changed. */
   readonly changeCount: number
-  /** The client's answer. The question itself checks it in every run. */
+  /** The client's answer as it arrived. It is checked in every run. */
   readonly response?: JsonObject | undefined
 }
 
-/** The result of a step. One without a value returned none. */
+/** The result of a step. `value` is undefined if the step returned undefined. */
 export interface StepRecord {
   readonly value?: JsonValue | undefined
 }
 
-/** The requests of an explicit round, by kind, and the author's own state. */
+/**
+ * A round that a handler asked with `inputRequired`. It contains the method of each request, by key, and the author's
+ * state.
+ */
 export interface ExplicitRoundRecord {
   readonly methodsByKey: ReadonlyMap<string, string>
   readonly state: JsonValue | undefined
-  /** The answers to it, when the call has been handed off since. */
+  /** The answers to the requests. Stored only if the call was handed off after they arrived. */
   readonly responses?: ReadonlyMap<string, JsonObject> | undefined
 }
 
-/** Increases when an earlier version could not continue with a journal. A member that it may ignore does not count. */
+/**
+ * The version of the journal format. It increases only if earlier versions of this package could not read the new
+ * format. New members that earlier versions may ignore do not increase it.
+ */
 const journalVersion = 2
 
 /**
- * The members of a journal, which a codec may leave out of its tokens: the order is a part of the format. A later
- * member is not added, so that this version still opens the tokens of a later one.
+ * The member names of a journal, which a codec may omit from its tokens. Their order is a part of the token format. New
+ * members are not added to this list, so that earlier versions can open the tokens of later versions.
  */
 export const journalMemberNames: readonly string[] = [
   'v',
@@ -113,10 +131,10 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
   }
 }
 
-/** A journal as JSON. Short names, because it travels with every round. */
+/** Converts a journal to JSON. The member names are short, because the JSON is sent in every round. */
 export function serializeJournal(journal: Journal): JsonObject {
   const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
-  // Member by member: spreads of what is there or not would cost several times as much.
+  // Members are assigned one by one, because conditional spreads cost several times as much.
   const journalJson: Record<string, JsonValue> = {
     v: journalVersion,
     flow: shortenUuid(callId),
@@ -134,7 +152,7 @@ export function serializeJournal(journal: Journal): JsonObject {
     : { ...objectFromMap(unknownMembers, (value) => value), ...journalJson }
 }
 
-/** Hand-offs, and what names effects: most journals have none of it. */
+/** Adds the counts of hand-offs and the ids of effects. Most journals have none of these members. */
 function addHistory(
   { startedAt, shedCount, stopCount, handOff, pastEffectsId, tryIds }: Journal,
   journalJson: Record<string, JsonValue>,
@@ -147,8 +165,8 @@ function addHistory(
 }
 
 /**
- * A journal from the JSON that {@link serializeJournal} made, undefined for anything else, such as that of a later
- * format.
+ * Converts JSON of {@link serializeJournal} to a journal. Returns undefined for any other value, such as a journal in a
+ * later format.
  */
 export function parseJournal(value: JsonValue): Journal | undefined {
   if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
@@ -173,7 +191,7 @@ export function parseJournal(value: JsonValue): Journal | undefined {
   }
 }
 
-/** Members that a later version wrote and this one does not know. */
+/** Returns the members that this version does not know, because a later version wrote them. */
 function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
   const unknownMembers = new Map<string, JsonValue>()
   for (const name of Object.keys(journal)) {
@@ -183,11 +201,12 @@ function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
   return unknownMembers
 }
 
-/** A member of a journal that changes while a handler runs. */
+/** The JSON name of a journal member that can change while a handler runs. */
 export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit' | 'past' | 'tries'
 
 /**
- * Returns one member of a journal in the JSON that {@link serializeJournal} makes, with a key, a member of that.
+ * Returns an entry with one member of a journal, in the JSON of {@link serializeJournal}. With a key, the entry
+ * contains only the value of that key in the member.
  */
 export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
@@ -195,7 +214,10 @@ export function createJournalEntry(journal: Journal, part: JournalPart, key?: st
   return { member: part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
 }
 
-/** Writing one member must not cost what writing all of them would. */
+/**
+ * Returns members that replace all maps of a journal: empty maps, except for the given key. So serializing one entry
+ * does not cost as much as serializing the whole journal.
+ */
 function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
   const emptyMaps = {
     tryIds: new Map(),
@@ -211,14 +233,14 @@ function pickJournalMember(journal: Journal, part: JournalPart, key: string | un
   return { ...emptyMaps, [member]: new Map(value === undefined ? [] : [[key, value]]) }
 }
 
-/** A copy that shares nothing with the original. */
+/** Returns a deep copy of a journal. */
 export function copyJournal(journal: Journal): Journal {
   return structuredClone(journal)
 }
 
 /**
- * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
- * since the call began.
+ * Serializes a hand-off in about 20 bytes, because the client sends it back. The load is in hundredths, at most 9999.
+ * The time is in milliseconds since the call began.
  */
 function serializeHandOff({ instanceId, relativeLoad, handedOffAt }: HandOffReport, startedAt: number): JsonValue {
   return [instanceId, Math.min(9999, Math.round(relativeLoad * 100)), Math.round(handedOffAt) - startedAt]
@@ -233,7 +255,8 @@ function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffR
 }
 
 /**
- * Returns the client's answer for a key. Own members only, because the keys are an author's and the object a client's.
+ * Returns the client's answer for a key. Reads only own members, so that a key such as `constructor` does not find an
+ * inherited member.
  */
 export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {
   if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
@@ -242,8 +265,8 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
 }
 
 /**
- * Returns an array of the fingerprint, the answer or null, and the counts. Trailing members with their initial values
- * are omitted.
+ * Returns an array of the fingerprint, the answer or null, and the counts. Elements at the end that have their initial
+ * values are omitted.
  */
 function serializeQuestion({
   fingerprint,
@@ -268,7 +291,10 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   return { fingerprint: expandDigest(fingerprint), wireKeyCount, invalidAnswerCount, changeCount, response }
 }
 
-/** Most answers accept a form: such a one is an array with the content of the form alone. */
+/**
+ * Serializes an accepted form, which is the most common answer, as an array that contains only the form's content.
+ * Returns any other answer unchanged.
+ */
 function serializeResponse(response: JsonObject): JsonValue {
   const { action, content } = response
   const isAcceptedForm = action === 'accept' && content !== undefined && Object.keys(response).length === 2
@@ -294,7 +320,9 @@ function parseExplicitRoundRecord(value: JsonObject): ExplicitRoundRecord {
   return { methodsByKey, state: value['state'], responses }
 }
 
-/** Own members, so that a key such as `__proto__` stays a key. */
+/**
+ * Returns an object whose members are all own members, so that a key such as `__proto__` does not change its prototype.
+ */
 function objectFromMap<T>(map: ReadonlyMap<string, T>, serializeValue: (value: T) => JsonValue): JsonObject {
   return Object.fromEntries(Array.from(map, ([key, value]) => [key, serializeValue(value)]))
 }

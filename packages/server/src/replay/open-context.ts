@@ -11,7 +11,7 @@ import type { RequestState } from './served-request.ts'
 import { reportServerError } from '../request/report.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
-/** The client capabilities that each feature means. */
+/** The client capabilities that each feature of `ctx.can` requires. */
 const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['elicitation', { elicitation: {} }],
   ['elicitation.form', { elicitation: { form: {} } }],
@@ -33,7 +33,7 @@ const severityByLevel: Readonly<Record<LoggingLevel, number>> = {
   emergency: 7,
 }
 
-/** The context of a request that cannot ask, such as a completion. */
+/** Creates the context of a request that cannot ask its client, such as a completion. */
 export function openRequestContext(request: RequestState): RequestContext {
   const { meta, call } = request
   const { progress, log } = messageSenderOf(request)
@@ -50,11 +50,12 @@ export function openRequestContext(request: RequestState): RequestContext {
   return deferSignal(context, () => call.signal)
 }
 
-/** The context of a run. Made when the handler is about to be called, and of no use once the run has ended. */
+/** Creates the context that a run passes to its handler. */
 export function openContext(run: Run): Context {
   const { request } = run
   const { progress, log } = messageSenderOf(request)
-  // Every call makes one. A literal that spread another object would cost as much as the whole rest of the call.
+  // This literal has no spread, because every call creates a context. A spread would cost as much as the rest of the
+  // call.
   const context: Omit<Context, 'signal'> = {
     principal: request.call.principal,
     client: clientViewOf(request),
@@ -83,7 +84,7 @@ export function openContext(run: Run): Context {
   return deferSignal(context, () => signalOf(run))
 }
 
-/** A handler that does not wait for what it started must not end the process, and with it the calls of others. */
+/** Prevents an unhandled rejection, which would end the process, when the handler does not await a promise. */
 function markRejectionHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
@@ -100,7 +101,10 @@ function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
   return findMissingCapabilities(meta[metaKeys.clientCapabilities], capabilitiesOfFeature(feature)) === undefined
 }
 
-/** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
+/**
+ * Returns the functions that send progress and logs. Most requests ask for neither, and share functions that do
+ * nothing.
+ */
 function messageSenderOf(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
   const { meta } = request
   return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
@@ -140,8 +144,8 @@ function createMessageSender(request: RequestState): Pick<RequestContext, 'progr
 }
 
 /**
- * Returns a function that says whether one more message may be sent: the call still runs, and this second's limit is
- * not reached.
+ * Returns a function that returns true if one more message may be sent. It returns false after the call has ended, and
+ * when the limit for the current second is reached.
  */
 function createRateLimiter(request: RequestState): () => boolean {
   const { maxNotificationsPerSecond, now } = request.settings
@@ -159,7 +163,10 @@ function createRateLimiter(request: RequestState): () => boolean {
   }
 }
 
-/** Notifies subscribers of a changed topic. A bus that fails is reported, because the change itself has happened. */
+/**
+ * Notifies subscribers that a topic has changed. A failure of the bus is logged instead of thrown, because the change
+ * itself has happened.
+ */
 export async function publishTopic(topic: string, settings: ServerSettings): Promise<void> {
   try {
     await settings.subscriptions.publish(topic)

@@ -17,7 +17,10 @@ import { samplingCapabilitiesFor } from './input-capabilities.ts'
 import { failRun, type Run } from './run.ts'
 import { warnRebuiltForm } from './warnings.ts'
 
-/** Returns the user's answer: accept, decline or cancel. */
+/**
+ * Asks the user to fill in a form. Returns the user's action (accept, decline or cancel), and the content of an
+ * accepted form.
+ */
 export async function askForm<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
@@ -28,7 +31,7 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
 
 const formCapabilities: ClientCapabilities = { elicitation: { form: {} } }
 
-/** As {@link askForm}, but a mistake in the question is thrown at once. */
+/** Does the same as {@link askForm}, but throws at once if the question is invalid, instead of rejecting. */
 function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
@@ -51,11 +54,14 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
       })
     },
   })
-  // The form's own schema has accepted the content.
+  // The cast is safe, because the form's schema has accepted the content.
   return answer as Promise<FormAnswer<FormContentOf<S>>>
 }
 
-/** A schema that no form can carry is the author's fault, and no failure that a model could do something about. */
+/**
+ * Compiles the schema of a form. Fails the call for a schema that a form cannot have, because only the author can
+ * correct this mistake, not a model.
+ */
 function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unknown>): Form<unknown> {
   try {
     return formOf(schema, () => warnRebuiltForm(run, key))
@@ -64,7 +70,10 @@ function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unk
   }
 }
 
-/** Returns the accepted content. Throws {@link InputDeclined} otherwise. */
+/**
+ * Asks the user to fill in a form, and returns the accepted content. Throws {@link InputDeclined} if the user declines
+ * or cancels.
+ */
 export async function elicit<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
@@ -75,7 +84,10 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
   throw new InputDeclined(key, answer.action)
 }
 
-/** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
+/**
+ * Asks the user to open a page. Resolves when the user has agreed and `isDone`, if given, returns true. Throws {@link
+ * InputDeclined} if the user declines or cancels.
+ */
 export async function elicitUrl(run: Run, key: string, { message, url, isDone }: UrlQuestion): Promise<void> {
   const action = await answerQuestion<ElicitResult['action']>(run, key, {
     functionName: 'ctx.elicitUrl',
@@ -93,7 +105,7 @@ export async function elicitUrl(run: Run, key: string, { message, url, isDone }:
   if (action !== 'accept') throw new InputDeclined(key, action)
 }
 
-/** Returns the answer of the client's model (client/sampling). */
+/** Asks the client's model, and returns its answer (client/sampling). */
 export function sample(run: Run, key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
   return answerQuestion(run, key, {
     functionName: 'ctx.sample',
@@ -104,7 +116,10 @@ export function sample(run: Run, key: string, params: CreateMessageRequestParams
   })
 }
 
-/** Returns the text blocks of the model's answer, one per line. */
+/**
+ * Asks the client's model, and returns the text blocks of its answer, joined by line breaks. Throws if the answer has
+ * no text.
+ */
 export async function sampleText(run: Run, key: string, params: CreateMessageRequestParams): Promise<string> {
   const { content } = await sample(run, key, params)
   const blocks = [content].flat()
@@ -116,7 +131,7 @@ export async function sampleText(run: Run, key: string, params: CreateMessageReq
   )
 }
 
-/** The client's roots (client/roots). */
+/** Asks the client for its roots (client/roots). */
 export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
   const question: ClientQuestion<readonly Root[]> = {
     functionName: 'ctx.roots',
@@ -128,7 +143,7 @@ export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
   return answerQuestion(run, key, question)
 }
 
-// The params were checked as they came in: an object with the members of an answer is one.
+// The params check has accepted every answer as valid, so one member is enough to recognize its kind.
 function isElicitResult(response: JsonObject): response is JsonObject & ElicitResult {
   return 'action' in response
 }

@@ -18,7 +18,7 @@ import {
   lateUseError,
 } from './run.ts'
 
-/** Runs work and records its result, so that later runs have it without the work. */
+/** Runs the work of a step and records its result. Later runs return the recorded result without the work. */
 export async function runStep<T extends StepResult>(
   run: Run,
   key: string,
@@ -27,11 +27,12 @@ export async function runStep<T extends StepResult>(
   registerContextUse(run, { kind: 'step', functionName: 'ctx.step', key })
   const { steps, tryIds } = journalOf(run)
   const stepRecord = steps.get(key)
-  // The journal has the result of this very step. The handler gets a copy, which it may change.
+  // The cast is safe, because the journal has the result of this step. The copy allows the handler to change the value.
   if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
   markWorkStarted(run)
   const value = await trackWork(run, async () => {
-    // Values passed to the work, such as a UUID, must be the same when it is repeated.
+    // Earlier entries are committed first. Values that the work uses, such as a UUID, must be the same if it is
+    // repeated.
     const pendingEarlierCommit = commitJournalEntries(run)
     if (pendingEarlierCommit !== undefined) await pendingEarlierCommit
     const pendingEffectsId = tryIds.get(key) ?? effectsIdOf(run)
@@ -51,11 +52,11 @@ export async function runStep<T extends StepResult>(
     await boundaryPromise
     rejectLateUse(run, 'ctx.step')
   }
-  // A copy of what the work gave, which differs from it in nothing that JSON can say.
+  // The cast is safe, because the value is a JSON copy of what the work returned.
   return cloneJson(value) as T
 }
 
-/** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
+/** Opens a checkpoint. Its value is the one that an earlier run saved, or else the initial value. */
 export function openCheckpoint<T extends JsonLeaf | object>(
   run: Run,
   key: string,
@@ -65,7 +66,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   markWorkStarted(run)
   const { checkpoints } = journalOf(run)
   const functionName = `ctx.checkpoint("${key}")`
-  // The journal has the value of this very checkpoint, and a copy has the type of its original.
+  // The cast is safe, because the saved value and the initial value both have this type, and so does a copy of either.
   let currentValue = requireJsonCopy(
     run,
     functionName,
@@ -79,7 +80,8 @@ export function openCheckpoint<T extends JsonLeaf | object>(
       rejectLateUse(run, functionName)
       const savedValue = requireJsonCopy(run, functionName, value)
       checkpoints.set(key, savedValue)
-      // As above, and a copy of its own, so that nothing is recorded that was not saved.
+      // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not
+      // reach the journal.
       currentValue = cloneJson(savedValue) as WidenedValue<T>
       recordJournalEntry(run, 'checkpoints', key)
       const pendingCommit = commitJournalEntries(run)
@@ -96,12 +98,14 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   }
 }
 
-/** When the call began, in milliseconds since 1970: the same in every run. */
+/** Returns the time at which the call began, in milliseconds since 1970. It is the same in every run. */
 export function startTimeOf(run: Run): number {
   return journalOf(run).startedAt
 }
 
-/** A UUID that is the same in every run that follows, and when a call with an idempotency key is sent again. */
+/**
+ * Returns the UUID for a key. It is the same in every later run, and when a call with an idempotency key is sent again.
+ */
 export function recordUuid(run: Run, key: string): string {
   const { uuids } = journalOf(run)
   if (run.contextUses?.has(`uuid ${key}`) !== true)
@@ -119,7 +123,8 @@ function rejectLateUse(run: Run, functionName: string): void {
 }
 
 /**
- * Runs the work. Work that fails has the same idempotency key when it is tried again, even after further answers.
+ * Runs the work of a step. If the work fails, later attempts have the same idempotency key, even if the client has sent
+ * more answers since.
  */
 async function runStepWork<T>(
   run: Run,

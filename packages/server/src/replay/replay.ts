@@ -12,14 +12,14 @@ import { handOverToTask, shouldBeginAsTask } from './become-task.ts'
 import { runWithStrictReplay } from './strict-replay.ts'
 
 /**
- * Runs a handler to its end, or to where it needs the client: then the result asks for that. When the client answers,
- * here or at another instance, the handler runs again from the top with the answers so far.
+ * Runs a handler until it ends or has to ask the client. When it asks, the result contains the questions. When the
+ * client answers, to this or another instance, the handler runs again from its beginning with all answers so far.
  */
 export function replayCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
-  // A task was admitted long ago, and would fail if it were refused now.
+  // Capacity is not checked for a task. It was admitted when it was created, and a refusal now would fail it.
   if (request.journalStore !== undefined) return runStoredCall(request.journalStore, handler, request)
   const { requestState } = request.params
-  // Most calls have neither a key nor a state, and pay for none.
+  // Most calls have neither an idempotency key nor a state, and skip the work for both.
   if (requestState === undefined && request.meta[projectMetaKeys.idempotencyKey] === undefined)
     return beginHandlerRun(handler, request)
   return mapAwaitable(identifyCall(request), () => {
@@ -29,7 +29,7 @@ export function replayCall<T>(handler: Handler<T>, request: RequestState): Await
   })
 }
 
-/** Runs a handler for a task, whose journal is stored. */
+/** Runs a handler for a task, with the journal from the task's store. */
 function runStoredCall<T>(
   journalStore: JournalStore,
   handler: Handler<T>,
@@ -41,9 +41,9 @@ function runStoredCall<T>(
 }
 
 /**
- * Continues a call that its client sent again. It is admitted, and counts, before its state is opened: opening costs
- * more than rejecting, and a state that opens once would be lost by a later rejection. A stored result is returned
- * however busy the server is.
+ * Continues a call that its client sent again with `requestState`. Capacity is checked before the state is opened.
+ * Opening costs more than rejecting, and a state that can be opened only once would be lost by a later rejection. If
+ * results are stored, the state is opened first, so that a busy server still returns a stored result.
  */
 async function resumeCall<T>(requestState: string, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.idempotency !== undefined) {
@@ -69,7 +69,7 @@ async function openStateOrEndCall(requestState: string, request: RequestState, n
   }
 }
 
-/** Answers that came with the first request. A handler reads them in the explicit form alone. */
+/** Returns the answers that came with the first request. A handler can read them only in `ctx.responses`. */
 function createFirstRunStart(request: RequestState): RunStart | undefined {
   return request.params.inputResponses === undefined ? undefined : { responses: firstResponsesOf(request) }
 }
@@ -91,7 +91,10 @@ function resumeRun<T>(runStart: RunStart, handler: Handler<T>, request: RequestS
   return runHandlerFrom(runStart, handler, request)
 }
 
-/** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
+/**
+ * Runs a handler for the first time, after `beginCall`. For a handler that asks nothing, this costs little more than
+ * calling it.
+ */
 function startRun<T>(handler: Handler<T>, request: RequestState, runStart?: RunStart): Awaitable<JsonObject> {
   if (request.settings.strictReplay) return runWithStrictReplay(runStart ?? {}, handler, request)
   const run = beginRun(request, handler.name, runStart)
@@ -108,7 +111,10 @@ function startRun<T>(handler: Handler<T>, request: RequestState, runStart?: RunS
   )
 }
 
-/** Runs a handler again from the top, with what is known so far, once its call was counted. */
+/**
+ * Runs a handler again from its beginning, with the journal and answers in `runStart`. Its caller has called
+ * `beginCall` before.
+ */
 async function runHandlerFrom<T>(runStart: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.strictReplay) return runWithStrictReplay(runStart, handler, request)
   const run = beginRun(request, handler.name, runStart)

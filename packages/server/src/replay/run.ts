@@ -16,74 +16,85 @@ import {
 import { createEmptyJournal, type Journal } from './journal.ts'
 import type { StartedUse } from './started-use.ts'
 
-/** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
+/**
+ * One run of a handler, which starts at its beginning. A call that asks its client has a run for each round, and only
+ * the last run finishes.
+ */
 export interface Run {
   readonly request: RequestState
-  /** The tool, prompt or resource whose handler runs. */
+  /** The name of the tool or prompt, or the URI of the resource, whose handler runs. */
   readonly name: string
-  /** Made when it is first needed: most calls never need one. */
+  /** Created by `journalOf` on first use, because most calls need no journal. */
   journal: Journal | undefined
-  /** The answers to an explicit round. */
+  /** The client's answers to the requests of `inputRequired`, by key. */
   responses: ReadonlyMap<string, InputResponse> | undefined
-  /** Every use of the context so far, as `kind key`, with what was asked, undefined while the handler did without. */
+  /**
+   * The calls of `ctx` functions so far. Maps `kind key` to the text of a question, or to an empty text for other
+   * kinds. Undefined before the first call.
+   */
   contextUses: Map<string, string> | undefined
-  /** The questions and steps that were started, undefined while there are none, as in most calls. */
+  /** The questions and steps that the handler has started. Undefined while there are none, as in most calls. */
   startedUses: StartedUse[] | undefined
-  /** Uses that a later run need not come to, because a checkpoint begins behind them. Noted under strict replay. */
+  /**
+   * Keys of `contextUses` that the next run may lack, because it continues from a checkpoint that was saved after them.
+   * Filled only in strict replay.
+   */
   skippableUseKeys: Set<string> | undefined
-  /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
+  /**
+   * The end of the run that is known so far. Another end replaces it only if its rank in {@link endRanks} is higher.
+   */
   end: RunEnd | undefined
   phase: 'running' | 'suspended' | 'ended'
-  /** The number of steps that run and of answers that are parsed. */
+  /** The number of steps that are running plus the number of answers that are being parsed. */
   pendingWorkCount: number
-  /** The number of answers among them. */
+  /** The number of answers that are being parsed, which `pendingWorkCount` includes. */
   pendingParseCount: number
   readonly isReplayStrict: boolean
-  /** A step's function is on the stack. */
+  /** True while the synchronous part of a step's function runs. */
   isInStep: boolean
-  /** Rejects what the handler waits for, undefined while nothing stops the run. */
+  /** The promise that the handler of a stopped run waits for. Undefined while nothing stops the run. */
   runStop: RunStop | undefined
-  /** The handler came to its end before its suspension could reach it. */
+  /** True if the handler ended after the run was stopped but before the suspension could reach the handler. */
   hasSwallowedError: boolean
-  /** Called when the last pending work is done. */
+  /** Called when `pendingWorkCount` becomes 0. */
   onWorkDone: (() => void) | undefined
-  /** The controller of `ctx.signal`, once a handler has read it. */
+  /** The controller of `ctx.signal`. Undefined until the handler reads `ctx.signal`. */
   controller: AbortController | undefined
-  /** True while the load monitor counts the run among those that are handed off. */
+  /** True while the load monitor counts this run as one that is being handed off. */
   isHandOffCounted: boolean
-  /** True if the call must stay on this instance, because it could not be handed off. */
+  /** True if the call must stay on this instance, because an attempt to hand it off has failed. */
   readonly isBoundToInstance: boolean
-  /** The number of stops announced when the request came. */
+  /** The load monitor's `drainCount` when the request arrived. */
   readonly drainCount: number
-  /** When the first step or checkpoint of this request began. */
+  /** The time, on the clock of `ServerSettings.now`, when the first step or checkpoint of the request began. */
   workStartedAt: number | undefined
-  /** Names what the call does in this run. See `effectsIdOf`. */
+  /** The cached result of `effectsIdOf`. */
   effectsId: Awaitable<string> | undefined
-  /** When the event loop last turned for this run. */
+  /** The time, on the clock of `ServerSettings.now`, when this run last let the event loop do other work. */
   yieldedAt: number
 }
 
 /** The end of a run, which decides how its call continues. */
 export type RunEnd =
-  /** The journal could not be stored: the call fails, even if the handler catches the error. */
+  /** The journal could not be stored. The call fails, even if the handler catches the error. */
   | { readonly kind: 'store_failed'; readonly error: McpError }
-  /** The handler misused its context: the call fails, even if the handler catches the error. */
+  /** The handler misused its context. The call fails, even if the handler catches the error. */
   | { readonly kind: 'misused'; readonly error: HandlerError }
   /** The client has to answer questions before the call continues. */
   | { readonly kind: 'asked'; readonly questions: Map<string, AskedQuestion> }
-  /** The handler returned or threw before anything could stop it. */
+  /** The handler returned or threw before the run was stopped. */
   | { readonly kind: 'finished' }
   /** The call continues as a task. */
   | { readonly kind: 'became_task' }
   /** The call continues at another instance. */
   | { readonly kind: 'handed_off'; readonly reason: ShedReason }
-  /** The handler runs again at once, because every step ends a run under strict replay. */
+  /** The handler runs again at once, because every step ends a run in strict replay. */
   | { readonly kind: 'restarted' }
 
 /**
- * The precedence of ends that compete: the higher rank wins, and the first of two of a kind. A question outranks
- * a handler that finished, because one that catches its suspension has not been answered. A handler that finished in
- * time needs no other instance.
+ * The ranks of ends, for a run in which several occur. The end with the highest rank wins. Of two ends with the same
+ * rank, the first one wins. `asked` outranks `finished`, because a handler that caught its suspension has returned
+ * without the answer. `finished` outranks `handed_off`, because a handler that has finished needs no other instance.
  */
 const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
   store_failed: 7,
@@ -95,10 +106,10 @@ const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
   restarted: 1,
 }
 
-/** A question on its way to the client. */
+/** A question that a run asks the client. */
 export interface AskedQuestion {
   readonly request: InputRequest
-  /** The question as the author wrote it, without what is added when it is asked again. */
+  /** The JSON of the question, without the reason that is added to its message when it is asked again. */
   readonly text: string
   readonly wireKeyCount: number
   readonly invalidAnswerCount: number
@@ -110,17 +121,17 @@ interface RunStop {
   reject(error: Error): void
 }
 
-/** The start of a run of a call that has been asked before. */
+/** The data that a run begins with. The first run of most calls begins with none. */
 export interface RunStart {
   readonly journal?: Journal | undefined
   readonly responses?: ReadonlyMap<string, InputResponse> | undefined
   readonly isReplayStrict?: boolean | undefined
-  /** The run before this one for the same request. */
+  /** The previous run of the handler for the same request. */
   readonly previousRun?: Run | undefined
   readonly isBoundToInstance?: boolean | undefined
 }
 
-/** Begins a run. Cheap, because every call of a handler is one. */
+/** Creates the state of a run. This must be cheap, because every call of a handler needs a run. */
 export function beginRun(request: RequestState, name: string, runStart: RunStart = {}): Run {
   return {
     request,
@@ -149,29 +160,34 @@ export function beginRun(request: RequestState, name: string, runStart: RunStart
   }
 }
 
-/** The run's journal. */
+/** Returns the journal of a run, and creates it on first use. */
 export function journalOf(run: Run): Journal {
   const { randomUuid, wallClock } = run.request.settings
   run.journal ??= createEmptyJournal(run.request.callId ?? randomUuid(), wallClock())
   return run.journal
 }
 
-/** Returns the name of what the call does in this run: the answers do not change while it runs. */
+/**
+ * Returns the id from which the idempotency keys and UUIDs of a run are derived. It is cached, because answers do not
+ * change during a run.
+ */
 export function effectsIdOf(run: Run): Awaitable<string> {
   run.effectsId ??= deriveEffectsId(journalOf(run), run.responses)
   return run.effectsId
 }
 
-/** A use of the context: which function, for what key, and what else makes it the same in every run. */
+/** A call of a `ctx` function. The same call in a later run has the same kind, key and text. */
 interface ContextUse {
-  /** Such as `step`. A key may be used once in each kind. */
+  /** The kind of the function, such as `step`. A run may use a key once for each kind. */
   readonly kind: string
   readonly functionName: string
   readonly key: string
   readonly text?: string | undefined
 }
 
-/** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
+/**
+ * Records a call of a `ctx` function. Throws a `HandlerError` for a misuse, and the suspension if the run is suspended.
+ */
 export function registerContextUse(run: Run, { kind, functionName, key, text = '' }: ContextUse): void {
   if (run.phase !== 'running') throw lateUseError(run, functionName)
   if (run.isInStep)
@@ -194,7 +210,7 @@ export function registerContextUse(run: Run, { kind, functionName, key, text = '
   run.contextUses.set(contextUseKey, text)
 }
 
-/** Calls the work of a step, which must not use the context before its first await. */
+/** Calls the function of a step. Any use of the context before the function's first `await` fails the call. */
 export function runInStep<T>(run: Run, work: () => T): T {
   run.isInStep = true
   try {
@@ -204,26 +220,35 @@ export function runInStep<T>(run: Run, work: () => T): T {
   }
 }
 
-/** Notes that a run begins to record: from now on it works, as far as shedding goes. */
+/**
+ * Notes the time when the first step or checkpoint of a request begins. Load shedding measures the work of a call from
+ * this time.
+ */
 export function markWorkStarted(run: Run): void {
   if (run.workStartedAt !== undefined) return
   run.workStartedAt = run.request.settings.now()
   run.yieldedAt = run.workStartedAt
 }
 
-/** Notes that the event loop has turned for this run. */
+/** Notes that the run has just let the event loop do other work. */
 export function markYielded(run: Run): void {
   run.yieldedAt = run.request.settings.now()
 }
 
-/** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
+/**
+ * Notes that the next run may lack every use of the context since the checkpoint was opened, because it continues from
+ * the saved value.
+ */
 export function markUsesBeforeCheckpoint(run: Run, checkpointKey: string): void {
   const contextUseKeys = [...(run.contextUses?.keys() ?? [])]
   const laterUseKeys = contextUseKeys.slice(contextUseKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
   run.skippableUseKeys = new Set([...(run.skippableUseKeys ?? []), ...laterUseKeys])
 }
 
-/** Returns the error of a use after the run: it waits for answers, or its call has ended. */
+/**
+ * Returns the error for a `ctx` function that is called after the run. It is the suspension if the run is suspended,
+ * and a `HandlerError` if the call has ended.
+ */
 export function lateUseError(run: Run, functionName: string): Error {
   if (run.phase === 'suspended') return suspensionOf(run)
   return new HandlerError(
@@ -232,18 +257,18 @@ export function lateUseError(run: Run, functionName: string): Error {
   )
 }
 
-/** Notes a misuse that fails the call, even if the handler catches the error. */
+/** Fails the call with a new `HandlerError`, even if the handler catches it. Returns the error. */
 export function failRun(run: Run, code: HandlerProblem, message: string): HandlerError {
   return failRunWith(run, new HandlerError(code, message))
 }
 
-/** Fails the call with a misuse, even if the handler catches the error. */
+/** Fails the call with a `HandlerError`, even if the handler catches it. Returns the error. */
 export function failRunWith(run: Run, error: HandlerError): HandlerError {
   proposeEnd(run, { kind: 'misused', error })
   return error
 }
 
-/** Runs work that the response waits for, even when the run is suspended meanwhile. */
+/** Runs work and counts it as pending. The response waits for pending work, even if the run is suspended meanwhile. */
 export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
   run.pendingWorkCount++
   try {
@@ -255,8 +280,8 @@ export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promis
 }
 
 /**
- * Parses an answer. The run is not suspended meanwhile, nor in the next turn of the event loop: the branch that has its
- * answer now may ask next, and its question belongs into the same round.
+ * Waits until an answer is parsed. The run is not suspended meanwhile, nor in the next turn of the event loop. So the
+ * handler can continue with this answer and ask its next question in the same round.
  */
 export async function trackAnswerParsing<T>(run: Run, parsePromise: PromiseLike<T>): Promise<T> {
   run.pendingParseCount++
@@ -268,7 +293,7 @@ export async function trackAnswerParsing<T>(run: Run, parsePromise: PromiseLike<
   }
 }
 
-/** Resolves when no step runs any more, undefined when none does. */
+/** Returns a promise that resolves when all pending work is done. Returns undefined if no work is pending. */
 export function waitForPendingWork(run: Run): Promise<void> | undefined {
   if (run.pendingWorkCount === 0) return undefined
   return new Promise((resolve) => {
@@ -277,8 +302,9 @@ export function waitForPendingWork(run: Run): Promise<void> | undefined {
 }
 
 /**
- * Asks, and never resolves: the run ends one turn of the event loop later. Branches that run beside this one and need
- * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
+ * Adds a question to the round. The returned promise rejects when the run is suspended, one turn of the event loop
+ * later. Until then, parallel branches of the handler can ask their questions, so that all questions are sent in one
+ * round.
  */
 export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Promise<never> {
   if (run.request.settings.stateCodec === undefined && run.request.journalStore === undefined)
@@ -288,15 +314,15 @@ export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion)
   return stopRun(run)
 }
 
-/** Ends the run for it to begin again at once, unless something else ends it. */
+/** Stops the run so that the handler runs again at once, unless the run gets an end of a higher rank. */
 export function restartRun(run: Run): Promise<never> {
   proposeEnd(run, { kind: 'restarted' })
   return stopRun(run)
 }
 
 /**
- * Ends the run for the call to continue at another instance, unless it asks something meanwhile: then the client
- * returns anyway.
+ * Stops the run so that the call continues at another instance. If the run asks a question meanwhile, the question is
+ * sent instead, because its answer may reach another instance anyway.
  */
 export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
   proposeEnd(run, { kind: 'handed_off', reason })
@@ -305,21 +331,25 @@ export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
   return stopRun(run)
 }
 
-/** Notes that a run which was to be handed off has come to its end, whichever that is. */
+/** Notes that a run has ended that was counted as being handed off, even if it ended in another way. */
 export function endRunHandOff(run: Run): void {
   if (!run.isHandOffCounted) return
   run.isHandOffCounted = false
   endHandOff(run.request.settings.loadMonitor)
 }
 
-/** Ends the run for the call to continue as a task, unless it asks something meanwhile: then it becomes one later. */
+/**
+ * Stops the run so that the call continues as a task. If the run asks a question meanwhile, the question is sent first,
+ * and a later run makes the call a task.
+ */
 export function continueAsTask(run: Run): Promise<never> {
   proposeEnd(run, { kind: 'became_task' })
   return stopRun(run)
 }
 
 /**
- * Ends the run now, because nothing may be done for the call any more. Returns the error that stops the handler.
+ * Fails the call because its journal could not be stored, and suspends the run at once. Returns the suspension that
+ * stops the handler.
  */
 export function abandonRun(run: Run, error: unknown): Error {
   proposeEnd(run, { kind: 'store_failed', error: toInternalError(error, run.request, run.name) })
@@ -327,7 +357,7 @@ export function abandonRun(run: Run, error: unknown): Error {
   return suspensionOf(run)
 }
 
-/** Suspends the run now: every `ctx` function rejects from here on, and `ctx.signal` is aborted. */
+/** Suspends the run at once. From then on every `ctx` function rejects, and `ctx.signal` is aborted. */
 function suspendRun(run: Run): void {
   if (run.phase !== 'running') return
   run.phase = 'suspended'
@@ -337,8 +367,8 @@ function suspendRun(run: Run): void {
 }
 
 /**
- * The handler has come to its end: nothing may be asked or recorded for it any more. A run that is stopped stays
- * suspended, so that code which still runs does not take that for a failure.
+ * Ends a run whose handler has returned or thrown. The context can then no longer ask or record anything. A stopped run
+ * becomes suspended, so that code that still runs receives the suspension instead of a `HandlerError`.
  */
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
@@ -351,34 +381,37 @@ export function endRun(run: Run): void {
 const finishedEnd: RunEnd = { kind: 'finished' }
 
 /**
- * Records that the handler has ended while steps still run. From then on the end of a step neither hands the call off
- * nor restarts it.
+ * Records that the handler has ended while steps still run. From then on, the end of a step neither hands the call off
+ * nor restarts the handler.
  */
 export function markHandlerDone(run: Run): void {
   proposeEnd(run, finishedEnd)
 }
 
-/** Lets the handler's return value count, although a question has no answer: another one's refusal was handled. */
+/** Discards the open questions of a run, so that the handler's return value becomes the result of the call. */
 export function dropQuestions(run: Run): void {
   if (run.end?.kind === 'asked') run.end = finishedEnd
 }
 
-/** Ends the run in this way, unless it has an end of the same rank or a higher one. */
+/** Sets the end of the run, unless the run has an end with the same rank or a higher one. */
 function proposeEnd(run: Run, end: RunEnd): void {
   if (run.end === undefined || endRanks[end.kind] > endRanks[run.end.kind]) run.end = end
 }
 
-/** Returns true once something stops the run before its handler has come to its end. */
+/** Returns true if the run was stopped before its handler ended. */
 export function isStopping(run: Run): boolean {
   return run.runStop !== undefined
 }
 
-/** Returns the questions that the client has to answer, undefined when the run asks nothing. */
+/** Returns the questions that the client has to answer, or undefined if the run asks nothing. */
 export function askedQuestionsOf({ end }: Run): ReadonlyMap<string, AskedQuestion> | undefined {
   return end?.kind === 'asked' ? end.questions : undefined
 }
 
-/** Aborts when the call is cancelled, or when the run is suspended: no work continues after the reply. */
+/**
+ * Returns `ctx.signal`. It aborts when the call is cancelled or the run is suspended, so that no work continues after
+ * the reply.
+ */
 export function signalOf(run: Run): AbortSignal {
   if (run.controller !== undefined) return run.controller.signal
   const controller = new AbortController()
@@ -396,7 +429,7 @@ export function signalOf(run: Run): AbortSignal {
   return controller.signal
 }
 
-/** The suspension of a run. */
+/** Returns the suspension error of a run, which names the open questions. */
 function suspensionOf(run: Run): Error {
   return suspensionFor([...(askedQuestionsOf(run)?.keys() ?? [])])
 }
@@ -411,7 +444,7 @@ function createRunStop(run: Run): RunStop {
   const promise = new Promise<never>((_, rejectPromise) => {
     reject = rejectPromise
   })
-  // A handler that asks and does not wait must not bring the process down.
+  // Prevents an unhandled rejection, which would end the process, when the handler does not await its question.
   promise.catch(() => {})
   scheduleSuspension(run)
   return { promise, reject }

@@ -26,13 +26,13 @@ import { type Journal, journalMemberNames, parseJournal, responseFor, serializeJ
 import type { RunStart } from './run.ts'
 import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
-/** The purpose of the sealed values. Keys of other purposes do not open them. */
+/** The purpose of the sealed values. A value that was sealed for another purpose cannot be opened as `requestState`. */
 const statePurpose = 'requestState'
 
 /**
- * Opens the state of a retry before its content is used. The client could have altered it, or taken it from another
- * request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and the reason goes
- * to the author.
+ * Opens the `requestState` of a retry, and checks that it belongs to this request and caller. The client could have
+ * altered it, or taken it from another request or user (basic/patterns/mrtr, server requirements). The client receives
+ * the same error for every invalid state. The reason is logged.
  */
 export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
   const { stateCodec, loadMonitor } = request.settings
@@ -62,8 +62,8 @@ export async function openState(token: string, request: RequestState, name: stri
 }
 
 /**
- * Opens the journal of a call that runs as a task. Throws when the journal has a later format: a version must not
- * continue a call whose records it cannot read.
+ * Opens the journal of a call that runs as a task. Throws if the journal has a later format, because this version
+ * cannot read its records.
  */
 export function openStoredCall(
   { journal: storedJournal, responses }: JournalStore,
@@ -76,21 +76,22 @@ export function openStoredCall(
     throw toInternalError(error, request, name)
   }
   const matchedResponses = matchResponses(journal, responses, (key) => formatExplicitKey(key, journal.round))
-  // Answers in the request that created the task are for the runs before the first question.
+  // The answers in the request that created the task are used only until the first question is asked.
   const hasAskedNothing = journal.round === 0 && journal.explicitRound === undefined
   return { journal, responses: hasAskedNothing ? firstResponsesOf(request) : matchedResponses }
 }
 
-/** The answers that one request may bring before anything was asked. */
+/** The maximum number of answers in a request without `requestState`. */
 const maxUnaskedAnswers = 100
 
-/** The characters of all of them together. */
+/** The maximum number of characters that all answers in a request without `requestState` have together. */
 const maxUnaskedAnswerCharacters = 1_048_576
 
 /**
- * Returns the answers of a request without `requestState`, for a handler that returns `inputRequired` without a state:
- * a client that was given no state has none to send (basic/patterns/mrtr). Nothing proves that they were asked for. The
- * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
+ * Returns the answers of a request without `requestState`. A client sends such answers after a handler returned
+ * `inputRequired` without a state (basic/patterns/mrtr). The server cannot check that it asked for them, but the params
+ * check has ensured that they are valid answers. Throws `McpError(invalidParams)` if there are too many answers or
+ * characters.
  */
 export function firstResponsesOf({ params }: RequestState): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
@@ -98,7 +99,7 @@ export function firstResponsesOf({ params }: RequestState): ReadonlyMap<string, 
   if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
   if (countCharacters(inputResponses, maxUnaskedAnswerCharacters) > maxUnaskedAnswerCharacters)
     throw tooManyAnswersError(`${maxUnaskedAnswerCharacters} characters`)
-  // The cast repeats the check of the params.
+  // The cast is safe, because the params check has accepted the answers.
   return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
 }
 
@@ -108,8 +109,8 @@ function tooManyAnswersError(limitText: string): McpError {
 }
 
 /**
- * The characters of texts in a value, and one for each other value. Counted no further than to the first past the
- * bound.
+ * Returns the number of characters in the texts of a value, plus 1 for each other value. Stops counting when the number
+ * exceeds the maximum.
  */
 function countCharacters(value: JsonValue | undefined, maxCharacters: number): number {
   if (typeof value === 'string') return value.length
@@ -123,8 +124,9 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
 }
 
 /**
- * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author. The client
- * receives it where the call has lasted too long, or where its own values are the reason.
+ * Seals a journal, so that the client can send it back as `requestState`. Every failure is logged. The client receives
+ * a specific error for a call that is too old, an unavailable store, an exceeded quota, or unsealable values of its
+ * own. It receives an internal error otherwise.
  */
 export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
   const { stateCodec } = request.settings
@@ -145,12 +147,15 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   }
 }
 
-/** Milliseconds after which a state from the future is sent again: another instance may have the right clock. */
+/**
+ * Milliseconds after which the client should retry a state that was sealed in the future by this instance's clock. The
+ * clock of another instance may be right.
+ */
 const clockRetryAfterMs = 100
 
 /**
- * A store that cannot be reached, a quota and clocks that differ say nothing against the state: the client may send it
- * again. No handler has run.
+ * Returns the error for a state that could not be opened. If the store is unreachable, a quota is exceeded, or clocks
+ * differ, the state may be valid, so the client may send it again. No handler has run.
  */
 function toOpenStateError(error: unknown): McpError {
   if (isStateError(error) && error.code === 'not_yet')
@@ -159,7 +164,7 @@ function toOpenStateError(error: unknown): McpError {
   return storeQuotaErrorOf(error) ?? invalidStateError()
 }
 
-/** Returns the error of a caller who has as much in the store as one may have. */
+/** Returns the error for a caller who has exceeded the quota of the store. Returns undefined for any other error. */
 function storeQuotaErrorOf(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
@@ -175,8 +180,9 @@ function invalidStateError(): McpError {
 }
 
 /**
- * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
- * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
+ * Returns the values that a state is bound to: service, method, target, arguments, principal and session. A state opens
+ * only for a request with the same values. Params without a meaning for the method are not bound, because a client may
+ * leave them out of a retry.
  */
 function stateBindingOf(request: RequestState): JsonValue {
   const { method, params, call, settings } = request
@@ -192,7 +198,10 @@ function stateBindingOf(request: RequestState): JsonValue {
   ]
 }
 
-/** Puts the answers beside their questions. What was not asked is ignored (basic/patterns/mrtr, error handling). */
+/**
+ * Stores the given answers beside their questions in the journal, and returns the answers to requests of
+ * `inputRequired`. Answers to questions that were not asked are ignored (basic/patterns/mrtr, error handling).
+ */
 function matchResponses(
   journal: Journal,
   givenResponses: JsonObject | undefined,
@@ -206,8 +215,8 @@ function matchResponses(
 }
 
 /**
- * Returns the answers to an explicit round: of this request, or of an earlier one since which the call has been handed
- * off.
+ * Returns the answers to the requests of `inputRequired`. An answer is in the journal if the call was handed off after
+ * the answer arrived, and otherwise in this request.
  */
 function explicitResponsesOf(
   { explicitRound }: Journal,
@@ -216,7 +225,7 @@ function explicitResponsesOf(
   const responses = new Map<string, InputResponse>()
   for (const [key, method] of explicitRound?.methodsByKey ?? []) {
     const response = explicitRound?.responses?.get(key) ?? findResponse(key)
-    // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
+    // The cast is safe, because the params check has accepted the answer and its kind fits the method of the request.
     if (response !== undefined && isResponseOfKind(method, response))
       responses.set(key, response as unknown as InputResponse)
   }
@@ -224,9 +233,9 @@ function explicitResponsesOf(
 }
 
 /**
- * Returns the error of a call whose state cannot be sealed because of values that its client sent: arguments that have
- * no canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
- * Undefined where the reason is another one.
+ * Returns the error for a call whose state cannot be sealed because of values that its client sent. Either the
+ * arguments or the answers have no canonical form, or the journal is too large and at least half of it is answers.
+ * Returns undefined for any other reason.
  */
 function unsealableValueError(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
@@ -240,7 +249,7 @@ function unsealableValueError(error: unknown, journal: Journal, { params }: Requ
   return reason === undefined ? undefined : new McpError(errorCodes.invalidParams, reason)
 }
 
-/** The answers that a journal holds, by the keys of their questions. */
+/** Returns the answers in a journal, by the keys of their questions. */
 function journalAnswersOf({ questions, explicitRound }: Journal): JsonValue {
   const answerEntries = Array.from(questions, ([key, { response }]) => [key, response] as const)
   return Object.fromEntries([...answerEntries, ...(explicitRound?.responses ?? [])])
@@ -260,7 +269,10 @@ interface ValueLocation {
   readonly depth: number
 }
 
-/** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
+/**
+ * Finds the first value that `JSON.parse` accepts but that has no canonical form (RFC 8785). Returns a description of
+ * it.
+ */
 function findValueProblem(value: JsonValue | undefined, { path, depth }: ValueLocation): string | undefined {
   const problem = findScalarProblem(value) ?? (depth > maxDepth ? `is deeper than ${maxDepth} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`

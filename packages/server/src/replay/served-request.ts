@@ -14,7 +14,7 @@ import {
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
-/** One request while it is served. The only thing that a request leaves behind, and it is dropped with the answer. */
+/** The state of one request while the server handles it. It is discarded when the request is answered. */
 export interface RequestState {
   readonly id: RequestId
   readonly method: string
@@ -23,18 +23,21 @@ export interface RequestState {
   /** The key by which quotas count the caller. */
   readonly callerKey: string
   readonly meta: RequestMetaObject
-  /** The definitions that the request began with. An update in between does not reach it. */
+  /** The definitions that were current when the request began. A later `update` does not change them. */
   readonly catalog: Catalog
   readonly settings: ServerSettings
-  /** Stores the journal of a call that runs as a task. */
+  /** The store for the journal of a call that runs as a task. Undefined for any other call. */
   readonly journalStore: JournalStore | undefined
-  /** Derived from the idempotency key of the client, undefined without one. */
+  /** The id of the call, derived from the client's idempotency key. Undefined if the client sent no key. */
   callId: string | undefined
-  /** False once the request has been answered: nothing may be sent about it then. */
+  /** True until the request is answered. After that, no message may be sent for it. */
   isOpen: boolean
-  /** Gives the call back to the ledger, undefined while it is not counted. */
+  /** Removes the call from the count in the ledger. Undefined while the call is not counted. */
   releaseCall: (() => void) | undefined
-  /** Listeners that this request added to the caller's signal, which may live on. Removed at its end. */
+  /**
+   * The listeners that this request added to the signal of its call. They are removed when the request ends, because
+   * the signal may exist longer.
+   */
   abortListeners: (() => void)[] | undefined
 }
 
@@ -47,7 +50,7 @@ export function sessionIdOf({ meta }: Pick<RequestState, 'meta'>): string | unde
   return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
 }
 
-/** Rejects a request whose client did not declare what the definition needs (basic/index, `_meta`). */
+/** Throws if the client has not declared the capabilities that a definition needs (basic/index, `_meta`). */
 export function requireCapabilities(neededCapabilities: ClientCapabilities | undefined, { meta }: RequestState): void {
   const undeclaredCapabilities =
     neededCapabilities && findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)

@@ -10,8 +10,9 @@ import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
 
 /**
- * Returns the result that hands a call over: `requestState` alone, which the client sends again at once, to any
- * instance. Undefined when the journal cannot be sealed, as when it is too large, which was reported to the author.
+ * Returns the result that hands a call off. It contains only `requestState`, and the client sends the call again at
+ * once, to any instance. Returns undefined if the journal cannot be sealed, for example because it is too large. That
+ * failure is logged.
  */
 export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
@@ -31,7 +32,10 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
   }
 }
 
-/** An instance that stops says nothing of its load, and takes nothing of the budget for load. */
+/**
+ * Counts a hand-off in the journal. A stopping instance does not report its load, and its hand-offs are counted
+ * separately from those because of load.
+ */
 function countHandOff(reason: ShedReason, journal: Journal, loadMonitor: LoadMonitor): void {
   if (reason === 'stopping') {
     journal.stopCount++
@@ -42,18 +46,22 @@ function countHandOff(reason: ShedReason, journal: Journal, loadMonitor: LoadMon
   }
 }
 
-/** Keeps answers to an explicit round: they came with this request, and no client sends them again. */
+/**
+ * Stores the answers to requests of `inputRequired` in the journal. They came with this request, and the client does
+ * not send them to the next instance.
+ */
 function storeResponses(run: Run): void {
   const journal = journalOf(run)
   if (run.responses === undefined || (journal.explicitRound === undefined && run.responses.size === 0)) return
   const responses = new Map(Array.from(run.responses, ([key, response]) => [key, asJson(response)]))
-  // Answers that came before anything was asked have no round of their own.
+  // Answers that came with the first request have no recorded requests, so the answers themselves show the methods.
   const methodsByKey = new Map(Array.from(responses, ([key, response]) => [key, inferRequestMethod(response)]))
   journal.explicitRound = { methodsByKey, state: undefined, ...journal.explicitRound, responses }
 }
 
 function asJson(response: InputResponse): JsonObject {
-  // It came as JSON: interfaces are no JSON to the compiler only because they have no index.
+  // The cast is safe, because the response came as JSON. The compiler only objects that its interface has no index
+  // signature.
   return response as unknown as JsonObject
 }
 

@@ -28,6 +28,8 @@ export function expandDigest(text: string): string {
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const digestPattern = /^[0-9a-f]{32}$/
 
-/** The characters of 16 bytes in Base64url. The last one carries two bits, and four that are zero. */
+/**
+ * The number of characters of 16 bytes in Base64url. The last character contains two bits of data and four zero bits.
+ */
 const shortLength = 22
 const shortPattern = /^[A-Za-z0-9_-]{21}[AQgw]$/

@@ -1,20 +1,23 @@
 /** A question or a step that a handler has started. */
 export interface StartedUse {
   readonly isQuestion: boolean
-  /** The call, for messages, such as `ctx.step("charge")`. */
+  /** The call as error messages show it, such as `ctx.step("charge")`. */
   readonly description: string
-  /** True once the handler waits for its promise, directly or through `Promise.all` and its like. */
+  /** True once the handler waits for the promise, directly or through a function such as `Promise.all`. */
   isAwaited: boolean
   isSettled: boolean
-  /** The rejection of its promise. */
+  /** The error with which the promise was rejected. Undefined if it was not rejected. */
   failure: { readonly error: unknown } | undefined
-  /** Has the stack of the call, on platforms that capture one, undefined once it is of no use. */
+  /**
+   * An object with the stack of the call. Undefined after an awaited promise was fulfilled. On some platforms it has no
+   * stack.
+   */
   callSite: { readonly stack?: string } | undefined
 }
 
 /**
- * A promise of a use, which notes that it is waited for. `await` reads `then` of a subclass only: a plain promise is
- * awaited without any call that could be observed.
+ * A promise that records when something waits for it. It has to be a subclass: `await` calls `then` only on a subclass,
+ * and does not call any method of a plain promise.
  */
 class UsePromise<T> extends Promise<T> {
   use: StartedUse | undefined
@@ -35,11 +38,14 @@ class UsePromise<T> extends Promise<T> {
 
 interface UseDescription {
   readonly functionName: string
-  /** The key. A program without types may give any value. */
+  /** The key that the handler gave. It may be any value in a program without types. */
   readonly key: unknown
 }
 
-/** Returns the use of a started promise, and the promise for the handler, whose rejection never ends the process. */
+/**
+ * Returns a record of a started question or step, and the promise for the handler. A rejection of that promise that
+ * nothing handles does not end the process.
+ */
 export function startUse<T>(
   source: Promise<T>,
   { functionName, key }: UseDescription,
@@ -56,7 +62,7 @@ export function startUse<T>(
     source.then(
       (value) => {
         use.isSettled = true
-        // A loop may have thousands of steps.
+        // The stack is no longer needed, and a loop may have thousands of steps.
         if (use.isAwaited) use.callSite = undefined
         resolve(value)
       },
@@ -67,7 +73,7 @@ export function startUse<T>(
       },
     )
   })
-  // A handler that does not wait for what it started must not end the process, and with it the calls of others.
+  // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
   promise.catch(() => {})
   promise.use = use
   use.isAwaited = false
@@ -76,13 +82,16 @@ export function startUse<T>(
 
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
-/** The member of the context, and the function that tracks its promise. */
+/**
+ * The number of stack frames that belong to this package: the member of the context, and the function that tracks its
+ * promise.
+ */
 const contextFrameCount = 2
 
-/** Frames of the author that a failure shows. Each frame costs a use about a microsecond. */
+/** The number of stack frames of the author in an error. Each frame adds about a microsecond to a step or question. */
 const authorFrameCount = 2
 
-/** Captures the stack without its text, which is written when it is read. */
+/** Captures the current stack. The text of the stack is created only when it is read. */
 function captureCallSite(): { readonly stack?: string } {
   const callSite: { readonly stack?: string } = {}
   if (typeof captureStackTrace !== 'function') return callSite
@@ -93,7 +102,7 @@ function captureCallSite(): { readonly stack?: string } {
   return callSite
 }
 
-/** Returns the frames of the author, without those of the context, which come first. */
+/** Returns the stack frames of the author, without the frames of this package that precede them. */
 export function authorFramesOf({ callSite }: StartedUse): string | undefined {
   const frames = callSite?.stack?.split('\n').filter((line) => /^\s+at /.test(line))
   return frames === undefined || frames.length <= contextFrameCount

@@ -15,12 +15,15 @@ import {
 } from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
-/** A loop of checkpoints runs again at each of them. Past this many runs, the rest is run through. */
+/**
+ * The maximum number of strict runs of a request. A loop of checkpoints restarts the handler at each checkpoint. After
+ * this many runs, the handler runs to its end without restarts.
+ */
 const maxStrictRuns = 1000
 
 /**
- * Runs a handler again from the top at every await that could end a run in production, with the journal of
- * that moment, and warns of everything that is not the same in every run. Slow by design: for tests.
+ * Runs a handler again from its beginning at every await that could end a run in production, with the journal of that
+ * moment. Warns of every difference between two runs. It is slow by design, because it is for tests.
  */
 export async function runWithStrictReplay<T>(
   runStart: RunStart,
@@ -41,7 +44,8 @@ export async function runWithStrictReplay<T>(
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
     endRunHandOff(run)
-    // A handler that differs in every run would run without end: it runs once more, to its end.
+    // After a difference the next run is not strict, because a handler that differs in every run would restart without
+    // end.
     nextRunStart = {
       ...runStart,
       journal: journalOf(run),
@@ -52,20 +56,26 @@ export async function runWithStrictReplay<T>(
   }
 }
 
-/** A run that asks is made twice as well, because what it asks must not differ either. */
+/**
+ * Returns true if this run decides the result. A run that asks is repeated once, so that differences in its questions
+ * are found.
+ */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
   if (!run.isReplayStrict) return true
   if (run.end?.kind === 'asked') return previousRun?.end?.kind === 'asked'
   return run.end?.kind !== 'restarted'
 }
 
-/** Each run has a start of its own: changes that a handler makes to it must not reach the next run. */
+/** Copies the data that a run begins with, so that changes by its handler do not reach the next run. */
 function copyStart(runStart: RunStart): RunStart {
   const { journal, responses } = runStart
   return { ...runStart, journal: journal && copyJournal(journal), responses: responses && structuredClone(responses) }
 }
 
-/** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */
+/**
+ * Returns true if a run used the context in every way that the previous run did, with the same questions. Warns of each
+ * difference.
+ */
 function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
   for (const [useKey, text] of previousRun.contextUses ?? []) {
@@ -87,7 +97,7 @@ function describeDifference(
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
   const repeatedText = run.contextUses?.get(useKey)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
-  // A loop that continues from a checkpoint does not reach the uses before it.
+  // A loop that continues from a checkpoint does not reach the uses before the checkpoint.
   return previousRun.skippableUseKeys?.has(useKey) === true ? undefined : `did not come to ${useDescription}`
 }
 

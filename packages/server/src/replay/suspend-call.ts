@@ -9,7 +9,7 @@ import { recordJournalEntry } from './boundary.ts'
 import { askedQuestionsOf, effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
 import { fingerprintOf } from './call-identity.ts'
 
-/** Returns the result that asks the client for everything that the run wants, with the present journal. */
+/** Records the questions of a run in the journal, and returns the result that asks the client. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
   return mapAwaitable(recordPastEffects(run), () =>
     mapAwaitable(recordAskedQuestions(run), (requests) => {
@@ -19,7 +19,7 @@ export function suspendCall(run: Run): Awaitable<JsonObject> {
   )
 }
 
-/** The result of a handler that asked in the protocol's own terms. */
+/** Returns the result for a handler that returned `inputRequired`. */
 export function suspendForExplicitRound(run: Run, { requests, state }: InputRequiredReturn): Awaitable<JsonObject> {
   const entries = Object.entries(requests)
   if (entries.length === 0 && state === undefined) {
@@ -30,7 +30,7 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   if ('reason' in stateCopy)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${stateCopy.reason}`)
   requireAnswerCapabilities(run, requests)
-  // Without a state there is nothing to seal. The answers are read without it, like answers that come with a first
+  // Without a state, there is nothing to seal. The client then sends its answers without `requestState`, as in a first
   // request.
   const { journalStore, settings } = run.request
   if (state === undefined && settings.stateCodec === undefined && journalStore === undefined) {
@@ -50,8 +50,8 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
 }
 
 /**
- * Records a digest of the answers to an explicit round: they are not kept, but determine the effects of the call from
- * here on.
+ * Records an id derived from the answers to requests of `inputRequired`. The journal does not keep the answers, but the
+ * later effects of the call depend on them.
  */
 function recordPastEffects(run: Run): Awaitable<void> {
   if (run.responses === undefined || run.responses.size === 0) return undefined
@@ -80,7 +80,10 @@ function endExplicitRound(run: Run): void {
   recordJournalEntry(run, 'explicit')
 }
 
-/** Notes that everything which a run asks is open, and gives it as the client sees it. */
+/**
+ * Records the questions of a run as unanswered. Returns the requests for the client, with their keys in
+ * `inputRequests`.
+ */
 function recordAskedQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
   let requestEntries: Awaitable<readonly RequestEntry[]> = []
   for (const [key, askedQuestion] of askedQuestionsOf(run) ?? []) {
@@ -97,8 +100,8 @@ function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion
   return mapAwaitable(fingerprintOf(askedQuestion.text), (fingerprint): RequestEntry => {
     const { questions } = journalOf(run)
     const previousRecord = questions.get(key)
-    // An unanswered question with another text than before is a new question, which an answer to the old one must not
-    // answer.
+    // An unanswered question whose text has changed is a new question. Its new key prevents that an answer to the old
+    // text is used.
     const isChanged =
       previousRecord !== undefined &&
       previousRecord.response === undefined &&

@@ -3,32 +3,34 @@ import type { WarningCode } from '../request/report.ts'
 import { askedQuestionsOf, type Run } from './run.ts'
 import { isSuspension } from './handler-error.ts'
 
-/** A problem of a handler, in words that follow its name, and the key. */
+/** A problem of a handler. The text in `problem` continues a sentence that begins with the name of the handler. */
 interface ReplayProblem {
   readonly code: WarningCode
   readonly problem: string
   readonly key?: string | undefined
 }
 
-/** Warns the author of a problem in a handler, though the call continues. */
+/** Warns the author of a problem in a handler. The call continues. */
 export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): void {
   const { method, settings } = run.request
   const errorContext = { method, name: run.name }
   settings.warn({ code, message: `${method} ${quoteName(run.name)} ${problem}`, where: errorContext, key })
 }
 
-/** The schema of a question is built in every run, which costs more than the run itself. */
+/** Warns that a handler builds the schema of a question in every run, which costs more than the run itself. */
 export function warnRebuiltForm(run: Run, key: string): void {
   const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
   warnAboutRun(run, { code: 'rebuilt_form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
 }
 
-/** `catch {}` around a question hides a suspension, and code runs that should not. */
+/**
+ * Warns that a handler caught its suspension, for example with `catch {}`, and continued with code that should not run.
+ */
 export function warnSwallowedError(
   run: Run,
   outcome: { readonly thrown: unknown } | { readonly returned: unknown },
 ): void {
-  // One that failed by itself before the suspension was there has hidden nothing.
+  // A handler that failed on its own before the suspension has hidden nothing.
   if ('thrown' in outcome && (run.hasSwallowedError || isSuspension(outcome.thrown))) return
   const [key] = askedQuestionsOf(run)?.keys() ?? []
   const endDescription = 'thrown' in outcome ? 'threw something else' : 'returned'

@@ -1,32 +1,33 @@
-/** A value, or a promise of it: handlers may be written either way. */
+/** A value, or a promise of the value. Handlers may be synchronous or asynchronous. */
 export type Awaitable<T> = T | PromiseLike<T>
 
-/** Returns whether a value has to be awaited. No JSON value has, because a function is not JSON. */
+/** Returns true if a value has to be awaited. This is never true for JSON, which cannot contain a `then` function. */
 export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
   return 'then' in value && typeof value.then === 'function'
 }
 
-/** Continues with a value: at once when it is there already, so that a synchronous handler costs no tick. */
+/**
+ * Applies a function to a value, or to the value of a promise. A value that is no promise is used at once, so that a
+ * synchronous handler does not wait for a tick.
+ */
 export function mapAwaitable<T, R>(value: Awaitable<T>, transform: (value: T) => Awaitable<R>): Awaitable<R> {
-  // A thenable of an author's may return nothing from its `then`.
+  // `Promise.resolve` is needed, because the `then` of an author's thenable may return nothing.
   return isPromiseLike(value) ? Promise.resolve(value).then((result) => transform(result)) : transform(value)
 }
 
-// Taken when the module loads, so that a test's fake timers do not hold a handler up.
+// `setTimeout` is read when the module loads, so that the fake timers of a test do not delay a handler.
 const { setTimeout } = globalThis
 const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 
-/**
- * Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn.
- */
+/** Runs a function in the next turn of the event loop, after other work that is waiting, such as another request. */
 export function runAfterTick(callback: () => void): void {
-  // Timers of 0 wait for a millisecond or more. Browsers know nothing else.
+  // Browsers have only `setTimeout`, which waits for a millisecond or more even if the delay is 0.
   if (typeof setImmediateFunction === 'function') setImmediateFunction(callback)
   else setTimeout(callback, 0)
 }
 
-/** Resolves after the event loop has turned once. */
+/** Resolves in the next turn of the event loop. */
 export function waitForImmediate(): Promise<void> {
   return new Promise(runAfterTick)
 }

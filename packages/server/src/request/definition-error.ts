@@ -1,25 +1,28 @@
-/** The problems of a definition. */
+/** The kinds of problems that a definition can have. */
 export type DefinitionProblem =
   /** A name, URI or identifier is not of the form that the protocol allows. */
   | 'name'
   /** Two definitions of one kind have the same name. */
   | 'duplicate'
-  /** A schema cannot be used: no JSON Schema, a network `$ref`, an unknown dialect, a root of the wrong type. */
+  /**
+   * A schema cannot be used: it is not JSON Schema, has a network `$ref`, an unknown dialect, or a root of the wrong
+   * type.
+   */
   | 'schema'
   /** An `x-mcp-header` annotation breaks a rule of server/tools, x-mcp-header. */
   | 'header'
-  /** A URI template cannot be matched. */
+  /** URIs cannot be matched against a URI template. */
   | 'template'
-  /** A completion is given for something that the definition does not have. */
+  /** A completer is given for an argument or a variable that the definition does not have. */
   | 'completion'
-  /** Caching hints that no client may act on, or that would show one caller's list to another. */
+  /** Caching hints are invalid, or a shared cache would show one caller's result to another caller. */
   | 'cache'
-  /** A value is missing, or is not what its field holds. */
+  /** A value is missing, or its field does not allow it. */
   | 'value'
 
 /**
- * A server's definition that cannot be served. Thrown by `createServer` and `update` before any request is answered.
- * The message names what was defined, and says what would be right.
+ * The error for a definition that a server cannot use. `createServer` and `update` throw it before any request uses the
+ * definition. The message names the definition and says how to correct it.
  */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'

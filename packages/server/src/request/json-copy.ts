@@ -2,19 +2,22 @@ import { copyJson, type JsonProblem, type JsonRules } from '@x/core'
 import type { JsonObject, JsonValue } from '@x/schema'
 import { DefinitionError } from './definition-error.ts'
 
-/** The rules of a recorded value. */
+/** The rules for values that are recorded in a journal. */
 const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject }
 
 /**
- * Returns a copy of a value that is JSON in every member, or the first one that is not. Undefined members are left out,
- * as JSON leaves them out, and nothing is converted: this run and every later one receive the same.
+ * Returns a copy of a value that is JSON, or the reason why the value is not JSON. Undefined members are left out, as
+ * in JSON. No value is converted, so that this run and every later run receive the same value.
  */
 export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   const copy = copyJson(value, recordedValueRules)
   return 'problem' in copy ? { reason: describeRecordedProblem(copy.problem) } : copy
 }
 
-/** A plain object's prototype has no prototype of its own. That of another realm is another object. */
+/**
+ * Returns true for a plain object, whose prototype is null or has no prototype of its own. A comparison with
+ * `Object.prototype` would reject the plain objects of other realms.
+ */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
@@ -35,20 +38,20 @@ function describeValue(value: unknown): string {
 }
 
 /**
- * The levels below a definition's object: more than `findSchemaProblem` accepts of a schema, and few enough for the
- * stack.
+ * The maximum number of levels below a definition's object. It exceeds the depth that `findSchemaProblem` allows a
+ * schema, and is small enough for the call stack.
  */
 const maxDefinitionDepth = 512
 
 /**
- * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, even when
- * the author changes the original. Throws {@link DefinitionError} for what JSON cannot carry.
+ * Returns a frozen copy of a part of a definition, without undefined members. Clients receive this copy, so that the
+ * author cannot change it after the checks. Throws {@link DefinitionError} for a value that JSON cannot contain.
  */
 export function freezeJsonObject(value: object, errorSubject: string): JsonObject {
-  // Spread, so that a definition that is a function or a list becomes an object of its members.
+  // The spread converts a function or an array to an object with the same members.
   const copy = copyJson({ ...value }, { maxDepth: maxDefinitionDepth + 1, isFrozen: true })
   if ('problem' in copy) throw definitionError(copy.problem, errorSubject)
-  // The cast is safe: the copy of an object is one.
+  // The cast is safe, because the copy of an object is an object.
   return copy.value as JsonObject
 }
 

@@ -7,48 +7,48 @@ export interface ErrorReporter {
   readonly log: Log
 }
 
-/** Logs an error that the peer does not see whole. */
+/** Logs an error whose details the client does not receive. */
 export function reportServerError(error: unknown, context: LogContext, { log }: ErrorReporter): void {
   log(errorRecord(error, context))
 }
 
-/** A request, as a log record names it. */
+/** The parts of a request that a log record contains. */
 export interface LoggedRequest extends Pick<RpcRequest, 'id' | 'method' | 'params'> {
   readonly call: Call
 }
 
-/** Returns the fields of a log record that name a request. */
+/** Returns the fields of a log record that identify a request. */
 export function logContextOf({ id, method, params, call }: LoggedRequest, name?: string): LogContext {
   const meta = params?.['_meta']
   const { traceparent } = traceContextOf(isJsonObject(meta) ? meta : undefined)
   return { method, name, requestId: id, principal: call.principal?.subject, traceId: traceparent?.split('-')[1] }
 }
 
-/** A warning for the author of a server, though the call continues. */
+/** The kinds of warnings for the author of a server. The server continues after a warning. */
 export type WarningCode =
-  /** A handler caught the suspension that a question ends its run with. */
+  /** A handler caught its suspension, for example that of a question. */
   | 'swallowed'
-  /** A call has asked so often that clients may give up. */
+  /** A call has asked its client so many times that clients may give up. */
   | 'rounds'
-  /** A handler does not do the same when it runs again. */
+  /** A handler behaves differently when it runs again. */
   | 'not_repeatable'
   /** A handler builds the schema of a question in each run. It could build it once with `form()`. */
   | 'rebuilt_form'
-  /** `requestState` is sealed with a random key, which no other instance has. */
+  /** `requestState` is sealed with a random key, so other instances cannot open it. */
   | 'random_key'
-  /** Clients of other machines listen, and changes at other instances do not reach them. */
+  /** Clients on other machines listen for changes, but changes at other instances do not reach them. */
   | 'local_bus'
   /** A tool's name has a form that some hosts reject. */
   | 'name'
   /** The measurement of `shedding.load` failed. */
   | 'load'
 
-/** A warning about one of the server's handlers, or about the server, before it is a log record. */
+/** A warning about a handler or about the whole server. It becomes a log record. */
 export interface ServerWarning {
   readonly code: WarningCode
   readonly message: string
-  /** The method, tool, prompt or resource that it is about. */
+  /** The method, and the name of the tool, prompt or resource that the warning is about. */
   readonly where?: { readonly method: string; readonly name: string } | undefined
-  /** The key that the handler gave. */
+  /** The key of the question or step that the warning is about. */
   readonly key?: string | undefined
 }
