@@ -50,7 +50,7 @@ export interface CompiledTool extends CompiledDefinition {
 export interface CompiledPrompt extends CompiledDefinition {
   readonly checkArguments: CompiledSchema['check']
   readonly requiredArguments: readonly string[]
-  /** All arguments by name, each with its completer. Undefined for an argument without a completer. */
+  /** The completer of each argument, by name. Undefined for an argument without a completer. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyPromptDefinition
 }
@@ -65,12 +65,12 @@ export interface CompiledResource extends CompiledDefinition {
 export interface CompiledTemplate extends CompiledDefinition {
   readonly cacheHints: CompiledCacheHints
   readonly template: UriTemplate
-  /** All variables by name, each with its completer. Undefined for a variable without a completer. */
+  /** The completer of each variable, by name. Undefined for a variable without a completer. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyTemplateDefinition
 }
 
-/** Caching hints without absent values. A read result may override them. */
+/** Caching hints, with default values for those that the author did not give. A read result may override them. */
 export interface CompiledCacheHints {
   readonly ttlMs: number
   readonly scope: CacheScope
@@ -113,7 +113,7 @@ interface ListOptions {
 export interface Listing<Entry extends ListedEntry> {
   readonly byKey: ReadonlyMap<string, Entry>
   readonly options: ListOptions
-  /** The cursor after an entry. */
+  /** The cursors with which a client requests the entries after a given entry. */
   readonly cursors: ReadonlyMap<ListedEntry, string>
   /** The finished pages, each by the cursor that requests it. Undefined if pages differ by caller. */
   readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
@@ -135,8 +135,9 @@ export function createListing<Entry extends ListedEntry>(
 }
 
 /**
- * Returns the cursor that follows an entry. Cursors are never decoded. A received cursor is compared with those of the
- * entries that the caller may see, so a forged, outdated or foreign cursor matches none of them.
+ * Returns the cursor with which a client requests the entries after a given entry. Cursors are never decoded. A
+ * received cursor is compared with those of the entries that the caller may see. A forged, outdated or foreign cursor
+ * matches none of them.
  */
 export function encodeCursor(field: ListField, key: string): string {
   return encodeTextBase64url(JSON.stringify([field, key]))

@@ -5,7 +5,7 @@ import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-
 import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerWarning } from '../request/report.ts'
 
-/** The functions that compiling a definition needs. */
+/** The functions that are needed for compiling a definition. */
 export interface CompileContext {
   readonly compileSchema: JsonSchemaCompiler
   readonly warn: (warning: ServerWarning) => void

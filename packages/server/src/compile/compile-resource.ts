@@ -92,6 +92,7 @@ function isResourceList(listReturn: ResourcePage | readonly ListedResource[]): l
 /** The maximum number of the author's pages that one completion reads. */
 const maxCompletionPages = 20
 
+/** The number of values after which a completion reads no further page. */
 const maxCompletionValues = 100
 
 /**

@@ -28,7 +28,7 @@ export interface ServerPart {
 }
 
 /**
- * Creates a check of all parts. An unreachable part is reported only at the first failed check, because probes call the
+ * Creates a check of all parts. An unreachable part is reported only at its first failed check, because probes call the
  * check every few seconds.
  */
 export function createPartReadiness(parts: readonly ServerPart[]): PartReadiness {

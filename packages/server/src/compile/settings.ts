@@ -22,7 +22,7 @@ export interface ServerSettings extends ErrorReporter {
   /** The name of the service that `requestState` is bound to. */
   readonly stateAudience: string
   readonly warn: (warning: ServerWarning) => void
-  /** True if every handler runs again at each of its awaits, to detect code that is not repeatable. */
+  /** True if every handler is restarted at each `await` that could end a run, to detect code that is not repeatable. */
   readonly strictReplay: boolean
   /** Returns the current time, in milliseconds since 1970. */
   readonly wallClock: () => number

@@ -36,7 +36,8 @@ const ipAddress = /^\d+\.|:/
 const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/i
 
 /**
- * Returns true for an IP address of another machine. Transports without addresses give a word, for which this is false.
+ * Returns true for an IP address of another machine. Transports without addresses give a word instead, for which the
+ * function returns false.
  */
 function isOtherMachine(address: string | undefined): boolean {
   return address !== undefined && ipAddress.test(address) && !loopbackAddress.test(address)

@@ -84,7 +84,7 @@ function runReadHandler(
 
 function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
   const { contents, ttlMs, cacheScope, _meta } = toResourceContent(resourceReturn)
-  // A client could take an empty array for a resource that does not exist (server/resources, error handling).
+  // A client could understand an empty array as a resource that does not exist (server/resources, error handling).
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFoundError(uri)`)
   }
@@ -134,7 +134,8 @@ function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] 
 const maxTemplatePages = 20
 
 /**
- * A position in the resources that templates list: a template, and the last cursor that its `list` function returned.
+ * A position in the resources that templates list: a template, and the cursor for its `list` function. The cursor is
+ * undefined for the first page.
  */
 interface TemplatePosition {
   readonly template: CompiledTemplate

@@ -168,8 +168,8 @@ function createInvalidArgumentsResult(
 
 /**
  * Converts a thrown error into a result that the model reads. Rethrows an `McpError`, and any error of a cancelled
- * call. The model receives the message of an {@link InputDeclined} or a {@link ToolError}. Any other error is logged,
- * and the model receives only that the tool failed.
+ * call. The model receives the message of an `InputDeclined` or a `ToolError`. Any other error is logged, and the model
+ * receives only that the tool failed.
  */
 function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
   if (isMcpError(error) || request.call.signal.aborted) throw error

@@ -24,7 +24,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
 }
 
 /**
- * Returns the error of a tool that must run as a task where the instance serves no tasks. It is an internal error,
+ * Returns the error for a call that must run as a task at an instance that serves no tasks. It is an internal error,
  * because the client cannot correct it.
  */
 function tasksUnavailableError({ name }: Run): McpError {

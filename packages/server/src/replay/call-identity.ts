@@ -90,8 +90,8 @@ function uuidOf(digest: string): string {
 }
 
 /**
- * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal. Digests of questions show in a later
- * run whether the question has changed.
+ * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal. A later run compares digests to detect
+ * that a question has changed.
  */
 export function fingerprintOf(text: string): Awaitable<string> {
   return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestHexLength))

@@ -20,8 +20,8 @@ interface CallAttempt {
 
 /**
  * Answers a repeated call with its stored result, or runs the call and stores the result. This needs a store, an
- * idempotency key and an authenticated caller. Without one of them, or for a method that only reads, the call just
- * runs. A result that asks the client or hands the call off is not stored.
+ * idempotency key and an authenticated caller. Without one of them, or for a method that only reads, the call runs and
+ * nothing is stored. A result that asks the client or hands the call off is not stored.
  */
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
@@ -76,8 +76,8 @@ async function answerFromStore(
 }
 
 /**
- * Returns true if a stored copy of the result can answer a repeated call. A result that asks the client cannot, nor can
- * a result to which an extension adds values in each answer.
+ * Returns true if a stored copy of the result can answer a repeated call. Returns false if the result asks the client,
+ * or if an extension adds values to the result of every repetition.
  */
 function isWholeAnswer({ resultType }: JsonObject, { call }: RequestState): boolean {
   const isComplete = resultType === undefined || resultType === 'complete'

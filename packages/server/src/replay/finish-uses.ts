@@ -15,8 +15,7 @@ import {
 import { authorFramesOf, type StartedUse, startUse } from './started-use.ts'
 
 /**
- * Returns a promise for the handler, which settles like the promise of a question or step. Records whether the handler
- * awaits it.
+ * Returns the promise that a handler receives for a question or step. Records whether the handler awaits this promise.
  */
 export function trackUse<T>(
   run: Run,

@@ -5,7 +5,7 @@ import type { RequestState } from './served-request.ts'
 
 /** The kinds of mistakes that a handler can make when it uses its context. */
 export type HandlerProblem =
-  /** A key is not 1 to 128 letters, digits and `_ - . : /`. */
+  /** A key does not consist of 1 to 128 letters, digits or `_ - . : /`. */
   | 'key'
   /** The handler used the same key twice in one run. */
   | 'duplicate'
@@ -58,7 +58,7 @@ export function toInternalError(error: unknown, request: RequestState, name: str
 /**
  * The rejection of a `ctx` function that cannot return in this run, for example because a question has no answer yet.
  * The handler runs again from its beginning when the client has answered. A suspension is not a failure, so a handler
- * must not catch it. `finally` and `using` run as usual.
+ * that catches it must throw it again. `finally` and `using` run as usual.
  */
 class Suspension extends Error {
   override readonly name = 'Suspension'
@@ -87,8 +87,8 @@ function createSuspension(message: string): Suspension {
 
 /**
  * Returns true for an error that only ends this run of a handler, for example because a question has no answer yet.
- * Throw such an error again. Do not undo earlier work because of it, since the call continues when the user has
- * answered.
+ * Throw such an error again. Do not undo earlier work because of this error, because the call continues when the user
+ * has answered.
  */
 export function isSuspension(error: unknown): boolean {
   for (let depth = 0, cause: unknown = error; depth < 8 && cause instanceof Error; depth++, cause = cause.cause) {
@@ -98,8 +98,8 @@ export function isSuspension(error: unknown): boolean {
 }
 
 /**
- * Throws for a key that is not 1 to 128 letters, digits and `_ - . : /`. `~` is not allowed, because it marks the keys
- * of repeated questions in `inputRequests`.
+ * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
+ * marks the keys of repeated questions in `inputRequests`.
  */
 export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return

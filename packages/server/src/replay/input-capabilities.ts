@@ -30,15 +30,15 @@ function capabilitiesFor(request: InputRequest): ClientCapabilities {
 }
 
 /**
- * Returns true if an answer has the kind that a request of this method asks for. The params check has already accepted
- * it as a valid answer.
+ * Returns true if an answer fits a request of the given method. The params check has already accepted the answer as
+ * valid.
  */
 export function isResponseOfKind(method: string, response: object): boolean {
   if (method === 'roots/list') return 'roots' in response
   return method === 'sampling/createMessage' ? 'role' in response : 'action' in response
 }
 
-/** Returns the method of the requests that have this kind of answer. */
+/** Returns the method of the request that an answer fits. */
 export function inferRequestMethod(response: object): InputRequest['method'] {
   if ('roots' in response) return 'roots/list'
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'

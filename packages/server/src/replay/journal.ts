@@ -3,9 +3,9 @@ import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from
 import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
 
 /**
- * The answers of the client and the recorded results of a call. The server keeps no other data of a call between two
- * requests. The client stores the sealed journal, or a `JournalStore` stores the journal of a task. Entries are in
- * maps, because authors choose the keys and clients send the answers.
+ * The answers of the client and the recorded results of a call. This is the only data of a call that exists between two
+ * requests. The client stores the sealed journal, except that a `JournalStore` stores the journal of a task. Entries
+ * are in maps, because a key that an author chooses may be the name of an inherited object member.
  */
 export interface Journal {
   /** The id of the call, which is the same in all its rounds. */
@@ -54,8 +54,8 @@ export interface QuestionRecord {
   /** A digest of the question's text. */
   readonly fingerprint: string
   /**
-   * The number of keys that the question has used in `inputRequests`. It is 1 at first, and each time that the question
-   * is asked again needs a new key.
+   * The number of keys that the question has used in `inputRequests`. It is 1 at first. The question gets a new key
+   * each time that it is asked again.
    */
   readonly wireKeyCount: number
   /** The number of invalid answers so far. */
@@ -215,8 +215,8 @@ export function createJournalEntry(journal: Journal, part: JournalPart, key?: st
 }
 
 /**
- * Returns members that replace all maps of a journal: empty maps, except for the given key. So serializing one entry
- * does not cost as much as serializing the whole journal.
+ * Returns replacements for all maps of a journal. They are empty, except for the entry with the given key. So
+ * serializing one entry does not cost as much as serializing the whole journal.
  */
 function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
   const emptyMaps = {

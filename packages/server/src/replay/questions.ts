@@ -31,7 +31,7 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
 
 const formCapabilities: ClientCapabilities = { elicitation: { form: {} } }
 
-/** Does the same as {@link askForm}, but throws at once if the question is invalid, instead of rejecting. */
+/** Does the same as {@link askForm}, but throws synchronously instead of rejecting if the question is invalid. */
 function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,

@@ -18,7 +18,9 @@ import {
   lateUseError,
 } from './run.ts'
 
-/** Runs the work of a step and records its result. Later runs return the recorded result without the work. */
+/**
+ * Runs the work of a step and records its result. Later runs return the recorded result without doing the work again.
+ */
 export async function runStep<T extends StepResult>(
   run: Run,
   key: string,

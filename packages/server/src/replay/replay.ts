@@ -16,7 +16,8 @@ import { runWithStrictReplay } from './strict-replay.ts'
  * client answers, to this or another instance, the handler runs again from its beginning with all answers so far.
  */
 export function replayCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
-  // Capacity is not checked for a task. It was admitted when it was created, and a refusal now would fail it.
+  // Capacity is not checked for a task. The task was admitted when it was created, and a refusal now would make it
+  // fail.
   if (request.journalStore !== undefined) return runStoredCall(request.journalStore, handler, request)
   const { requestState } = request.params
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
@@ -92,8 +93,8 @@ function resumeRun<T>(runStart: RunStart, handler: Handler<T>, request: RequestS
 }
 
 /**
- * Runs a handler for the first time, after `beginCall`. For a handler that asks nothing, this costs little more than
- * calling it.
+ * Runs a handler for the first time. `beginCall` must have been called for the request. For a handler that asks
+ * nothing, this costs little more than calling the handler.
  */
 function startRun<T>(handler: Handler<T>, request: RequestState, runStart?: RunStart): Awaitable<JsonObject> {
   if (request.settings.strictReplay) return runWithStrictReplay(runStart ?? {}, handler, request)
@@ -112,8 +113,8 @@ function startRun<T>(handler: Handler<T>, request: RequestState, runStart?: RunS
 }
 
 /**
- * Runs a handler again from its beginning, with the journal and answers in `runStart`. Its caller has called
- * `beginCall` before.
+ * Runs a handler again from its beginning, with the journal and answers in `runStart`. `beginCall` must have been
+ * called for the request.
  */
 async function runHandlerFrom<T>(runStart: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.strictReplay) return runWithStrictReplay(runStart, handler, request)

@@ -36,8 +36,8 @@ export interface Run {
   /** The questions and steps that the handler has started. Undefined while there are none, as in most calls. */
   startedUses: StartedUse[] | undefined
   /**
-   * Keys of `contextUses` that the next run may lack, because it continues from a checkpoint that was saved after them.
-   * Filled only in strict replay.
+   * Keys of `contextUses` that the next run need not contain, because it continues from a checkpoint that was saved
+   * after them. Filled only in strict replay.
    */
   skippableUseKeys: Set<string> | undefined
   /**
@@ -64,7 +64,7 @@ export interface Run {
   isHandOffCounted: boolean
   /** True if the call must stay on this instance, because an attempt to hand it off has failed. */
   readonly isBoundToInstance: boolean
-  /** The load monitor's `drainCount` when the request arrived. */
+  /** The number of stops that had been announced for this instance when the request arrived. */
   readonly drainCount: number
   /** The time, on the clock of `ServerSettings.now`, when the first step or checkpoint of the request began. */
   workStartedAt: number | undefined
@@ -121,7 +121,7 @@ interface RunStop {
   reject(error: Error): void
 }
 
-/** The data that a run begins with. The first run of most calls begins with none. */
+/** The data that a run begins with. The first run of a call usually begins without any. */
 export interface RunStart {
   readonly journal?: Journal | undefined
   readonly responses?: ReadonlyMap<string, InputResponse> | undefined
@@ -236,8 +236,8 @@ export function markYielded(run: Run): void {
 }
 
 /**
- * Notes that the next run may lack every use of the context since the checkpoint was opened, because it continues from
- * the saved value.
+ * Notes that the next run need not repeat any use of the context since the checkpoint was opened, because it continues
+ * from the saved value.
  */
 export function markUsesBeforeCheckpoint(run: Run, checkpointKey: string): void {
   const contextUseKeys = [...(run.contextUses?.keys() ?? [])]
@@ -302,9 +302,9 @@ export function waitForPendingWork(run: Run): Promise<void> | undefined {
 }
 
 /**
- * Adds a question to the round. The returned promise rejects when the run is suspended, one turn of the event loop
- * later. Until then, parallel branches of the handler can ask their questions, so that all questions are sent in one
- * round.
+ * Adds a question to those that the run asks. The returned promise rejects when the run is suspended, one turn of the
+ * event loop later. Until then, parallel branches of the handler can ask their questions, so that all questions are
+ * sent in one round.
  */
 export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Promise<never> {
   if (run.request.settings.stateCodec === undefined && run.request.journalStore === undefined)
@@ -331,7 +331,9 @@ export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
   return stopRun(run)
 }
 
-/** Notes that a run has ended that was counted as being handed off, even if it ended in another way. */
+/**
+ * Removes a run that has ended from the count of runs that are being handed off, even if the run was not handed off.
+ */
 export function endRunHandOff(run: Run): void {
   if (!run.isHandOffCounted) return
   run.isHandOffCounted = false

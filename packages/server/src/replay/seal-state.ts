@@ -148,8 +148,8 @@ export async function sealState(journal: Journal, request: RequestState, name: s
 }
 
 /**
- * Milliseconds after which the client should retry a state that was sealed in the future by this instance's clock. The
- * clock of another instance may be right.
+ * Milliseconds after which the client should retry a state whose time of sealing is in the future on this instance's
+ * clock. The clock of another instance may be right.
  */
 const clockRetryAfterMs = 100
 

@@ -20,7 +20,7 @@ export interface RequestState {
   readonly method: string
   readonly params: JsonObject
   readonly call: Call
-  /** The key by which quotas count the caller. */
+  /** The key under which quotas count the caller. */
   readonly callerKey: string
   readonly meta: RequestMetaObject
   /** The definitions that were current when the request began. A later `update` does not change them. */

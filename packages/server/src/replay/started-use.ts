@@ -9,8 +9,8 @@ export interface StartedUse {
   /** The error with which the promise was rejected. Undefined if it was not rejected. */
   failure: { readonly error: unknown } | undefined
   /**
-   * An object with the stack of the call. Undefined after an awaited promise was fulfilled. On some platforms it has no
-   * stack.
+   * An object with the stack of the `ctx` call, on platforms that can capture a stack. Undefined once an awaited
+   * promise is fulfilled.
    */
   callSite: { readonly stack?: string } | undefined
 }
@@ -43,8 +43,8 @@ interface UseDescription {
 }
 
 /**
- * Returns a record of a started question or step, and the promise for the handler. A rejection of that promise that
- * nothing handles does not end the process.
+ * Returns a record of a started question or step, and the promise for the handler. An unhandled rejection of that
+ * promise does not end the process.
  */
 export function startUse<T>(
   source: Promise<T>,

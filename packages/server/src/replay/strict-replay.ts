@@ -16,8 +16,8 @@ import {
 import { warnAboutRun } from './warnings.ts'
 
 /**
- * The maximum number of strict runs of a request. A loop of checkpoints restarts the handler at each checkpoint. After
- * this many runs, the handler runs to its end without restarts.
+ * The maximum number of strict runs of a request. A loop that saves checkpoints restarts the handler at each save.
+ * After this many runs, the handler runs to its end without restarts.
  */
 const maxStrictRuns = 1000
 
@@ -73,7 +73,7 @@ function copyStart(runStart: RunStart): RunStart {
 }
 
 /**
- * Returns true if a run used the context in every way that the previous run did, with the same questions. Warns of each
+ * Returns true if a run made all `ctx` calls that the previous run made, with the same questions. Warns of each
  * difference.
  */
 function areRunsEquivalent(previousRun: Run, run: Run): boolean {

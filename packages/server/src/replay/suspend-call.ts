@@ -30,8 +30,8 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   if ('reason' in stateCopy)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${stateCopy.reason}`)
   requireAnswerCapabilities(run, requests)
-  // Without a state, there is nothing to seal. The client then sends its answers without `requestState`, as in a first
-  // request.
+  // Without a state and a codec, no journal is sealed. The client then sends its answers without `requestState`, as in
+  // a first request.
   const { journalStore, settings } = run.request
   if (state === undefined && settings.stateCodec === undefined && journalStore === undefined) {
     return formatInputRequired(run, undefined, entries)
@@ -100,7 +100,7 @@ function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion
   return mapAwaitable(fingerprintOf(askedQuestion.text), (fingerprint): RequestEntry => {
     const { questions } = journalOf(run)
     const previousRecord = questions.get(key)
-    // An unanswered question whose text has changed is a new question. Its new key prevents that an answer to the old
+    // An unanswered question whose text has changed is a new question. It gets a new key, so that no answer to the old
     // text is used.
     const isChanged =
       previousRecord !== undefined &&

@@ -11,13 +11,13 @@ export type DefinitionProblem =
   | 'schema'
   /** An `x-mcp-header` annotation breaks a rule of server/tools, x-mcp-header. */
   | 'header'
-  /** URIs cannot be matched against a URI template. */
+  /** A URI template cannot be used to match URIs. */
   | 'template'
   /** A completer is given for an argument or a variable that the definition does not have. */
   | 'completion'
-  /** Caching hints are invalid, or a shared cache would show one caller's result to another caller. */
+  /** Caching hints are invalid, or would let a shared cache show one caller's result to another caller. */
   | 'cache'
-  /** A value is missing, or its field does not allow it. */
+  /** The value of a field is missing or not allowed. */
   | 'value'
 
 /**

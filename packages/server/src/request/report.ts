@@ -26,7 +26,7 @@ export function logContextOf({ id, method, params, call }: LoggedRequest, name?:
 
 /** The kinds of warnings for the author of a server. The server continues after a warning. */
 export type WarningCode =
-  /** A handler caught its suspension, for example that of a question. */
+  /** A handler caught the suspension that was to end its run. */
   | 'swallowed'
   /** A call has asked its client so many times that clients may give up. */
   | 'rounds'
