@@ -1,5 +1,5 @@
 /**
- * The operator's view of the tasks of a store, for command lines and monitoring.
+ * Functions for operators, for command lines and monitoring: they list, count and cancel the tasks of a store.
  *
  * @module @x/tasks/admin
  */
@@ -21,15 +21,15 @@ export type {
 } from './engines/engine.ts'
 export type { TaskAdmin, TaskQuery } from './server/task-admin.ts'
 
-/** A {@link TaskAdmin} with a store of its own. */
+/** A {@link TaskAdmin} that has opened its own store. */
 export interface StoreAdmin extends TaskAdmin {
-  /** Closes the store, also an engine that was given. */
+  /** Closes the store, even if it was given as an engine. */
   close(): Promise<void>
 }
 
 /**
- * Opens the operator's view of a store, by the address that the option `store` of `tasks` takes, or of an engine.
- * Throws `RangeError` for another address.
+ * Opens a store for operators. Takes an address, as the option `store` of `tasks` does, or an engine. Throws
+ * `RangeError` for an address with another scheme.
  *
  * @example
  * const admin = taskAdmin('postgres://localhost/app')

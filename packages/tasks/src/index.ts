@@ -1,5 +1,5 @@
 /**
- * The tasks extension: types that both sides share.
+ * The types of the tasks extension that client and server share.
  *
  * @module @x/tasks
  */

@@ -1,5 +1,5 @@
 /**
- * Tasks of a server, as an extension.
+ * The server extension that runs calls of tools as tasks.
  *
  * @module @x/tasks/server
  */

@@ -1,5 +1,5 @@
 /**
- * The contract that every engine of tasks has to pass.
+ * The tests that every engine of tasks must pass.
  *
  * @module @x/tasks/testing
  */

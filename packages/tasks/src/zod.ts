@@ -8,7 +8,7 @@ import { zodOf } from '@x/schema/zod'
 import type * as z from 'zod/mini'
 import * as shapes from './schema/task.ts'
 
-/** Validates a {@link shapes.DetailedTask | DetailedTask}, as `notifications/tasks` carries it. */
+/** Validates a {@link shapes.DetailedTask | DetailedTask}, as in `notifications/tasks`. */
 export const detailedTask: z.ZodMiniType<shapes.DetailedTask> = zodOf(shapes.detailedTask)
 
 /** Validates a {@link shapes.GetTaskResult | GetTaskResult}. */

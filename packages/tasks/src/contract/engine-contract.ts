@@ -6,8 +6,8 @@ import { storageTests } from './storage-tests.ts'
 import { workTests } from './work-tests.ts'
 
 /**
- * Tests that every engine of tasks has to pass, for any test runner: each runs against a fresh store, and rejects when
- * the engine breaks its contract.
+ * Returns the tests that every engine of tasks must pass, for any test runner. Each test uses a new store, and rejects
+ * if the engine breaks the contract.
  *
  * @example
  * describe('my engine', () => {

@@ -1,29 +1,31 @@
 import type { TaskEngine } from '../engines/engine.ts'
 
-/** The tasks of a fresh store, and the instances that share them. */
+/** An empty store, and a function that opens engines that share it. */
 export interface EngineUnderTest {
-  /** The engine of one more instance. */
+  /** Opens one more engine over the store, as another instance would. */
   open(): Promise<TaskEngine>
-  /** Lets time pass for the engine, by moving its clock, or what it has written down, and not by waiting. */
+  /**
+   * Moves the time of the engine forward, without waiting: moves its clock, or changes the times that it has stored.
+   */
   advanceTime(ms: number): Promise<void>
-  /** Closes every engine and deletes what they kept. */
+  /** Closes every engine, and deletes the store. */
   close(): Promise<void>
 }
 
-/** One promise of an engine. `run` rejects when it is broken. */
+/** One test of the contract. `run` rejects if the engine breaks the contract. */
 export interface ContractTest {
   readonly title: string
   readonly run: () => Promise<void>
 }
 
-/** The two instances of one store that a test of the contract works with. */
+/** Two engines over one store, as two instances have them, for a test of the contract. */
 export interface TestEngines {
   readonly here: TaskEngine
   readonly there: TaskEngine
   readonly advanceTime: (ms: number) => Promise<void>
 }
 
-/** Runs a test with two instances of a fresh store. */
+/** Runs a test with two engines over an empty store. */
 export async function withTestEngines(
   setUp: () => Promise<EngineUnderTest>,
   work: (engines: TestEngines) => Promise<void>,

@@ -3,7 +3,7 @@ import type { TestEngines } from './engine-under-test.ts'
 import { createClaimedTask, createNewTask, sampleOwner } from './samples.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** Tests of the notifications between the instances of an engine, where the engine offers them. */
+/** Tests of `notifications`. An engine without this member passes them all. */
 export const notificationTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
@@ -49,7 +49,7 @@ export const notificationTests: readonly (readonly [string, (engines: TestEngine
       await waitUntil(() => receivedEvents.length === 3)
       stop()
       deepEqual(receivedEvents[0], { topic: 'a', data: { b: [1, '\u00e9'] } })
-      // An engine in this process has no messages, and nothing is too long for it.
+      // An engine in memory sends no messages, so no topic is too long for it.
       if (receivedEvents[1] !== 'gap') deepEqual(receivedEvents[1], { topic: 'x'.repeat(20_000) })
       deepEqual(receivedEvents[2], { topic: 'end' })
     },

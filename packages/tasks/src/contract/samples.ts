@@ -1,27 +1,27 @@
 import type { JsonObject } from '@x/schema'
 import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
 
-/** The owner of the contract's tasks. */
+/** The owner of the tasks that the tests create. */
 export const sampleOwner = '["https://issuer.example","ada",null]'
 
-/** For how long tasks of the contract live, in milliseconds. */
+/** The lifetime of the tasks that the tests create, in milliseconds. */
 export const sampleLifetimeMs = 3_600_000
 
-/** A result that a task ends with. */
+/** The result of a task that has completed. */
 export const sampleResult: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
 
-/** The input request of a task. */
+/** Two requests for input of a task. */
 export const sampleRequests: JsonObject = {
   name: { method: 'elicitation/create', params: { message: 'Who?' } },
   color: { method: 'elicitation/create', params: { message: 'Which?' } },
 }
 
-/** An answer of a user who filled in a form. */
+/** Returns the answer of a user who filled in a form. */
 export function createAcceptedAnswer(value: string): JsonObject {
   return { action: 'accept', content: { value } }
 }
 
-/** A task to be made. */
+/** Returns a task to be created. */
 export function createNewTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
   return {
     id,
@@ -35,17 +35,17 @@ export function createNewTask(id: string, overrides: Partial<NewTask> = {}): New
   }
 }
 
-/** A row without its age, which is another at each look. */
+/** Returns a row with the age 0, because the age differs between two reads. */
 export function withoutAge(row: TaskRow | 'full' | undefined): object | undefined {
   return typeof row === 'object' ? { ...row, ageMs: 0 } : undefined
 }
 
-/** Progress that brings nothing, or what is given. */
+/** Returns a release without progress, or with the given members. */
 export function createRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
   return { entries: [], hasProgressed: false, ...overrides }
 }
 
-/** Makes a task and claims it. */
+/** Creates a task and claims it. */
 export async function createClaimedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   await engine.create(createNewTask(id))
   return claimOne(engine)
@@ -56,14 +56,14 @@ export async function claimTasks(engine: TaskEngine, maxClaims: number): Promise
   return (await engine.claim({ maxClaims })).tasks
 }
 
-/** Claims the one task that is ready. */
+/** Claims the only ready task. Throws if there is none, or more than one. */
 export async function claimOne(engine: TaskEngine): Promise<ClaimedTask> {
   const [task, ...otherTasks] = await claimTasks(engine, 10)
   if (task !== undefined && otherTasks.length === 0) return task
   throw new Error(`${task === undefined ? 'No task was' : 'Several tasks were'} claimed where one is ready`)
 }
 
-/** Makes a task that waits for the answers to two questions. */
+/** Creates a task that waits for the answers to two questions. */
 export async function createSuspendedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   const task = await createClaimedTask(engine, id)
   await engine.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })

@@ -1,4 +1,4 @@
-/** Waits until something is so: what one instance tells another takes its way. */
+/** Waits until a condition is true, at most for 5 seconds. A notification needs some time to reach another instance. */
 export async function waitUntil(isMet: () => boolean): Promise<void> {
   for (let checks = 0; !isMet(); checks++) {
     if (checks >= 500) throw new Error('Nothing was heard within 5 seconds')

@@ -15,7 +15,7 @@ import {
   claimTasks,
 } from './samples.ts'
 
-/** Tests of claims and leases: tasks are given to workers, and only the owner of a lease writes. */
+/** Tests of claims and leases: workers claim tasks, and only the worker that has the lease can write. */
 export const workTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'a task is one worker’s alone, the oldest comes first, and no more than were asked for',
@@ -223,7 +223,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
   ],
 ]
 
-/** Tries all that a worker can write. */
+/** Tries every function with which a worker writes, and returns their results. */
 export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promise<readonly (string | boolean)[]> {
   const entries = [{ member: 'steps', key: 'forged', value: ['forged'] }]
   const lateRelease = createRelease({ entries, statusMessage: 'forged', hasProgressed: true })

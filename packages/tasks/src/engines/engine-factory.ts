@@ -3,9 +3,9 @@ import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
 /**
- * Returns a function that creates the engine of a store, with default options. The code of an engine is loaded with its
- * first use. Throws `RangeError` for a store without an engine. Its message has the scheme alone, because URLs have
- * passwords.
+ * Returns a function that creates the engine for a store address, with default options. The code of the engine is
+ * loaded when it is first used. Throws `RangeError` for an unknown scheme. The error message contains only the scheme,
+ * because URLs contain passwords.
  */
 export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()
@@ -24,10 +24,10 @@ export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   )
 }
 
-/** The lease of the engines that are loaded here. */
+/** The lease of engines that are created here, in milliseconds. */
 const defaultLeaseMs = 10_000
 
-/** Creates an engine that is loaded with its first use. */
+/** Creates an engine whose code is loaded when it is first used. */
 function createLazyEngine(loadEngine: () => Promise<TaskEngine>): TaskEngine {
   let enginePromise: Promise<TaskEngine> | undefined
   let isClosed = false
@@ -37,7 +37,7 @@ function createLazyEngine(loadEngine: () => Promise<TaskEngine>): TaskEngine {
     enginePromise ??= loadEngine()
     return enginePromise
   }
-  // The engines that are loaded here have notifications.
+  // Every engine that is loaded here has `notifications`.
   const getNotifications = async (): Promise<ChangeBus> => (await getEngine()).notifications ?? memoryBus()
   return {
     leaseMs: defaultLeaseMs,

@@ -3,77 +3,86 @@ import type { ChangeBus } from '@x/core'
 import type { TaskStatus } from '../schema/task.ts'
 
 /**
- * Stores tasks and gives them to workers, so that a task survives its process. All instances of a fleet share one
- * store, each through an object of this kind of its own.
+ * Stores tasks and assigns them to workers, so that a task survives its process. The instances of a server share one
+ * store. Each instance accesses the store through its own `TaskEngine`.
  *
  * Every function is one transaction. When it resolves, its effect is visible to every instance. When it rejects because
- * the store is unreachable, it had no effect, or all of it when only the answer was lost. Values are copied in both
- * directions. Time is the store's: clocks of instances are never compared.
+ * the store is unreachable, it either had no effect, or had its full effect and only the answer was lost. Arguments and
+ * results are copies. All times are those of the store, so clocks of instances are never compared.
  *
- * A task whose lifetime is over does not exist for any of these functions, deleted or not.
+ * A task whose lifetime has ended does not exist for these functions, even if it is not deleted yet.
  */
 export interface TaskEngine {
-  /** Milliseconds for which a claim is valid after it was made or renewed. Then another worker may claim the task. */
+  /**
+   * Milliseconds for which a claim is valid after it was made or renewed. After that, another worker may claim the
+   * task.
+   */
   readonly leaseMs: number
   /**
-   * Carries changes of tasks between the instances that share the store. Absent where an engine cannot: then the bus of
-   * the server does. Without one an instance streams its own changes only, and clients see those of others with their
-   * polls.
+   * The bus that delivers changes of tasks between the instances that share the store. If it is absent, the bus of the
+   * server is used. If there is none either, an instance streams only its own changes. Then clients see changes of
+   * other instances when they poll.
    */
   readonly notifications?: ChangeBus | undefined
   /**
-   * Creates a task with the status `working`, ready to be claimed, and notifies the workers. A caller that has
-   * `callerLimit` tasks, of any status, loses the oldest one that has ended. Resolves with `full` when none of them has
-   * ended. Rejects when the id is in use.
+   * Creates a task with the status `working`, ready to be claimed, and notifies the workers. If the caller already has
+   * `callerLimit` tasks, of any status, its oldest ended task is deleted. Resolves with `full` if none of them has
+   * ended. Rejects if the id is in use.
    */
   create(task: NewTask): Promise<TaskRow | 'full'>
-  /** Reads a task of an owner. Undefined when there is none, or it belongs to another owner. */
+  /** Reads a task of an owner. Undefined if the task does not exist, or belongs to another owner. */
   get(id: string, owner: string): Promise<TaskRow | undefined>
   /**
-   * Stores answers to open requests, and ignores every other key. An answered request is removed from the row. With the
-   * last answer the task is `working` and ready to be claimed, and the workers are notified. Of several answers at the
-   * same time one alone gets `resumed`.
+   * Stores answers to open requests, and ignores answers with other keys. An answered request is removed from the row.
+   * After the last answer the task is `working` and ready to be claimed, and the workers are notified. If several
+   * answers come at the same time, only one call resolves with `resumed`.
    */
   answer(answers: TaskAnswers): Promise<TaskAnswerOutcome>
   /**
-   * Cancels a task: at once if it is not claimed, otherwise by its worker, which is notified through `listen` and by
-   * the result of its next write. Without an owner, for operators, of any owner.
+   * Cancels a task. A task that is not claimed ends at once. For a claimed task, its worker is notified through
+   * `listen` and by the result of its next write. Without `owner`, which is for operators, the task may belong to any
+   * owner.
    */
   cancel(id: string, owner?: string): Promise<CancelOutcome>
   /**
-   * Claims ready tasks for this worker alone, in the order in which they became ready, and those whose lease has
-   * expired. Each claim has a new token and a higher attempt.
+   * Claims tasks for this worker alone: ready tasks and tasks with an expired lease, in the order in which they became
+   * due. Each claim has a new token and a higher attempt.
    */
   claim(request: ClaimRequest): Promise<Claims>
   /**
-   * Renews leases and returns the state of each, in the same order. An expired lease without another claim is renewed.
+   * Renews leases, and returns the state of each in the same order. An expired lease is renewed as well, unless another
+   * worker has claimed the task.
    */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
-  /** Stores entries of the journal and the status message. It has done so for `owned` and `cancelling`. */
+  /**
+   * Stores entries of the journal, the status message and the numbers of progress. They are stored if the result is
+   * `owned` or `cancelling`.
+   */
   record(lease: Lease, progress: TaskProgress): Promise<LeaseState>
   /**
-   * Ends the claim of a task that waits for its client: it is `input_required`, with no failures counted. `cancelling`
-   * means that nothing was written and that this worker has to finish the task.
+   * Ends the claim of a task that now waits for its client. The task becomes `input_required`, and its count of
+   * failures is reset. `cancelling` means that nothing was written, and that this worker has to finish the task.
    */
   suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>
   /**
-   * Ends the claim of a task that is to be claimed again, with no failure counted: at once, and the workers are
-   * notified, or after a pause. `cancelling` is as in `suspend`.
+   * Ends the claim of a task without counting a failure. The task is ready at once, and the workers are notified. With
+   * `pauseMs` it is ready after the pause. `cancelling` has the same meaning as in `suspend`.
    */
   release(lease: Lease, taskRelease: TaskRelease): Promise<LeaseState>
   /**
-   * Ends a task, and deletes its payload, journal and answers. False when the claim was not valid any more: then
-   * nothing was written.
+   * Ends a task, and deletes its payload, journal and answers. Resolves with false if the claim was no longer valid.
+   * Then nothing was written.
    */
   finish(lease: Lease, taskEnd: TaskEnd): Promise<boolean>
-  /** Deletes some of the tasks whose lifetime is over, and returns their number. */
+  /** Deletes some of the tasks whose lifetime has ended, and returns the number of deleted tasks. */
   deleteExpiredTasks(): Promise<number>
   /**
-   * Notifies of work and of cancellations. A lost notification costs time only, because workers poll as well. Resolves
-   * with the function that ends it. Rejects when the store is unreachable.
+   * Calls the listener when tasks become ready and when claimed tasks are cancelled. A lost notification only causes a
+   * delay, because workers also poll. Resolves with the function that stops listening. Rejects if the store is
+   * unreachable.
    */
   listen(listener: EngineListener): Promise<() => void>
-  /** Reads a task of any owner, for operators. Undefined when there is none. */
+  /** Reads a task of any owner, for operators. Undefined if the task does not exist. */
   inspect(id: string): Promise<InspectedTask | undefined>
   /** Ends the claim of a task, resets its failures and makes it ready, for operators. */
   revoke(id: string): Promise<RevokeOutcome>
@@ -81,25 +90,25 @@ export interface TaskEngine {
   list(filter: TaskFilter): Promise<TaskPage>
   /** Counts tasks by tool and state, for operators. */
   count(): Promise<readonly TaskCount[]>
-  /** Resolves when the store answers. Opens it first where that was not done. Rejects when it is unreachable. */
+  /** Resolves when the store answers. Opens the store if it is not open yet. Rejects if the store is unreachable. */
   ping(): Promise<void>
-  /** Closes everything that the engine holds open for this instance. The tasks stay, unless they were in memory. */
+  /** Closes the resources of the engine in this instance. Tasks remain stored, unless they were in memory. */
   close(): Promise<void>
 }
 
-/** The tasks that a worker wants. */
+/** A worker's request for tasks. */
 export interface ClaimRequest {
   readonly maxClaims: number
-  /** Claims this task alone, if it is ready. */
+  /** The id of the only task to claim. It is claimed if it is ready. */
   readonly id?: string | undefined
-  /** The name of the worker that operators see: its host and process. */
+  /** The name under which operators see the worker: its host and process. */
   readonly worker?: string | undefined
 }
 
-/** The tasks that a worker got. */
+/** The tasks that a worker has claimed. */
 export interface Claims {
   readonly tasks: readonly ClaimedTask[]
-  /** Milliseconds until the next pause or lease ends. Undefined when no task waits for time. */
+  /** Milliseconds until the next pause or lease ends. Undefined if there is no such task. */
   readonly nextDueMs: number | undefined
 }
 
@@ -107,11 +116,11 @@ export interface Claims {
 export interface NewTask {
   /** A text that cannot be guessed, of at least 128 random bits. */
   readonly id: string
-  /** The owner, as the same text for the same principal. */
+  /** The key of the owner. The same principal always has the same key. */
   readonly owner: string
   /**
-   * The key of the caller, by which `callerLimit` counts. Tasks of callers without a principal have one owner, and a
-   * caller for each address.
+   * The key of the caller, for which `callerLimit` counts tasks. All callers without a principal share one owner, but
+   * there is one caller key for each address.
    */
   readonly caller: string
   /** The name of the tool that the task runs, for operators. */
@@ -119,11 +128,11 @@ export interface NewTask {
   /** The data that a worker needs to run the task. The engine only stores it. */
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
-  /** Milliseconds from now for which the task is kept. Null without end. */
+  /** Milliseconds from now for which the task is stored. Null for ever. */
   readonly lifetimeMs: number | null
-  /** True when later changes never prolong the lifetime, as where the client asked for it. */
+  /** True if later changes never prolong the lifetime, for example because the client asked for this lifetime. */
   readonly hasFixedLifetime?: boolean | undefined
-  /** Tasks of every status that the caller may have. */
+  /** The largest number of tasks, of every status, that the caller may have. */
   readonly callerLimit: number
 }
 
@@ -132,7 +141,7 @@ export interface TaskRow {
   readonly id: string
   readonly status: TaskStatus
   readonly statusMessage: string | undefined
-  /** The numbers of the last report of its handler. */
+  /** The numbers of the handler's last report of progress. */
   readonly progress: ProgressNumbers | undefined
   /** Milliseconds since 1970, of the engine's clock. */
   readonly createdAt: number
@@ -140,7 +149,7 @@ export interface TaskRow {
   readonly ageMs: number
   /** The time of the last change of status, status message, progress or requests, in milliseconds since 1970. */
   readonly updatedAt: number
-  /** Milliseconds from `createdAt` until the task is deleted. Null for never. */
+  /** Milliseconds from `createdAt` until the task is deleted. Null if it is never deleted. */
   readonly ttlMs: number | null
   /** The unanswered requests, by key. Empty unless the status is `input_required`. */
   readonly requests: JsonObject
@@ -150,49 +159,58 @@ export interface TaskRow {
   readonly error: WireError | undefined
 }
 
-/** Answers of the owner. */
+/** Answers that the owner of a task sends. */
 export interface TaskAnswers {
   readonly id: string
   readonly owner: string
-  /** By key. */
+  /** The answers, by the key of the request. */
   readonly responses: JsonObject
-  /** Milliseconds from now for which a resumed task is kept. A lifetime is never shortened. */
+  /** Milliseconds from now for which a resumed task is stored. A longer lifetime is not shortened. */
   readonly lifetimeMs: number | null
 }
 
 /**
- * `unknown`: this owner has no such task. `ignored`: no key is of an open request. `stored`: other requests are still
- * open. `resumed`: the task continues.
+ * The outcome of `answer`. `unknown`: the task does not exist, or belongs to another owner. `ignored`: no answer has
+ * the key of an open request. `stored`: other requests are still open. `resumed`: the task continues.
  */
 export type TaskAnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
 
-/** `unknown`: there is no such task. `notified`: its worker will cancel it. `finished`: it had ended before. */
+/**
+ * The outcome of `cancel`. `unknown`: the task does not exist. `notified`: its worker will cancel it. `finished`: the
+ * task had ended before.
+ */
 export type CancelOutcome = 'unknown' | 'cancelled' | 'notified' | 'finished'
 
-/** `unknown`: there is no such task. `waiting`: it waits for its client, and has no claim. `finished`: it has ended. */
+/**
+ * The outcome of `revoke`. `unknown`: the task does not exist. `waiting`: the task waits for its client, so it has no
+ * claim. `finished`: the task has ended.
+ */
 export type RevokeOutcome = 'unknown' | 'waiting' | 'finished' | 'revoked'
 
-/** The right to write to a task, until another claim of it or its end. */
+/** The right of a worker to write to a task. It ends when the task ends or is claimed again. */
 export interface Lease {
   readonly id: string
-  /** The number of claims so far. Two claims may have the same one when a store loses a commit. */
+  /** The number of claims of the task so far. If a store loses a commit, two claims may have the same number. */
   readonly attempt: number
-  /** A random text of this claim alone. Every write compares it. */
+  /** A random text that only this claim has. Every write compares it with the stored token. */
   readonly token: string
 }
 
 /**
  * The state of a lease. `owned`: the worker continues. `cancelling`: the task was cancelled, and the worker has to
- * finish it. `lost`: the task has ended or has another claim, and nothing was written.
+ * finish it. `lost`: the task has ended or was claimed again, and nothing was written.
  */
 export type LeaseState = 'owned' | 'cancelling' | 'lost'
 
 /** A task that a worker has claimed. */
 export interface ClaimedTask extends Lease {
-  /** Number of leases that expired since a step was last recorded. */
+  /** The number of leases that expired since a step was last recorded. */
   readonly failures: number
   readonly payload: JsonObject
-  /** The recorded entries: at most the last one for each part and key. An entry without a value removed its member. */
+  /**
+   * The recorded entries of the journal, at most one for each part and key. An entry without a value records that its
+   * member was removed.
+   */
   readonly entries: readonly JournalEntry[]
   /** All stored answers, by key. */
   readonly responses: JsonObject
@@ -206,31 +224,31 @@ export type ProgressNumbers = {
   readonly total?: number | undefined
 }
 
-/** The progress of a run that is to be stored. */
+/** The progress that a worker stores. */
 export interface TaskProgress {
   readonly entries: readonly JournalEntry[]
-  /** Undefined leaves it as it is. */
+  /** The new status message. If it is undefined, the stored message does not change. */
   readonly statusMessage?: string | undefined
-  /** Undefined leaves it as it is. */
+  /** The new numbers of progress. If they are undefined, the stored numbers do not change. */
   readonly progress?: ProgressNumbers | undefined
-  /** True when a step was recorded, which resets the count of failures. */
+  /** True if a step was recorded, which resets the count of failures. */
   readonly hasProgressed: boolean
 }
 
 /** The progress of a task that is released, and its pause. */
 export interface TaskRelease extends TaskProgress {
-  /** Milliseconds for which the task cannot be claimed. Undefined for none. It can be cancelled meanwhile. */
+  /** Milliseconds for which the task cannot be claimed, although it can be cancelled. Undefined for no pause. */
   readonly pauseMs?: number | undefined
 }
 
-/** The progress of a task that waits for answers, and its requests. */
+/** The progress of a task that now waits for answers, and the requests to its client. */
 export interface TaskSuspension extends TaskProgress {
   /**
-   * The requests to the client, by key. A key of an earlier request may be used again only for the same, unanswered
-   * request.
+   * The requests to the client, by key. The key of an earlier request may only be used again for the same request, if
+   * it is unanswered.
    */
   readonly requests: JsonObject
-  /** Milliseconds from now for which the task is kept. A lifetime is never shortened. */
+  /** Milliseconds from now for which the task is stored. A longer lifetime is not shortened. */
   readonly lifetimeMs: number | null
 }
 
@@ -240,19 +258,19 @@ export interface TaskEnd {
     | { readonly status: 'completed'; readonly result: JsonObject }
     | { readonly status: 'failed'; readonly error: WireError }
     | { readonly status: 'cancelled' }
-  /** Undefined removes the message. */
+  /** The status message. If it is undefined, the stored message is removed. */
   readonly statusMessage?: string | undefined
-  /** Undefined leaves it as it is. */
+  /** The new numbers of progress. If they are undefined, the stored numbers do not change. */
   readonly progress?: ProgressNumbers | undefined
-  /** Milliseconds from now for which the task is kept. A lifetime is never shortened. */
+  /** Milliseconds from now for which the task is stored. A longer lifetime is not shortened. */
   readonly lifetimeMs: number | null
 }
 
 /** The listener of an engine. */
 export interface EngineListener {
-  /** A task may have become ready. */
+  /** Called when a task may have become ready. */
   readonly onWork: () => void
-  /** A claimed task was cancelled. Its claim may be another instance's. */
+  /** Called when a claimed task was cancelled. The claim may belong to another instance. */
   readonly onCancel: (id: string) => void
 }
 
@@ -265,33 +283,33 @@ export type OpenTaskState = 'ready' | 'running' | 'paused' | 'waiting'
 /** A task as operators see it in a list: without arguments, requests and results. */
 export interface TaskSummary extends Pick<TaskRow, 'id' | 'status' | 'statusMessage' | 'createdAt' | 'updatedAt'> {
   readonly owner: string
-  /** The name of the tool that it runs. */
+  /** The name of the tool that the task runs. */
   readonly tool: string
   /** Undefined for a task that has ended. */
   readonly state: OpenTaskState | undefined
   readonly attempt: number
   readonly failures: number
-  /** The worker of the present claim. */
+  /** The name of the worker that has the current claim. */
   readonly worker: string | undefined
-  /** Milliseconds until the pause or the lease ends, and below 0 since the task became ready. */
+  /** Milliseconds until the pause or the lease ends. A negative number says how long the task has been ready. */
   readonly dueInMs: number | undefined
 }
 
-/** A task as operators see it. */
+/** A task as operators see it, with its requests and its outcome. */
 export interface InspectedTask extends TaskRow, Omit<TaskSummary, keyof TaskRow> {}
 
-/** The tasks that an operator wants to see. An absent member selects every task. */
+/** The tasks that an operator wants to see. An absent member excludes no task. */
 export interface TaskFilter {
   readonly status?: TaskStatus | undefined
   readonly tool?: string | undefined
   readonly owner?: string | undefined
-  /** Tasks that were created at least so many milliseconds ago. */
+  /** The least age of the tasks, in milliseconds since their creation. */
   readonly olderThanMs?: number | undefined
-  /** Tasks with so many failures since their last recorded step. */
+  /** The least number of failures of the tasks since their last recorded step. */
   readonly minFailures?: number | undefined
-  /** The number of tasks of a page. */
+  /** The largest number of tasks on a page. */
   readonly limit: number
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
@@ -301,13 +319,16 @@ export interface TaskPage {
   readonly nextCursor?: string | undefined
 }
 
-/** The number of tasks of one tool in one state. */
+/** The number of tasks of one tool in one status and state. */
 export interface TaskCount {
   readonly tool: string
   readonly status: TaskStatus
   /** Undefined for tasks that have ended. */
   readonly state: OpenTaskState | undefined
   readonly count: number
-  /** Milliseconds since the oldest of them became ready, or, in another state than `ready`, since it was created. */
+  /**
+   * The greatest age of these tasks, in milliseconds: since they became ready in the state `ready`, and otherwise since
+   * their creation.
+   */
   readonly oldestAgeMs: number
 }

@@ -39,15 +39,15 @@ import {
 export interface MemoryEngineOptions {
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** The number of tasks that are kept, ended ones included. Default: 10,000. */
+  /** The largest number of tasks that are stored, including ended tasks. Default: 10,000. */
   readonly maxTasks?: number | undefined
-  /** Milliseconds since 1970. Default: `Date.now`. */
+  /** Returns the time in milliseconds since 1970. Default: `Date.now`. */
   readonly wallClock?: (() => number) | undefined
 }
 
 /**
- * An engine within this process: its tasks are lost with the process. For tests, and for servers whose tasks need not
- * survive a stop. Several servers of one process may share it.
+ * Creates an engine in the memory of this process, whose tasks are lost when the process ends. It is for tests, and for
+ * servers whose tasks need not survive. Several servers of one process may share it.
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options
@@ -61,7 +61,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     maxTasks,
     now: () => wallClock(),
   }
-  // Each function is a transaction because nothing in it waits.
+  // Each function is a transaction, because none of them awaits anything between its reads and writes.
   return {
     leaseMs,
     notifications: memoryBus(),
@@ -236,7 +236,8 @@ function revokeStoredTask(store: MemoryStore, id: string): RevokeOutcome {
 function listStoredTasks({ tasks, now }: MemoryStore, filter: TaskFilter): TaskPage {
   const { status, tool, owner, olderThanMs = 0, minFailures = 0, limit, cursor } = filter
   const nowMs = now()
-  // The newest is the last of the map, and the cursor is the id of the last one of the page before.
+  // The map is in order of creation, so its last task is the newest. The cursor is the id of the last task of the
+  // previous page.
   const newestFirst = [...tasks.values()].toReversed()
   const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1
   const matching = newestFirst

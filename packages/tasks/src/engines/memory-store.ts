@@ -12,7 +12,7 @@ import type {
   TaskRow,
 } from './engine.ts'
 
-/** A stored task. Its JSON is text, so that no caller shares a part of it. */
+/** A stored task. Its JSON values are stored as text, so that callers get copies. */
 export interface StoredTask {
   readonly id: string
   readonly owner: string
@@ -32,9 +32,12 @@ export interface StoredTask {
   outcome: string | undefined
   attempt: number
   failures: number
-  /** When the task became ready, or its pause or lease ends. Undefined for one that waits or has ended. */
+  /**
+   * The time at which the task became ready, or at which its pause or lease ends. Undefined if the task waits for its
+   * client or has ended.
+   */
   dueAt: number | undefined
-  /** The token of the present claim. */
+  /** The token of the current claim. */
   token: string | undefined
   worker: string | undefined
   isCancelling: boolean
@@ -46,7 +49,7 @@ export interface MemoryStore {
   readonly tasksByCaller: Map<string, Set<StoredTask>>
   /** The tasks that are ready, paused or claimed. */
   readonly dueTasks: Set<StoredTask>
-  /** No task expires before this time, in milliseconds since 1970. */
+  /** A time before which no task expires, in milliseconds since 1970. */
   earliestExpiry: number
   readonly listeners: Set<EngineListener>
   readonly leaseMs: number
@@ -54,7 +57,11 @@ export interface MemoryStore {
   readonly now: () => number
 }
 
-/** Stores a new task. A full caller, or a full store, loses the oldest of its tasks that has ended. */
+/**
+ * Stores a new task. If the caller has reached its limit, its oldest ended task is deleted. If the store is full, the
+ * caller with the most tasks loses its oldest ended task. Without an ended task, returns `full` for the limit of the
+ * caller, and throws `LimitError` for the limit of the store.
+ */
 export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
   const { tasks, maxTasks, now } = store
   if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
@@ -93,7 +100,7 @@ export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | '
     isCancelling: false,
   }
   tasks.set(task.id, storedTask)
-  // A deletion above may have removed the caller's set with its last task.
+  // A deletion above may have removed the set from the map, together with its last task.
   store.tasksByCaller.set(task.caller, ownTasks.add(storedTask))
   store.earliestExpiry = Math.min(store.earliestExpiry, expiryOf(storedTask))
   setDueAt(store, storedTask, nowMs)
@@ -121,13 +128,13 @@ function deleteStoredTask({ tasks, tasksByCaller, dueTasks }: MemoryStore, task:
   if (callerTasks?.size === 0) tasksByCaller.delete(task.caller)
 }
 
-/** Deletes the tasks whose lifetime is over, and returns their number. */
+/** Deletes the tasks whose lifetime has ended, and returns the number of deleted tasks. */
 export function deleteExpiredTasks(store: MemoryStore): number {
   const nowMs = store.now()
   if (nowMs < store.earliestExpiry) return 0
   const expiredTasks = [...store.tasks.values()].filter((task) => isExpired(task, nowMs))
   for (const task of expiredTasks) deleteStoredTask(store, task)
-  // Changes of a task only prolong its lifetime.
+  // A later change of a task can only prolong its lifetime, so this time stays a lower bound.
   store.earliestExpiry = Array.from(store.tasks.values(), expiryOf).reduce(
     (earliest, expiry) => Math.min(earliest, expiry),
     Number.POSITIVE_INFINITY,
@@ -135,7 +142,7 @@ export function deleteExpiredTasks(store: MemoryStore): number {
   return expiredTasks.length
 }
 
-/** Makes a task due at a time, or never. */
+/** Sets the time at which a task is due. With undefined, the task is never due. */
 export function setDueAt({ dueTasks }: MemoryStore, task: StoredTask, dueAt: number | undefined): void {
   task.dueAt = dueAt
   if (dueAt === undefined) dueTasks.delete(task)
@@ -154,7 +161,7 @@ export function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: 
   return owner === undefined || task.owner === owner ? task : undefined
 }
 
-/** Updates a task if the lease is that of its present claim. Returns `lost` otherwise. */
+/** Updates a task if its current claim has the token of the lease, and returns its state. Otherwise returns `lost`. */
 export function writeIfLeased(
   store: MemoryStore,
   { id, token }: Lease,
@@ -172,7 +179,7 @@ export function isFinished({ status }: StoredTask): boolean {
   return status !== 'working' && status !== 'input_required'
 }
 
-/** Returns true if the lifetime of a task is over. */
+/** Returns true if the lifetime of a task has ended. */
 export function isExpired(task: StoredTask, nowMs: number): boolean {
   return nowMs >= expiryOf(task)
 }
@@ -187,7 +194,7 @@ export function extendLifetime(task: StoredTask, lifetimeMs: number | null, nowM
   task.ttlMs = lifetimeMs === null ? null : Math.max(task.ttlMs, nowMs - task.createdAt + lifetimeMs)
 }
 
-/** Returns the state of a task that has not ended. */
+/** Returns the state of a task. Undefined if the task has ended. */
 export function openStateOf(task: StoredTask, nowMs: number): OpenTaskState | undefined {
   if (isFinished(task)) return undefined
   if (task.dueAt === undefined) return 'waiting'
@@ -231,7 +238,7 @@ export function toClaimedTask(task: StoredTask, token: string): ClaimedTask {
     token,
     failures,
     payload: parseStoredObject(payload),
-    // Each was an entry before it was text.
+    // Each text was made from a `JournalEntry`.
     entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
     responses: parseStoredObjects(responses),
     isCancelling,

@@ -10,14 +10,15 @@ import {
 import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
 
 /**
- * The identifier of the extension, in the capabilities of both sides (seps/2663-tasks-extension, extension identifier).
+ * The identifier under which client and server declare the extension in their capabilities (seps/2663-tasks-extension,
+ * extension identifier).
  */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
 /** The capability that a client declares with each request that may become a task or is about one. */
 export const tasksCapability = { extensions: { [tasksExtension]: {} } } as const
 
-/** The `_meta` key that names a task in the persistent workflow of SEP-2322. */
+/** The `_meta` key under which a message names its task, in the persistent workflow of SEP-2322. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task'
 
 /** Parses the params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names the wrong member. */
@@ -27,22 +28,25 @@ export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequ
 }
 
 /**
- * Parses the params of `tasks/update`. Throws `McpError(invalidParams)` that names the wrong member. Each answer may be
- * any JSON value: `checkResponses` checks the answers to open requests, and all others are ignored.
+ * Parses the params of `tasks/update`. Throws `McpError(invalidParams)` that names the wrong member. Does not check the
+ * answers themselves: `checkResponses` checks those to open requests, and all others are ignored.
  */
 export function parseUpdateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
   return { ...parseTaskRequestParams(params), inputResponses: requireInputResponses(params) }
 }
 
-/** Checks that each answer is of one of the three kinds. Throws `McpError(invalidParams)` that names the wrong member. */
+/**
+ * Checks that each answer is the result of an elicitation, of sampling or of `roots/list`. Throws
+ * `McpError(invalidParams)` that names the wrong member.
+ */
 export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObject): void {
-  // `resources/read` has the answers in its params as well, and so their check.
+  // The params of `resources/read` have the same member, so their parser checks it.
   methods['resources/read'].params({ uri: '', _meta, inputResponses })
 }
 
 /**
- * Parses the params of `tasks/result`, and of `tasks/input_response` but for its answers: the task is named in `taskId`, or in
- * `_meta` as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
+ * Parses the task id in the params of `tasks/result` and `tasks/input_response`. The id is in `taskId`, or in `_meta`
+ * as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
 export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMetaOf(params)

@@ -27,7 +27,10 @@ export type Task = {
   readonly createdAt: string
   /** The time of the task's last change, in ISO 8601. */
   readonly lastUpdatedAt: string
-  /** Milliseconds from `createdAt` after which the task may be deleted. Null for never. The number may change. */
+  /**
+   * Milliseconds from `createdAt` after which the task may be deleted. Null if it is never deleted. The number may
+   * change.
+   */
   readonly ttlMs: number | null
   /** Milliseconds to leave between two polls. The number may change. */
   readonly pollIntervalMs?: number | undefined
@@ -53,18 +56,18 @@ export type WorkingTask = Task & { readonly status: 'working' }
 /** A task that waits for its client. */
 export type InputRequiredTask = Task & {
   readonly status: 'input_required'
-  /** The unanswered requests, by key. A key is used once in the life of a task. */
+  /** The requests that the client has not answered, by key. A task uses each key once. */
   readonly inputRequests: InputRequests
 }
 
-/** A task that ended with a result, also one with `isError`. */
+/** A task that ended with a result, which may have `isError`. */
 export type CompletedTask = Task & {
   readonly status: 'completed'
   /** The result of the request, as it would have been without a task. */
   readonly result: JsonObject
 }
 
-/** The error of a {@link FailedTask}: the one that the request would have been answered with. */
+/** The error of a {@link FailedTask}. Without a task, it would have been the response to the request. */
 export type FailedTaskError = {
   readonly code: number
   readonly message: string
@@ -74,7 +77,7 @@ export type FailedTaskError = {
 const failedTaskError = shape<FailedTaskError>({ code: integer, message: string, data: optional(jsonValue) })
 const failedMembers = { ...taskMembers, status: literal('failed'), error: failedTaskError }
 
-/** A task that ended with an error of the protocol. */
+/** A task that ended with a JSON-RPC error. */
 export type FailedTask = Task & {
   readonly status: 'failed'
   readonly error: FailedTaskError
@@ -86,7 +89,7 @@ export type CancelledTask = Task & { readonly status: 'cancelled' }
 /** A task with the members of its status. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
-/** The shape of {@link DetailedTask}, as `notifications/tasks` carries it. */
+/** The shape of {@link DetailedTask}, as in `notifications/tasks`. */
 export const detailedTask: Shape<DetailedTask> = unionByMember<DetailedTask, 'status'>('status', {
   working: shape<WorkingTask>(workingMembers),
   input_required: shape<InputRequiredTask>(inputRequiredMembers),
@@ -123,7 +126,7 @@ export const getTaskResult: Shape<GetTaskResult> = unionByMember<GetTaskResult, 
   cancelled: shape({ ...completeMembers, ...cancelledMembers }),
 })
 
-/** Acknowledges answers or a cancellation. It has no state of the task. */
+/** The result of `tasks/update` and `tasks/cancel`. It contains no state of the task. */
 export type TaskAcknowledgement = { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'complete' }
 
 /** The shape of {@link TaskAcknowledgement}. */
@@ -138,13 +141,13 @@ export type TaskRequestParams = {
 /** The params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
 export type UpdateTaskRequestParams = TaskRequestParams & {
   /**
-   * Answers by the keys of `inputRequests`, all of them or some: each an `InputResponse`. Other keys are
+   * The answers to some or all of `inputRequests`, by the same keys. Each is an `InputResponse`. Other keys are
    * ignored.
    */
   readonly inputResponses: JsonObject
 }
 
-/** The params of `notifications/tasks`: the task as `tasks/get` would give it. */
+/** The params of `notifications/tasks`: the task as `tasks/get` would return it. */
 export type TaskNotificationParams = DetailedTask & {
   readonly _meta?: { readonly [key: string]: JsonValue } | undefined
 }

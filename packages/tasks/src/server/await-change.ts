@@ -11,8 +11,9 @@ export interface AwaitedTask {
 }
 
 /**
- * Reads a task until it is not `working` any more. Between two reads it waits for a change, at most for the poll
- * interval. Rejects with the signal's reason when the call is cancelled, and with the error of a read.
+ * Reads a task repeatedly until its status is not `working`, and returns it. Between two reads it waits for a change,
+ * at most for the poll interval. Rejects with the abort reason when the call is cancelled, and with the error of a
+ * failed read.
  */
 export async function awaitTaskNotWorking(
   read: () => Promise<TaskRow>,
@@ -29,7 +30,7 @@ export async function awaitTaskNotWorking(
   }
   const waitForChange = (resolve: () => void): void => {
     wake = resolve
-    // A change may have come during the read.
+    // The task may have changed during the read.
     if (isChanged) resolve()
   }
   const unfollow = await taskChanges.follow(id, onChange)

@@ -21,7 +21,7 @@ import type { TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
 import { checkJournalSize } from './worker/size-limits.ts'
 
-/** Returns the background of one request, which creates the task if the handler wants one. */
+/** Returns the `BackgroundRunner` of one request. It creates the task if the handler wants to run in the background. */
 export function createBackgroundRunner(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
   const { settings } = context
   // The server checks the params before it reads `accepted`.
@@ -45,8 +45,8 @@ function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskCon
 }
 
 /**
- * Returns the lifetime of a task: the one that its client asks for in the persistent workflow, up to the author's and
- * fixed, or the author's from each change of status.
+ * Returns the lifetime of a task. In the persistent workflow a client may ask for one, which is at most `ttlMs` and is
+ * fixed. Otherwise the lifetime is `ttlMs`, and starts again with each change of status.
  */
 function lifetimeOf(
   { params }: RpcRequest,
@@ -64,11 +64,16 @@ interface TaskCreationRequest {
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
-  /** The id of the call, its caller and its answers. Undefined for a call that is not sent again. */
+  /**
+   * The id of a call with an idempotency key, also derived from the caller and the answers. Undefined without a key.
+   */
   readonly callId: string | undefined
 }
 
-/** Creates the task. Resolves once every instance can read it (seps/2663-tasks-extension, task creation). */
+/**
+ * Creates the task of a call, and returns the result that names it. Resolves once every instance can read the task
+ * (seps/2663-tasks-extension, task creation).
+ */
 async function createTaskForCall(
   { request, call, journal, callId, extensionRecords }: TaskCreationRequest,
   context: TaskContext,
@@ -108,11 +113,14 @@ async function createTaskForCall(
   }
   const task = toTask(row, settings)
   const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
-  // SEP-2322 has the task in a member, with the names of the earlier draft.
+  // SEP-2322 expects the task in the member `task`, with the member names of an earlier draft.
   return { resultType: 'task', ...task, ...(isWorkflow && { task: { ...task, ...legacyMembersOf(task) } }) }
 }
 
-/** Rejects a task whose tool is hidden from its caller without claims, so that no worker could run it. */
+/**
+ * Rejects a task that no worker could run: its tool is hidden from callers without claims, and the claims are not
+ * stored.
+ */
 async function checkToolVisible(
   callRecord: TaskCallRecord,
   signal: AbortSignal,
@@ -132,12 +140,12 @@ interface TaskCreation {
   readonly create: () => Promise<TaskRow | 'full'>
 }
 
-/** Milliseconds after which a client should send a call again whose task could not be stored. */
+/** Milliseconds after which a client should repeat a call whose task could not be stored. */
 const retryAfterMs = 1000
 
 /**
- * Creates the task of a call with an idempotency key. The error of a creation that failed asks the client to send the
- * same call again.
+ * Creates the task of a call with an idempotency key. If that fails, the error asks the client to send the same call
+ * again.
  */
 async function createKeyedTask(
   creation: TaskCreation,
@@ -153,7 +161,7 @@ async function createKeyedTask(
   }
 }
 
-/** Resolves with the existing task for a creation that is repeated, also at the same time. */
+/** Creates a task. Resolves with the existing task if the same creation ran before, or runs at the same time. */
 async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
   try {
     const row = await create()
@@ -166,13 +174,16 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
   return (await engine.get(id, owner)) ?? 'full'
 }
 
-/** Returns the id of the task of a call: as long as a random id, and unknown to a client that lacks the call's key. */
+/**
+ * Derives a task id from the id of a call. It is as long as a random id, and cannot be guessed without the idempotency
+ * key.
+ */
 async function taskIdOf(callId: string): Promise<string> {
   const digest = await sha256Hex(`task ${callId}`)
   return digest.slice(0, 40)
 }
 
-/** Returns 160 random bits: an id cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
+/** Returns an id of 160 random bits, which cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
 function randomTaskId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(20))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

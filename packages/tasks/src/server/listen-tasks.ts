@@ -21,20 +21,20 @@ import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './options.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
 
-/** The tasks that one request may follow. */
+/** The largest number of tasks that one request may follow. */
 const maxTaskIds = 1000
 
 const acknowledgedMethod = 'notifications/subscriptions/acknowledged'
 
-/** The context of one stream: beside that of all tasks, the exchange that serves the rest of the stream. */
+/** A {@link TaskContext} with `next`, the exchange that serves the other parts of a `subscriptions/listen` request. */
 export interface ListenContext extends TaskContext {
   readonly next: Exchange
 }
 
 /**
- * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself:
- * first the current state, then every change. The acknowledgement also names the tasks that are the caller's,
- * and no others (seps/2663-tasks-extension, task status notifications).
+ * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself.
+ * First it sends the current state, then every change. The acknowledgement names the tasks that the caller owns, and no
+ * others (seps/2663-tasks-extension, task status notifications).
  */
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
   const requestedIds = requestedIdsOf(request.params)
@@ -44,9 +44,9 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = parseTaskIds(requestedIds, request)
-    // A stream of tasks of other callers takes as much memory.
+    // Ids of tasks that the caller does not own count as well, because they are followed until they are filtered.
     unfollowCallbacks.push(settings.ledger.take('topics', callerKeyOf(call), ids.length))
-    // A change between the first read and the opened stream must not be missed.
+    // The tasks are followed before they are read, so that no change in between is missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, notifyWithTaskIds({ call, stream, knownTaskIds: ownedIds })))
@@ -92,7 +92,10 @@ interface AcknowledgedFilter {
   readonly knownTaskIds: readonly string[]
 }
 
-/** Forwards notifications. Adds to the acknowledgement, which comes first, the tasks whose changes follow. */
+/**
+ * Returns a `notify` that forwards notifications. It adds `taskIds` to the acknowledgement, and then opens the task
+ * stream.
+ */
 function notifyWithTaskIds({ call, stream, knownTaskIds }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)

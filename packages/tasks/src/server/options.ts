@@ -19,52 +19,54 @@ import type { TaskChangeBus } from './task-change-bus.ts'
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
   /**
-   * The storage of the tasks, which all instances share that continue each other's tasks: an address, or an engine,
-   * which is closed with the server. `memory:` loses the tasks with the process. `pglite:./.mcp-tasks` is for one
-   * process that finds them again, and `postgres://…` for a fleet. Another scheme is a `RangeError`. Default:
-   * `memory:`.
+   * The storage of the tasks, as an address or as an engine. Instances that continue each other's tasks need the same
+   * storage. The server closes an engine that is given here. `memory:` loses the tasks when the process ends.
+   * `pglite:./.mcp-tasks` keeps them in a folder for one process. `postgres://…` is for several instances. Another
+   * scheme throws `RangeError`. Default: `memory:`.
    */
   readonly store?: string | TaskEngine | undefined
-  /** True when this instance runs tasks, its own and others'. Default: true. */
+  /** True if this instance runs tasks, whichever instance created them. Default: true. */
   readonly runWorker?: boolean | undefined
-  /** Tasks that this instance runs at once. Default: 16. */
+  /** The largest number of tasks that this instance runs at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
-   * Milliseconds for which a task is stored after its last change of status, null for ever. Then it is deleted, also
-   * one that has not ended. Default: a day.
+   * Milliseconds after its last change of status at which a task is deleted, even if it has not ended. Null to store
+   * tasks for ever. Default: a day.
    */
   readonly ttlMs?: number | null | undefined
   /**
-   * The longest interval between two polls of a task that is suggested to clients, in milliseconds. A young task is
-   * polled more often, from 50 ms on. Default: 1000.
+   * The longest poll interval that the server suggests to clients, in milliseconds. For a young task it suggests a
+   * shorter one, from 50 ms. Default: 1000.
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * Times that a task is started again after its process died or stopped, without a recorded step in between. Default:
-   * 5.
+   * The number of times that a lease of a task may expire without a recorded step in between, because its process died
+   * or hung. After that the task fails. Default: 5.
    */
   readonly maxFailures?: number | undefined
   /**
-   * Seals the claims of a caller (`principal.claims`), to be stored with the task until it ends. It has to open a token
-   * repeatedly, and to encrypt it. Without it claims are not stored, and handlers of tasks run without.
+   * The codec that encrypts the claims of a caller (`principal.claims`), which are stored with the task until it ends.
+   * It must be able to open the same token several times. Without a codec claims are not stored, and handlers of tasks
+   * run without claims.
    */
   readonly state?: StateCodec | undefined
   /**
-   * True for the persistent workflow of SEP-2322: the server also serves `tasks/result` and `tasks/input_response`,
-   * takes `task` in a call as the request for a task, and needs no declaration of the extension. Default: false.
+   * True for the persistent workflow of SEP-2322. Then the server also serves `tasks/result` and
+   * `tasks/input_response`, and treats `task` in a call as the request for a task. Clients need not declare the
+   * extension. Default: false.
    */
   readonly persistentWorkflow?: boolean | undefined
-  /** Time, for tests. Default: the server's `runtime`. */
+  /** The clock, for tests. Default: the server's `runtime`. */
   readonly runtime?: Clock | undefined
 }
 
-/** {@link TaskOptions} that were checked. */
+/** Checked {@link TaskOptions}, with defaults. */
 export interface ResolvedTaskOptions
   extends Pick<TaskOptions, 'state' | 'runtime'>,
     ReturnType<typeof numericOptionsOf> {
   readonly runWorker: boolean
   readonly persistentWorkflow: boolean
-  /** True where no store was given, so that tasks are in memory. */
+  /** True if the options have no `store`. Then tasks are stored in memory. */
   readonly isStoreOmitted: boolean
   readonly openEngine: (log: Log) => TaskEngine
 }
@@ -72,9 +74,12 @@ export interface ResolvedTaskOptions
 /** The settings of one server's tasks. */
 export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | 'isStoreOmitted' | 'runtime'> {
   readonly engine: TaskEngine
-  /** Kept tasks of every status that one caller may have: the bound `tasks` of the server's ledger. */
+  /**
+   * The largest number of stored tasks, of every status, that one caller may have. It is the bound `tasks` of the
+   * server's ledger.
+   */
   readonly callerLimit: number
-  /** Counts the tasks that streams follow. */
+  /** The ledger that counts the tasks that streams follow. */
   readonly ledger: Ledger
   readonly bus: ChangeBus
   /** Writes an error to the server's log. Never throws. */
@@ -82,7 +87,7 @@ export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | '
   readonly clock: Clock
 }
 
-/** The parts that all functions of the tasks of one server share. */
+/** The state of the extension in one server, which its functions share. */
 export interface TaskContext {
   /** The server behind the middleware of all other extensions, without `use` and authorization. It runs tasks. */
   readonly innerExchange: Exchange
@@ -119,7 +124,10 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   }
 }
 
-/** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
+/**
+ * Adds the parts of one server to the options: the engine, the bus, the ledger, the clock, and the function that logs
+ * errors.
+ */
 export function resolveTaskSettings(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,

@@ -16,9 +16,7 @@ export function declaresTasks(meta: RequestMetaObject): boolean {
   return findMissingCapabilities(meta[metaKeys.clientCapabilities], tasksCapability) === undefined
 }
 
-/**
- * Rejects a request whose client did not declare the extension with it (seps/2663-tasks-extension, protocol errors).
- */
+/** Throws if the client did not declare the extension in this request (seps/2663-tasks-extension, protocol errors). */
 export function requireTasks(meta: RequestMetaObject): void {
   if (declaresTasks(meta)) return
   const requiredCapabilities: ClientCapabilities = tasksCapability
@@ -27,8 +25,8 @@ export function requireTasks(meta: RequestMetaObject): void {
 }
 
 /**
- * Compares `Mcp-Name` with the task that the body names, where the transport has headers (seps/2663-tasks-extension,
- * routing headers): a proxy may have routed the request by the header.
+ * Checks that the header `Mcp-Name` names the same task as the body (seps/2663-tasks-extension, routing headers). A
+ * proxy may have routed the request by the header. Does nothing on a transport without headers.
  */
 export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   const headers = context.get(callHeadersKey)
@@ -41,7 +39,7 @@ export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   throw new McpError(errorCodes.headerMismatch, `Mcp-Name is ${quote(header)}, the body says ${quote(taskId)}`)
 }
 
-/** Makes the one error for a task that does not exist and for one of another owner. */
+/** Returns the error for a task that does not exist. A task of another owner gets the same error. */
 export function unknownTaskError(taskId: string): McpError {
   const message = `Task ${quote(taskId)} is not found: it has expired, or there never was one for you`
   return new McpError(errorCodes.invalidParams, message)

@@ -9,32 +9,35 @@ import type {
   TaskPage,
 } from '../engines/engine.ts'
 
-/** The tasks of a list, {@link TaskFilter} with a default. */
+/** The filter of `list`: a {@link TaskFilter} whose `limit` is optional. */
 export interface TaskQuery extends Omit<TaskFilter, 'limit'> {
-  /** The number of tasks of a page, from 1 to 1000. Default: 100. */
+  /** The largest number of tasks on a page, from 1 to 1000. Default: 100. */
   readonly limit?: number | undefined
 }
 
 /**
- * The operator's view of the tasks of a store, of every owner. No function checks a caller, so never return its result to
- * a client. Every function rejects when the store is unreachable.
+ * Functions for operators, for the tasks of all owners in a store. They do not check who calls, so never return their
+ * results to a client. Each function rejects when the store is unreachable.
  */
 export interface TaskAdmin {
   /** Lists tasks, the newest first. */
   list(query?: TaskQuery): Promise<TaskPage>
-  /** Returns a task with its requests, result or error. Undefined when there is none. */
+  /** Returns a task with its requests, result or error. Undefined if the task does not exist. */
   show(id: string): Promise<InspectedTask | undefined>
-  /** Counts tasks by tool, status and state, with the age of the oldest one of each. */
+  /** Counts tasks by tool, status and state. Each count includes the age of its oldest task. */
   counts(): Promise<readonly TaskCount[]>
-  /** Cancels a task, at once or through its worker. */
+  /** Cancels a task: at once, or through the worker that runs it. */
   cancel(id: string): Promise<CancelOutcome>
-  /** Ends the claim of a task whose worker does not proceed, resets its failures, and makes it ready for any worker. */
+  /**
+   * Takes a task from a worker that makes no progress. Resets the failures of the task, so that any worker can claim
+   * it.
+   */
   revoke(id: string): Promise<RevokeOutcome>
 }
 
 const maxPageSize = 1000
 
-/** Creates the operator's view of an engine. `onChange` is called with the id of a task that was cancelled. */
+/** Creates a {@link TaskAdmin} for an engine. Calls `onChange` with the id of each task that it has cancelled. */
 export function createTaskAdmin(
   engine: Pick<TaskEngine, 'list' | 'inspect' | 'count' | 'cancel' | 'revoke'>,
   onChange: (id: string) => void,

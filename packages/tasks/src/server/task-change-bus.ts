@@ -1,21 +1,21 @@
 import { captureAsyncContext, type ChangeBus } from '@x/core'
 
-/** Carries changes of tasks from any instance to the requests that follow them here. */
+/** Delivers the changes of tasks, from all instances, to the requests of this instance that follow these tasks. */
 export interface TaskChangeBus {
   /**
-   * Notifies every instance of a change of a task. A failure of the bus is reported, because followers poll as well.
+   * Notifies every instance of a change of a task. A failure of the bus is only logged, because followers also poll.
    */
   notifyChange(id: string): void
   /**
-   * Calls back when a task may have changed, and resolves with the function that ends this. No change after that is
-   * missed. Rejects when the bus cannot be reached.
+   * Calls `onChange` whenever a task may have changed. Resolves, once no change can be missed, with the function that
+   * stops these calls. Rejects when the bus cannot be reached.
    */
   follow(id: string, onChange: () => void): Promise<() => void>
 }
 
 const topicPrefix = 'task:'
 
-/** Creates a {@link TaskChangeBus} over a bus, which is listened to while a task is followed. */
+/** Creates a {@link TaskChangeBus} over a bus. Listens to the bus only while a task is followed. */
 export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
   const runInOrigin = captureAsyncContext()
   const callbacksById = new Map<string, Set<() => void>>()
@@ -43,8 +43,8 @@ export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) =>
   return {
     notifyChange: (id) => void bus.publish({ topic: `${topicPrefix}${id}` }).catch(onError),
     follow: async (id, callback) => {
-      // The same callback may follow twice. Each time it runs in the asynchronous context of the request that follows,
-      // and not of the one that changed the task.
+      // Each follower gets its own function, because the same callback may follow twice. The function runs in the
+      // asynchronous context of the follower's request, and not of the request that changed the task.
       const runAsFollower = captureAsyncContext()
       const onChange = () => runAsFollower(callback)
       const callbacks = callbacksById.get(id) ?? new Set()

@@ -10,7 +10,7 @@ export interface RunnableCall {
   readonly params: JsonObject
   readonly principal: Principal | undefined
   readonly journal: JsonObject
-  /** Records of extensions about the call, by the name of the extension. */
+  /** The records that extensions made of the call, by the name of the extension. */
   readonly extensionRecords: Readonly<Record<string, JsonObject>>
 }
 
@@ -20,20 +20,23 @@ export interface TaskCallRecord {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
   readonly journal: JsonObject
-  /** Records that extensions make of the call, by the name of the extension. */
+  /** The records that extensions make of the call, by the name of the extension. */
   readonly extensionRecords: Readonly<Record<string, RecordedPart>>
 }
 
-/** The version of the payload. It rises with a change for which earlier versions cannot run the task. */
+/**
+ * The version of the payload. It rises with each change after which earlier versions of this package cannot run the
+ * task.
+ */
 const payloadVersion = 1
 
-/** The purpose of sealed credentials. Keys of other purposes do not open them. */
+/** The purpose of sealed credentials. A token that was sealed for another purpose does not open. */
 const credentialsPurpose = 'task-credentials'
 
-/** The purpose of the sealed members of parts. */
+/** The purpose of the sealed secrets of extension records. */
 const extensionRecordsPurpose = 'task-parts'
 
-/** Returns the owner of a task. */
+/** Returns the key of a task's owner: the identity of the principal as JSON. It is empty without a principal. */
 export function taskOwnerKeyOf(principal: Principal | undefined): string {
   return principal === undefined ? '' : JSON.stringify(principalIdentityOf(principal))
 }
@@ -50,9 +53,7 @@ function principalFieldsOf(principal: Principal | undefined): JsonObject | undef
   }
 }
 
-/**
- * Makes the payload that a worker needs to run a call. With a codec it has the sealed claims of the caller.
- */
+/** Creates the payload that a worker needs to run a call. With a codec, it contains the sealed claims of the caller. */
 export async function createPayload(callRecord: TaskCallRecord, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = callRecord
   const principalFields = principalFieldsOf(principal)
@@ -88,8 +89,8 @@ function mapExtensionRecords(
 }
 
 /**
- * Returns the call of a claimed task, with everything that was recorded of it. Undefined if a later version wrote it.
- * Rejects if the caller's credentials cannot be read: then nothing may be done in that caller's name.
+ * Returns the call of a claimed task, with its journal and the records of extensions. Undefined if a later version
+ * wrote the payload. Rejects if the caller's credentials cannot be opened, because the call must not run without them.
  */
 export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
   const { v, method, params, journal, principal, credentials } = task.payload
@@ -117,12 +118,12 @@ async function readExtensionRecords(
   return Object.fromEntries(joinedRecords)
 }
 
-/** Returns true if a worker knows less of the caller than the call does. */
+/** Returns true if a worker will run the call without the caller's claims, because there is no codec to store them. */
 export function losesCallerState({ principal }: TaskCallRecord, codec: StateCodec | undefined): boolean {
   return codec === undefined && principal?.claims !== undefined
 }
 
-/** Returns a call as a worker will read it: with claims only where they are stored. */
+/** Returns a call as a worker will read it from the store. Without a codec it has no claims. */
 export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | undefined): RunnableCall {
   const { request, principal, journal } = callRecord
   const extensionRecords = mapExtensionRecords(callRecord.extensionRecords, ({ value, secret }) =>
@@ -159,8 +160,8 @@ function restorePrincipal(principalFields: unknown, claims: JsonObject | undefin
 }
 
 /**
- * Returns the params without the members of this one request: its progress token, and the answers of earlier rounds.
- * The token of a session is as good as a credential, and is not stored either.
+ * Returns the params without the members that concern this one request: its progress token, its log level, and the
+ * answers of earlier rounds. The session token is omitted as well, because it works like a credential.
  */
 function toStoredParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {
@@ -169,7 +170,7 @@ function toStoredParams({ _meta, requestState, inputResponses, ...params }: Json
     [sessionMetaKey]: _session,
     ...meta
   } = isJsonObject(_meta) ? _meta : {}
-  // Answers beside a `requestState` are in the journal already.
+  // Answers that a client sends with a `requestState` are in the journal already.
   const hasFirstAnswers = requestState === undefined && inputResponses !== undefined
   return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
 }
@@ -181,7 +182,7 @@ function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): Jso
   const journalParts = new Map(Object.entries(journal))
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
   for (const { member, key, value } of entries) {
-    // The count of requeues is the worker's own.
+    // Only the worker uses the count of requeues.
     if (member === requeuePart) continue
     if (key === undefined) {
       setMember(journalParts, member, value)

@@ -25,7 +25,7 @@ type TaskRequestHandler = (
   context: TaskContext,
 ) => Promise<JsonObject>
 
-/** Returns the methods of the extension, and those of the persistent workflow where it is switched on. */
+/** Returns the methods of the extension. Includes those of the persistent workflow if that option is set. */
 export function createTaskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
   const methodRows = [...taskMethodHandlers, ...(context.settings.persistentWorkflow ? workflowMethodHandlers : [])]
   return Object.fromEntries(methodRows.map(([name, handler]) => [name, createTaskMethod(handler, context)]))
@@ -33,11 +33,11 @@ export function createTaskMethods(context: TaskContext): Readonly<Record<string,
 
 function createTaskMethod(handler: TaskRequestHandler, context: TaskContext): ExtensionMethod {
   return async ({ params: requestParams }, call) => {
-    // Clients of the persistent workflow know nothing of the extension.
+    // Clients of the persistent workflow do not declare the extension.
     if (!context.settings.persistentWorkflow) requireTasks(requestMetaOf(requestParams))
     return handler(requestParams, call, context).catch((error: unknown) => {
       if (isMcpError(error) || isCancelled(call)) throw error
-      // Every request about a task may be sent again.
+      // The error permits a retry, because every request about a task can be repeated.
       context.settings.onError(error)
       throw unavailableError({ begun: false, cause: error })
     })
@@ -77,7 +77,7 @@ const serveCancelTask: TaskRequestHandler = async (requestParams, call, context)
   return {}
 }
 
-/** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
+/** Waits until a task has a result or requests input, and returns that (seeds/sep-2322, persistent workflow). */
 const serveTaskResult: TaskRequestHandler = async (requestParams, call, context) => {
   const { taskId } = params.parseRelatedTaskParams(requestParams)
   const row = await awaitTaskNotWorking(() => findTask(taskId, call, context), { id: taskId, call, context })
@@ -97,7 +97,7 @@ const serveInputResponse: TaskRequestHandler = async (requestParams, call, conte
   return withRelatedTask(await storeTaskResponses(checkedParams, call, context), checkedParams.taskId)
 }
 
-/** Returns a result that names its task (SEP-2322, persistent tool workflow). */
+/** Adds the id of the task to the `_meta` of a result (SEP-2322, persistent tool workflow). */
 function withRelatedTask(result: JsonObject, taskId: string): JsonObject {
   const { _meta } = result
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [params.relatedTaskKey]: { taskId } } }
@@ -122,7 +122,7 @@ async function storeTaskResponses(
   const { taskId, inputResponses, _meta } = requestParams
   const { engine, ttlMs: lifetimeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)
-  // Responses to keys that are not open are ignored, also of another shape (seps/2663-tasks-extension, task update
+  // Responses whose keys are not open are ignored, even if their shape is wrong (seps/2663-tasks-extension, task update
   // requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)

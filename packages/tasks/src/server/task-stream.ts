@@ -5,14 +5,16 @@ import type { TaskContext } from './options.ts'
 
 /** The notifications about tasks on one stream. */
 export interface TaskStream {
-  /** Begins to send, first the current state of each task. */
+  /** Starts to send notifications, first with the current state of each task. */
   open(ids: readonly string[]): void
-  /** Notes that a task may have changed. */
+  /** Records that a task may have changed. The stream then reads its state and sends it. */
   notifyChange(id: string): void
   close(): void
 }
 
-/** Records a state. Returns true if it differs from the last one by more than the poll interval. */
+/**
+ * Records the state of a task. Returns true if a member other than the poll interval has changed since the last record.
+ */
 function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)
@@ -21,13 +23,13 @@ function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Ma
 }
 
 function toTaskNotification(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
-  // A row holds JSON, which readonly interfaces cannot express.
+  // The cast by text is needed because readonly interfaces are not assignable to `JsonObject`.
   const params: JsonObject = JSON.parse(JSON.stringify(task))
   const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
   return { jsonrpc: '2.0', method: 'notifications/tasks', params: { ...params, _meta } }
 }
 
-/** The parts of a stream. */
+/** The request and the call that a stream belongs to, and the owner of its tasks. */
 export interface TaskStreamContext {
   readonly requestId: RequestId
   readonly call: Call
@@ -36,14 +38,14 @@ export interface TaskStreamContext {
 }
 
 /**
- * Makes a {@link TaskStream}. Changes are noted, each task once, and sent one after the other, each when the reader has
- * taken the one before. The state is read at that moment, so that a slow reader misses states in between and never the
- * last.
+ * Creates a {@link TaskStream}. It records each changed task once, and sends one task after the other. It waits until
+ * the reader has taken the notification before. It reads the state of a task when it sends it, so a slow reader may
+ * miss states in between, but never the last one.
  */
 export function createTaskStream({ requestId: streamId, call, ownerKey, context }: TaskStreamContext): TaskStream {
   const { engine, clock, onError } = context.settings
   const backPressure = call.context.get(backPressureKey)
-  /** The text that was sent last, by task. */
+  /** The text that was last sent of each task, by task id. */
   const sentTexts = new Map<string, string>()
   const changedIds = new Set<string>()
   let isOpen = false
@@ -73,7 +75,7 @@ export function createTaskStream({ requestId: streamId, call, ownerKey, context 
     if (!isOpen || isSending) return
     isSending = true
     try {
-      // Changes during a send follow it.
+      // Changes that were recorded during a send are sent next.
       while (isOpen && changedIds.size > 0) await sendChanges()
     } catch (error) {
       onError(error)

@@ -18,22 +18,22 @@ import { createTaskMethods } from './task-requests.ts'
 import { createTaskChangeBus } from './task-change-bus.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
-/** The member `tasks` of a server: the operator's view. */
+/** The member `tasks` of a server, with the functions for operators. */
 export interface TasksApi extends TaskAdmin {
   /** The number of tasks that this instance runs. */
   readonly running: number
-  /** Returns a task of any owner as its client sees it. Undefined when there is none. */
+  /** Returns a task of any owner as its client sees it. Undefined if the task does not exist. */
   get(id: string): Promise<DetailedTask | undefined>
 }
 
 /**
- * Runs calls of tools as tasks, where the tool declares `task`. The journal of a handler is stored step by
- * step, and any instance with the same engine continues it (seps/2663-tasks-extension).
+ * Creates the server extension that runs calls of tools as tasks, if the tool declares `task`. The journal of a handler
+ * is stored step by step. Any instance with the same engine can continue the task (seps/2663-tasks-extension).
  *
- * The engine is opened, and the worker starts, with the first request or the first `ready()` of the server, which hosts
- * call for `/readyz`. An instance without requests, which only runs tasks of others, calls `await server.ready()`
- * itself. Closing the server releases its tasks for other instances and closes the engine, also one that was given as
- * `store`.
+ * The first request, or the first `ready()` of the server, opens the engine and starts the worker. HTTP hosts call
+ * `ready()` for `/readyz`. An instance that gets no requests, and only runs tasks of other instances, must call `await
+ * server.ready()` itself. Closing the server releases its tasks for other instances. It also closes the engine, even
+ * one that was given as `store`.
  *
  * Throws `RangeError` for an invalid option.
  *
@@ -101,7 +101,7 @@ function createMiddleware(worker: Worker, context: TaskContext): Middleware {
   return (next) => (request, call) => {
     worker.start()
     const { method } = request
-    // The one request that may be answered with a task (seps/2663-tasks-extension, supported methods).
+    // No other request may be answered with a task (seps/2663-tasks-extension, supported methods).
     if (method === 'tools/call')
       return next(request, withContext(call, backgroundKey, createBackgroundRunner(request, call, context)))
     return method === 'subscriptions/listen' ? listenToTasks(request, call, { ...context, next }) : next(request, call)

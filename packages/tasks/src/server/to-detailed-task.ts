@@ -3,11 +3,11 @@ import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
 
-/** Makes the public form of a task, for `tasks/get` and `notifications/tasks`. */
+/** Converts a stored task to its public form, for `tasks/get` and `notifications/tasks`. */
 export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
   const task = toTask(row, settings)
   if (row.status === 'input_required') {
-    // The worker stored them as input requests, and the engine returns them unchanged.
+    // The worker stored `requests` as input requests, and the engine returns them unchanged.
     return { ...task, status: row.status, inputRequests: row.requests as unknown as InputRequests }
   }
   if (row.status === 'completed') return { ...task, status: row.status, result: row.result ?? {} }
@@ -15,7 +15,7 @@ export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollI
   return { ...task, status: row.status }
 }
 
-/** Returns the members of a task that it has in every status, with the numbers of its progress in its `_meta`. */
+/** Returns the members that a task has in every status, with the numbers of its progress in `_meta`. */
 export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = row
   return {
@@ -30,7 +30,7 @@ export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalM
   }
 }
 
-/** Returns two members of a task with the names that SEP-2322 has for them. */
+/** Returns the lifetime and the poll interval of a task under the names that SEP-2322 uses. */
 export function legacyMembersOf({ ttlMs, pollIntervalMs }: Task): JsonObject {
   return { ttl: ttlMs, ...(pollIntervalMs !== undefined && { pollInterval: pollIntervalMs }) }
 }
@@ -42,8 +42,9 @@ interface TaskMeta {
 const firstPollMs = 50
 
 /**
- * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the
- * author's. A short task then costs little more than it takes, and a long one few polls.
+ * Returns the milliseconds to the next poll: 50, 100, 200 and so on, up to the option `pollIntervalMs`. After the first
+ * 150 ms it is at most a third of the task's age. So a client notices the end of a short task soon, and polls a long
+ * task rarely.
  */
 function pollIntervalMsOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
   const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))

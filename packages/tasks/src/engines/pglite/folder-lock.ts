@@ -8,16 +8,19 @@ import { parseJsonObject } from '@x/core'
 interface LockHolder {
   readonly pid: number
   readonly host: string
-  /** The start time of the process, because a pid is used again. Empty where the system has none. */
+  /**
+   * The start time of the process, which distinguishes it from a later process with the same pid. Empty if the system
+   * does not report it.
+   */
   readonly startedAt: string
 }
 
-/** Folders that this process has open, by their lock files. */
+/** The lock files of the folders that this process has open. */
 const lockedFiles = new Set<string>()
 
 /**
- * Locks a folder for this process by a file beside it, and resolves with the function that unlocks it. The lock of a
- * killed process is taken over. Rejects with an error that names the process that has the lock.
+ * Locks a folder for this process by a file beside it, and resolves with the function that unlocks it. A lock that a
+ * killed process has left is replaced. Rejects with an error that names the process that has the lock.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = `${folder}.lock`
@@ -59,7 +62,10 @@ async function tryCreateLockFile(file: string): Promise<boolean> {
   }
 }
 
-/** Removes the file if its content is the same. The file of a faster process is put back. */
+/**
+ * Removes a lock file if its content is still the given text. If another process has replaced the file meanwhile, puts
+ * it back.
+ */
 async function removeStaleLock(file: string, text: string): Promise<void> {
   const movedLockFile = `${file}.${process.pid}`
   const isMoved = await rename(file, movedLockFile).then(
@@ -72,17 +78,20 @@ async function removeStaleLock(file: string, text: string): Promise<void> {
   await rm(movedLockFile, { force: true })
 }
 
-/** Parses a lock file. Undefined for one that is being written, or was when the machine lost its power. */
+/**
+ * Parses a lock file. Undefined if the file is incomplete, because it is being written or the machine lost its power
+ * meanwhile.
+ */
 function parseLockHolder(text: string): LockHolder | undefined {
   const { pid, host, startedAt = '' } = parseJsonObject(text) ?? {}
   if (!Number.isSafeInteger(pid) || typeof host !== 'string') return undefined
   return { pid: Number(pid), host, startedAt: String(startedAt) }
 }
 
-/** Returns true if a process may still have the folder open. A process of another machine is taken to be alive. */
+/** Returns true if a process may still have the folder open. This is assumed for a process of another machine. */
 function isHolderAlive({ pid, host, startedAt }: LockHolder): boolean {
   if (host !== hostname()) return true
-  // This process does not have the lock, or `lockedFiles` had the file: an earlier process had the same pid.
+  // If this process had the lock, `lockedFiles` would contain the file. So an earlier process had the same pid.
   if (pid === process.pid) return false
   if (!isProcessRunning(pid)) return false
   const currentStartTime = readProcessStartTime(pid)
@@ -94,14 +103,14 @@ function isProcessRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // The process is running, and belongs to another user.
+    // The process is running, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 /**
- * Returns the start time of a process, in the ticks that Linux counts from the machine's start: the 20th field after the
- * name in parentheses.
+ * Returns the start time of a process, in the ticks that Linux counts from the machine's start. It is the 20th field
+ * after the name in parentheses. Empty if the system does not report it.
  */
 function readProcessStartTime(pid: number): string {
   try {

@@ -2,26 +2,26 @@ import { type ChangeBus, maxTimerMs } from '@x/core'
 import { type PostgresConnection, type PostgresPool, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 
-/** The part of PGlite's API that is used in a transaction and outside. */
+/** The functions of PGlite that are used both inside and outside a transaction. */
 export interface PgliteQueries {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
   exec(text: string): Promise<readonly { readonly rows: readonly unknown[] }[]>
 }
 
-/** The part of an open database of `@electric-sql/pglite` that is used. */
+/** The functions that are used of an open database of `@electric-sql/pglite`. */
 export interface Pglite extends PgliteQueries {
   transaction<T>(work: (transaction: PgliteQueries) => Promise<T>): Promise<T>
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
 }
 
-/** The channel of notifications, and the function that closes the database. */
+/** The channel of notifications, the function that receives errors, and the function that closes the database. */
 export interface PgliteDatabaseSettings {
   readonly channel: string
   readonly onError: (error: unknown) => void
   readonly end: () => Promise<void>
 }
 
-/** A database in the process. It has one connection, for which transactions wait. */
+/** Creates a {@link SqlDatabase} over PGlite. PGlite has one connection, so transactions run one after the other. */
 export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteDatabaseSettings): SqlDatabase {
   const query = createPgliteQuery(pglite)
   return {
@@ -40,11 +40,11 @@ function createPgliteQuery(queries: PgliteQueries): Query {
 }
 
 function toSqlRows({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
-  // The rows of a driver are objects by column.
+  // PGlite returns each row as an object whose keys are the columns.
   return rows as readonly SqlRow[]
 }
 
-/** A bus for everything that uses the same database object, with the messages and the limits of the one over a pool. */
+/** Creates a bus over PGlite's notifications. It is the bus for a pool, so messages and limits are the same. */
 function createNotificationBus(pglite: Pglite, channel: string, onError: (error: unknown) => void): ChangeBus {
   const pool: PostgresPool = {
     query: ({ text, values = [] }) => pglite.query(text, values),
@@ -53,7 +53,9 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
   return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, log: ({ err }) => onError(err) })
 }
 
-/** The one connection in the form of a pool's. Its only query is LISTEN. */
+/**
+ * Returns PGlite's connection in the form of a connection of `pg`. The only query that the bus sends over it is LISTEN.
+ */
 function createListeningConnection(
   pglite: Pglite,
   channel: string,
@@ -66,7 +68,7 @@ function createListeningConnection(
       stopListening = await pglite.listen(channel, (payload) => onNotification({ channel, payload }))
     },
     on: (event: string, listener: (notification: never) => void) => {
-      // Other events report the loss of a connection, which does not happen here.
+      // Other events only report the loss of a connection, which cannot happen within a process.
       if (event === 'notification') onNotification = listener as typeof onNotification
     },
     release: () => void stopListening().catch(onError),

@@ -6,13 +6,14 @@ import { lockFolder } from './folder-lock.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**
- * An engine over PGlite, a PostgreSQL within this process: tasks in a folder, which survive the process, without a
- * server to install. For development, and for servers that are one process. Takes the folder, or an open database of
- * the application, which is not closed.
+ * Creates an engine over PGlite, which is PostgreSQL within this process. It stores tasks in a folder, so they survive
+ * the process, and needs no database server. It is for development, and for servers with one process. Takes the folder,
+ * or an open database of the application, which is not closed.
  *
- * The first use opens the folder, which takes some seconds the first time. A file beside it, with `.lock` behind its
- * name, keeps other processes out. The error of a second process names the first one, and the folder of a killed
- * process is taken over. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid option.
+ * The first call opens the folder, which takes some seconds if the folder is new. A lock file beside it, whose name
+ * ends in `.lock`, prevents other processes from opening it. The error in a second process names the first process. The
+ * lock of a killed process is replaced. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid
+ * option.
  *
  * @example
  * tasks({ store: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })

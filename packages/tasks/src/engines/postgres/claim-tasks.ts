@@ -4,9 +4,9 @@ import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.
 import { claimColumns, claimedTaskId, toClaimedTask, toStoredText } from './task-rows.ts'
 
 /**
- * Claims tasks that are ready or whose lease has expired, in one statement. Rows that are being written are skipped:
- * their worker is alive. The rows are found by `id = ANY(ARRAY(…))`, because the planner reads a join by primary key
- * only after statistics exist.
+ * Claims tasks that are ready or whose lease has expired, in one statement. Skips rows that are locked by a write,
+ * because their worker is alive. Selects the rows by `id = ANY(ARRAY(…))`, because the planner uses the primary key for
+ * a join only after statistics exist.
  */
 export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: ClaimRequest): Promise<Claims> {
   if (maxClaims < 1) return { tasks: [], nextDueMs: undefined }
@@ -41,9 +41,9 @@ async function withStoredEntries(
   { database, tables }: SqlStore,
   rows: readonly SqlRow[],
 ): Promise<readonly ClaimedTask[]> {
-  // A first attempt has nothing yet, and most tasks have no other.
+  // Before its first attempt a task has no entries, and most tasks have only one attempt.
   const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedTaskId)
-  // A statement after the claim sees every write of the attempt before: none succeeds after the claim.
+  // A write of the earlier attempt cannot succeed after the claim. So a statement after the claim reads all entries.
   const entrySql = (table: string): string =>
     `SELECT '${table}' AS source, task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`
   const sql = `${entrySql(tables.journal)} UNION ALL ${entrySql(tables.answer)}`

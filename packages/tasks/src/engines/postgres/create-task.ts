@@ -3,21 +3,24 @@ import type { SqlRow } from './sql-database.ts'
 import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
 import { rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
-/** Creates the row of a task in one statement. */
+/**
+ * Creates the row of a task, first with a shared lock and then, if that finds no room, with an exclusive lock. Returns
+ * `full` if there is no room.
+ */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
   const insert = async () => (await insertTaskWithSharedLock(store, task)) ?? insertTask(store, task, false)
   const createdRow = await notifyWorkAfter(store, insert(), (row) => row !== undefined)
   return createdRow === undefined ? 'full' : toTaskRow(createdRow)
 }
 
-/** A limit below this rarely has room for all connections, so that the shared lock is not tried. */
+/** The smallest `callerLimit` for which the shared lock is tried. A lower limit rarely has room for all connections. */
 const minSharedLockCallerLimit = 200
 
 async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
   return task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
 }
 
-/** Inserts a row in the statement in which `has_room` locks and counts. */
+/** Inserts the row of a task if `has_room` returns true, in one statement. Undefined if there is no room. */
 async function insertTask(
   { database, tables }: SqlStore,
   task: NewTask,

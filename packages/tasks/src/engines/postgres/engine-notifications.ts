@@ -1,16 +1,19 @@
 import type { Change, ChangeBus } from '@x/core'
 
-/** Changes of tasks over an engine's bus, beside the notifications of the engine itself. */
+/** A bus for changes of tasks, which shares its connection with the notifications that engines send to each other. */
 export interface EngineNotifications extends ChangeBus {
-  /** Notifies the other engines under a topic of the engine itself. */
+  /** Sends a notification of the engine itself to the other engines. */
   notify(topic: string): Promise<void>
-  /** Resolves when every notification so far was sent or has failed. */
+  /** Resolves once every notification so far was sent or has failed. */
   flush(): Promise<void>
 }
 
 const topicPrefix = 'change:'
 
-/** Creates {@link EngineNotifications}. Topics of tasks have a prefix, so that none equals one of the engine. */
+/**
+ * Creates {@link EngineNotifications}. Topics of changes get a prefix, so that they differ from the topics of the
+ * engine.
+ */
 export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
   const pendingSends = new Set<Promise<void>>()
   const sendChange = (change: Change): Promise<void> => {

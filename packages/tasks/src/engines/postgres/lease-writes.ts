@@ -11,10 +11,10 @@ import {
 } from './sql-store.ts'
 import { hashEntryName, toStoredText } from './task-rows.ts'
 
-/** True of a task with this claim. Every write of a worker has it, in the statement that writes. */
+/** The SQL condition that a task has this claim. Every statement with which a worker writes contains it. */
 const leaseCondition = `id = $1 AND token = $2 AND leased AND ${notExpiredCondition}`
 
-/** Renews leases, all in one statement. */
+/** Renews all leases in one statement. */
 export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Promise<readonly LeaseState[]> {
   const { database, tables, leaseMs } = store
   if (leases.length === 0) return []
@@ -67,7 +67,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: Ta
   return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
 
-/** Returns the reason why nothing was written. Neither reason changes while the claim lasts. */
+/** Returns the reason why a write had no effect. The reason cannot change before the claim ends. */
 async function readRejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
   const rows = await database.query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
     toStoredText(lease.id),
@@ -86,7 +86,7 @@ export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd
   return Number(row?.['ended']) === 1
 }
 
-/** SQL that ends the tasks of a condition, with the parameters of {@link createFinishTaskValues}. */
+/** Returns SQL that ends the tasks that match a condition. Its parameters are {@link createFinishTaskValues}. */
 export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, placeholders: readonly string[]): string {
   const [status, outcome, message, lifetime, progress] = placeholders
   return `WITH ended AS (
@@ -102,20 +102,23 @@ export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, plac
     SELECT count(*)::integer AS ended FROM ended`
 }
 
-/** Status, outcome, status message, lifetime and progress of a task that ends. */
+/** Returns the SQL parameters for the end of a task: status, outcome, status message, lifetime and progress. */
 export function createFinishTaskValues({ outcome, statusMessage, progress, lifetimeMs }: TaskEnd): readonly unknown[] {
   const message = statusMessage === undefined ? null : toStoredText(statusMessage)
   return [outcome.status, JSON.stringify(outcome), message, lifetimeMs, progress ? JSON.stringify(progress) : null]
 }
 
 interface ProgressSqlExtras {
-  /** Further assignments, each after a comma. */
+  /** Further assignments, each with a comma before it. */
   readonly setSql?: string
-  /** The new number of failures, instead of the number that the progress leaves. */
+  /**
+   * An expression for the new number of failures. By default the number is 0 if a step was recorded, and otherwise does
+   * not change.
+   */
   readonly failuresSql?: string
-  /** The condition under which the row counts as changed, beside another status message. */
+  /** The condition under which `updated_at` is set even if the status message and the progress are unchanged. */
   readonly isUpdatedSql?: string
-  /** A further condition. */
+  /** A further condition for the update, which begins with `AND`. */
   readonly whereSql?: string
 }
 
@@ -158,7 +161,7 @@ function createProgressValues({ id, token }: Lease, progress: TaskProgress): rea
   ]
 }
 
-/** Returns the last entry of each name, because one statement writes a row once. */
+/** Returns the text of the last entry for each name, because one statement cannot write a row twice. */
 function mapLastEntryTexts(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
   return new Map(entries.map((entry) => [hashEntryName([entry.member, entry.key]), JSON.stringify(entry)]))
 }

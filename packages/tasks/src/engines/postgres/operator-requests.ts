@@ -3,14 +3,14 @@ import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
 import { fromStoredText, rowColumns, statusFromColumn, toStoredText, toTaskRow } from './task-rows.ts'
 
-/** The state of an open task. NULL for one that has ended. */
+/** An SQL expression for the state of a task. It is NULL if the task has ended. */
 const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'
   WHEN due_at <= statement_timestamp() THEN 'ready' WHEN leased THEN 'running' ELSE 'paused' END`
 
 const operatorColumns = `owner, tool, attempt, failures, worker, ${stateSql} AS state,
   extract(epoch FROM due_at - statement_timestamp())::float8 * 1000 AS due_in_ms`
 
-/** Reads a task of any owner: one row, by its primary key. */
+/** Reads a task of any owner, by its primary key. */
 export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<InspectedTask | undefined> {
   const [row] = await database.query(
     `SELECT ${rowColumns}, ${operatorColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
@@ -33,11 +33,11 @@ function operatorMembersOf(row: SqlRow): Omit<InspectedTask, keyof ReturnType<ty
 }
 
 function stateFromColumn(column: unknown): OpenTaskState | undefined {
-  // The statement computes it.
+  // The column is computed by `stateSql`, so it has no other values.
   return column === null ? undefined : (String(column) as OpenTaskState)
 }
 
-/** Ends the claim of a task, whichever worker has it. */
+/** Ends the claim of a task, whichever worker has the claim. */
 export async function revokeTask({ database, tables, notifyWork }: SqlStore, id: string): Promise<RevokeOutcome> {
   const [row] = await database.query(
     `WITH found AS MATERIALIZED (
@@ -56,7 +56,7 @@ export async function revokeTask({ database, tables, notifyWork }: SqlStore, id:
   return 'revoked'
 }
 
-/** The time and the id of the last task of a page. */
+/** The pattern of a cursor: the creation time and the id of the last task of a page. */
 const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (.*)$/s
 
 function parseCursor(cursor: string | undefined): readonly (string | undefined)[] {
@@ -66,7 +66,7 @@ function parseCursor(cursor: string | undefined): readonly (string | undefined)[
   return match.slice(1)
 }
 
-/** Lists tasks of any owner, the newest first. Throws `RangeError` for a cursor that no page had. */
+/** Lists tasks of any owner, the newest first. Throws `RangeError` if the cursor does not come from a page. */
 export async function listTasks({ database, tables }: SqlStore, filter: TaskFilter): Promise<TaskPage> {
   const { status, tool, owner, olderThanMs, minFailures, limit, cursor } = filter
   const [time, id] = parseCursor(cursor)

@@ -11,7 +11,7 @@ import {
 } from './sql-store.ts'
 import { hashEntryName, objectFromColumn, rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
-/** Reads a task of this owner: one row, by its primary key. */
+/** Reads a task of an owner, by its primary key. */
 export async function readTask(
   { database, tables }: SqlStore,
   id: string,
@@ -22,7 +22,10 @@ export async function readTask(
   return row && toTaskRow(row)
 }
 
-/** Stores answers, in a transaction in which answers to the same task wait for each other. */
+/**
+ * Stores answers in a transaction that locks the task, so that several answers to one task are stored one after the
+ * other.
+ */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<TaskAnswerOutcome> {
   const { database, tables } = store
   const id = toStoredText(answers.id)
@@ -41,18 +44,18 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
 }
 
 interface StoredAnswers extends TaskAnswers {
-  /** The requests that are left. */
+  /** The requests that are still open after these answers. */
   readonly openRequests: ReadonlyMap<string, JsonObject[string]>
   readonly openResponses: readonly (readonly [string, JsonObject[string]])[]
 }
 
-/** Stores answers. The last one makes the task ready. */
+/** Stores answers. If no request is open any more, makes the task ready. */
 async function storeTaskAnswers({ tables }: SqlStore, query: Query, answers: StoredAnswers): Promise<void> {
   const { id, openRequests, openResponses } = answers
   const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
   const [status, lifetimeMs] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
-  // A key has one answer in the life of a task, the first.
+  // If a key is already answered, its first answer stays.
   await query(
     `WITH kept AS (
       INSERT INTO ${tables.answer} (task_id, name, entry)
@@ -66,7 +69,10 @@ async function storeTaskAnswers({ tables }: SqlStore, query: Query, answers: Sto
   )
 }
 
-/** Cancels a task of an owner, or of any, at once or through its worker. */
+/**
+ * Cancels a task: at once, or through its worker if it is claimed. If `owner` is undefined, the task may belong to any
+ * owner.
+ */
 export async function cancelTask(store: SqlStore, id: string, owner: string | undefined): Promise<CancelOutcome> {
   const { database, tables, notifyCancel } = store
   const key = toStoredText(id)

@@ -9,17 +9,20 @@ export interface PoolSettings {
   readonly channel: string
   readonly timeoutMs: number
   readonly onError: (error: unknown) => void
-  /** Closes the pool, where it is the engine's own. */
+  /** Closes the pool if the engine has created it. Otherwise does nothing. */
   readonly end: () => Promise<void>
 }
 
-/** The factor of the time limit for the creation and migration of tables. */
+/** The factor by which the time limit is longer for the creation and migration of tables. */
 const maintenanceTimeoutFactor = 6
 
-/** Milliseconds of silence after which the listening connection is checked. Workers poll meanwhile. */
+/**
+ * Milliseconds without a message after which the listening connection is checked. Until then a broken connection only
+ * causes a delay, because workers also poll.
+ */
 const keepAliveMs = 30_000
 
-/** A database over a pool of connections. */
+/** Creates a {@link SqlDatabase} over a pool of connections. */
 export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
@@ -33,8 +36,9 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
 }
 
 /**
- * Uses a connection of the pool. An application's pool may wait for a silent server without end, so that the wait for a
- * connection is bounded here. After an error the connection is closed, because it may still be busy.
+ * Runs a function with a connection of the pool. The wait for a connection has a time limit, because an application's
+ * pool may wait for ever for a server that does not answer. After an error the connection is closed, because it may
+ * still be busy.
  */
 async function useConnection<T>(
   pool: PostgresPool,
@@ -65,7 +69,7 @@ async function useConnection<T>(
 function createConnectionQuery(connection: Pick<PostgresConnection, 'query'>, timeoutMs: number): Query {
   return async (text, values) => {
     const query: PostgresQuery = { text, query_timeout: timeoutMs }
-    // Several statements at a time go without values only.
+    // `pg` accepts several statements in one query only without values.
     if (values !== undefined && values.length > 0) query.values = [...values]
     return rowsOf(await connection.query(query))
   }
@@ -78,7 +82,8 @@ async function runInTransaction<T>(
 ): Promise<T> {
   return useConnection(pool, timeoutMs, async (connection) => {
     const query = createConnectionQuery(connection, timeoutMs)
-    // A process that is stopped in the middle must not keep its rows locked: others wait for them.
+    // If this process is suspended during a transaction, the server must end the transaction, because other processes
+    // wait for its locks.
     await query(
       `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs}; SET LOCAL statement_timeout = ${timeoutMs}`,
     )
@@ -88,12 +93,12 @@ async function runInTransaction<T>(
   })
 }
 
-/** The connections that have a listener already: a pool gives the same one repeatedly. */
+/** The connections that already have a listener, because a pool returns the same connection repeatedly. */
 const watchedConnections = new WeakSet<PostgresConnection>()
 
 /**
- * Adds a listener for errors of a connection, which reject its query as well. Without one they would end the process.
- * The listener of the bus is on the connections that the pool opens later, and this one may be older.
+ * Adds a listener for errors of a connection. Without a listener such an error would end the process, although it also
+ * rejects the query. The bus adds its listener only to connections that the pool opens later.
  */
 function ignoreConnectionErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return
@@ -101,7 +106,7 @@ function ignoreConnectionErrors(connection: PostgresConnection): void {
   connection.on('error', () => {})
 }
 
-/** The rows of a result of `pg`, which is a list where there were several statements. */
+/** Returns the rows of a result of `pg`. For several statements the result is an array of results. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   if (Array.isArray(result)) return result.flatMap(rowsOf)
   if (typeof result !== 'object' || result === null || !('rows' in result) || !Array.isArray(result.rows)) return []

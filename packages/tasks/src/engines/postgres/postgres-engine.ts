@@ -7,21 +7,22 @@ import { errorReporterOf, type SqlEngineOptions, sqlEngine } from './sql-engine.
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
-  /** Milliseconds that a statement may take, and the wait for a connection of the pool. Default: 10,000. */
+  /** The time limit of a statement, and of the wait for a connection of the pool, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool of the connection that listens. The same pool when absent. Behind a balancer that shares sessions, such as
-   * PgBouncer's transaction pooling, it has to be one that connects to PostgreSQL directly.
+   * The pool for the connection that listens. Default: the pool of the engine. A balancer that shares sessions, such as
+   * PgBouncer with transaction pooling, makes LISTEN ineffective. Then give a pool that connects to PostgreSQL
+   * directly.
    */
   readonly listenPool?: PostgresPool | undefined
 }
 
 /**
- * An engine over PostgreSQL, for a fleet: tasks in tables of a schema of their own, with LISTEN and NOTIFY for the
- * workers. Takes a URL, or the application's own `Pool` of `pg`, which it does not close. That pool needs an `error`
- * listener and a `max` of at least 2.
+ * Creates an engine over PostgreSQL, for several instances. Tasks are stored in the tables of a separate schema, and
+ * LISTEN and NOTIFY notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That
+ * pool needs an `error` listener and a `max` of at least 2.
  *
- * The first use creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
+ * The first call creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
  *
  * @example
  * tasks({ store: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })
@@ -49,7 +50,7 @@ async function openPool(
   }
   const { default: pg } = await importPeerDependency('pg@8', () => import('pg'))
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
-  // An idle connection that breaks would end the process without this listener.
+  // Without this listener, an idle connection that breaks would end the process.
   pool.on('error', onError)
   return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
 }

@@ -10,23 +10,27 @@ import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
 import { migrateTables, tableNamesIn } from './tables.ts'
 
-/** The options of all engines over SQL. */
+/** The options of the engines that use SQL. */
 export interface SqlEngineOptions {
   /** The schema of the tables. Default: `mcp_tasks`. */
   readonly schema?: string | undefined
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** Receives failures in the background. Default: a line of the standard error for each. */
+  /**
+   * A function that receives the failures of background work. Default: each is written as a line to the standard error.
+   */
   readonly log?: Log | undefined
 }
 
-/** Returns the function that reports failures in the background of an engine. */
+/** Returns the function that logs the failures of an engine's background work. */
 export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => void {
   const safeLog = createLog(log, '@x/tasks')
   return (error) => safeLog(errorRecord(error, { name: 'tasks' }))
 }
 
-/** An engine over a database that is opened with the first use, and again with the next one after a failure. */
+/**
+ * Creates an engine over a database, which the first call opens. If that fails, the next call opens the database again.
+ */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
   const leaseMs = checkedNumber('leaseMs', options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
@@ -79,7 +83,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   }
 }
 
-/** Stops listening, then closes the database: a pool waits for the connections in use. */
+/** Stops listening, then closes the database, because a pool only closes after all its connections are released. */
 async function closeStore(
   storePromise: Promise<SqlStore> | undefined,
   stopFunctions: ReadonlySet<() => void>,
@@ -98,7 +102,7 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
   try {
     await migrateTables(database, tables)
     const notifications = createEngineNotifications(database.bus)
-    // The rows count, so that no caller waits for notifications.
+    // No caller waits for a notification, because workers find the rows without it as well.
     const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
     return {
       database,
@@ -117,16 +121,15 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
 const workTopic = 'work'
 const cancelTopic = 'cancel:'
 
-/** Milliseconds in which a notification arrives, if notifications pass: directly it takes less than ten. */
+/** Milliseconds to wait for the test notification. On a direct connection it arrives in less than ten. */
 const proofTimeoutMs = 2000
 
 /** Milliseconds between two polls of a worker that gets no notifications. */
 const pollIntervalMs = 1000
 
 /**
- * Listens to the database. LISTEN also succeeds through a balancer that shares sessions, and is then without effect.
- * A notification of its own proves that notifications pass, after each LISTEN. While none has arrived the listener is
- * called each second.
+ * Listens to the database. Behind a balancer that shares sessions, LISTEN succeeds but has no effect. So after each
+ * LISTEN a test notification is sent. Until a test notification arrives, `onWork` is called each second.
  */
 async function listenToDatabase(
   { database }: SqlStore,
@@ -141,9 +144,9 @@ async function listenToDatabase(
       else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
     },
     onGap: () => {
-      // A cancellation is reported with the next heartbeat as well.
+      // A lost cancellation needs no action, because the next heartbeat also reports it.
       onWork()
-      // The bus has sent LISTEN again, perhaps over another way.
+      // The bus has sent LISTEN again, perhaps over another connection, so the test is repeated.
       void proof.request()
     },
   })
@@ -154,7 +157,7 @@ async function listenToDatabase(
   }
 }
 
-/** The proof that notifications pass, and the polls that replace them while there is none. */
+/** Creates the test of whether notifications arrive. Polls replace notifications while the test fails. */
 function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: unknown) => void) {
   const topic = `proof:${randomId()}`
   const timers: { proof?: NodeJS.Timeout; poll?: NodeJS.Timeout } = {}
@@ -173,9 +176,9 @@ function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: 
   }
   return {
     topic,
-    /** Called when the notification has arrived. */
+    /** Records that the test notification has arrived, and stops the polls. */
     confirm,
-    /** Sends the notification. When it was sent and does not arrive, polls begin. */
+    /** Sends the test notification. If it was sent and does not arrive in time, polls begin. */
     request: async (): Promise<void> => {
       isAwaited = true
       clearTimeout(timers.proof)
@@ -189,7 +192,7 @@ function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: 
   }
 }
 
-/** The rows that one statement deletes, so that other statements wait for a short time only. */
+/** The largest number of rows that one statement deletes, so that other statements need not wait for long. */
 const maxSweptRows = 5000
 
 /** Deletes expired tasks with their journals and answers. */

@@ -2,40 +2,50 @@ import type { EngineNotifications } from './engine-notifications.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { TableNames } from './tables.ts'
 
-/** The state that the functions of an engine over SQL share. */
+/** The values that all functions of an SQL engine share. */
 export interface SqlStore {
   readonly database: SqlDatabase
   readonly tables: TableNames
   readonly leaseMs: number
   readonly notifications: EngineNotifications
-  /** Notifies every instance of work. A lost notification costs time only, because workers poll as well. */
+  /**
+   * Notifies every instance that a task is ready. A lost notification only causes a delay, because workers also poll.
+   */
   readonly notifyWork: () => void
   /** Notifies every instance that a claimed task was cancelled. */
   readonly notifyCancel: (id: string) => void
 }
 
-/** True of a task whose lifetime is not over. */
+/** The SQL condition that the lifetime of a task has not ended. */
 export const notExpiredCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
 
-/** True of a task that has not ended. */
+/** The SQL condition that a task has not ended. */
 export const openTaskCondition = "status IN ('working', 'input_required')"
 
-/** The time so many milliseconds from now. */
+/** Returns SQL for the time that is a number of milliseconds from now. */
 export function timeFromNowSql(msPlaceholder: string): string {
   return `statement_timestamp() + ${msPlaceholder}::float8 * interval '1 millisecond'`
 }
 
-/** The end of a lifetime of so many milliseconds from now. It never moves back, and a fixed one never moves. */
+/**
+ * Returns SQL for the new end of a task's lifetime, a number of milliseconds from now. The end never becomes earlier,
+ * and a fixed end does not change.
+ */
 export function prolongedExpirySql(msPlaceholder: string): string {
   return `CASE WHEN fixed_lifetime THEN expires_at WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
 }
 
-/** Assigns the end of a claim to a row. The task is due at a time, or never. */
+/**
+ * Returns SQL assignments that end the claim of a row. The task is then due at the given time, or never if it is NULL.
+ */
 export function endClaimSql(dueAtSql: string): string {
   return `due_at = ${dueAtSql}, leased = false, token = NULL, worker = NULL`
 }
 
-/** Runs a write that makes a task ready. The workers are notified also when it rejects, for it may have had its effect. */
+/**
+ * Awaits a write that may make a task ready, and then notifies the workers. Also notifies them if the write rejects,
+ * because it may have had its effect.
+ */
 export async function notifyWorkAfter<T>(
   { notifyWork }: SqlStore,
   write: Promise<T>,

@@ -1,18 +1,19 @@
 import type { SqlDatabase } from './sql-database.ts'
 
-/** The tables of an engine, quoted and with their schema. */
+/** The names of an engine's tables, quoted and with their schema. */
 export interface TableNames {
   readonly schema: string
   readonly task: string
   readonly journal: string
   readonly answer: string
   readonly version: string
-  /** The function that bounds the tasks of a caller. */
+  /** The name of the SQL function that limits the number of tasks of a caller. */
   readonly hasRoomFunction: string
 }
 
 /**
- * Names the tables of a schema. Throws `RangeError` for another name, because a name cannot be a parameter of a query.
+ * Returns the names of the tables in a schema. Throws `RangeError` if the schema name has other characters than
+ * allowed, because a name cannot be a parameter of a query.
  */
 export function tableNamesIn(schema: string): TableNames {
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
@@ -31,8 +32,8 @@ export function tableNamesIn(schema: string): TableNames {
 }
 
 /**
- * Each migration brings the tables from the version of its index to the next. JSON is stored as text: `jsonb` changes
- * numbers and the order of keys, and rejects characters that JSON has.
+ * The migrations. Each one brings the tables from the version that is its index to the next version. JSON is stored as
+ * text, because `jsonb` changes numbers and the order of keys, and rejects some characters of JSON.
  */
 export const migrations: readonly ((tables: TableNames) => string)[] = [
   ({ schema, task, journal, answer, version }) => `
@@ -80,14 +81,14 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
   createHasRoomFunction,
   ({ task }) => `ALTER TABLE ${task} ADD COLUMN fixed_lifetime boolean NOT NULL DEFAULT false;`,
   replaceQueue,
-  // Among a million rows a page of the list takes 8 seconds without this index, and 20 milliseconds with it.
+  // With a million rows, a page of the list takes 8 seconds without this index, and 20 milliseconds with it.
   ({ task }) => `CREATE INDEX task_created ON ${task} (created_at, id);`,
   createHasRoomFunction,
 ]
 
 /**
- * Returns SQL that replaces the queue of earlier versions by one column: `due_at` is the time since which a task is
- * ready, or until which it is paused or leased. It is null for a task that waits for its client or has ended.
+ * Returns SQL that replaces the queue of earlier versions by the column `due_at`. It is the time at which a task became
+ * ready, or at which its pause or lease ends. It is null if the task waits for its client or has ended.
  */
 function replaceQueue(tables: TableNames): string {
   const { schema, task } = tables
@@ -113,13 +114,14 @@ ${createHasRoomFunction(tables)}`
 }
 
 /**
- * Returns SQL of a function that returns whether a caller may have one more task, and holds a lock until the end of the
- * transaction that creates it. At the limit the function deletes the ended task of the caller that expires first, which
- * an index finds without a sort. Each statement of a function sees what others have written before it, also while the
- * function waited for the lock.
+ * Returns SQL that defines `has_room`. That function returns whether a caller may have one more task, and locks the
+ * caller until the transaction that creates the task ends. At the limit, it deletes the ended task of the caller that
+ * expires first, which an index finds without a sort. Each statement of a function sees the writes that were committed
+ * before it, even while the function waited for the lock.
  *
- * A creation with an exclusive lock counts the tasks of all creations before it. Creations with a shared lock cannot
- * exceed the limit together while there is room for as many as there can be connections.
+ * With an exclusive lock, the function counts the tasks of all earlier creations. With a shared lock, several creations
+ * may run at once. They cannot exceed the limit together, because the function then requires room for as many tasks as
+ * there can be connections.
  */
 function createHasRoomFunction({ schema, task, hasRoomFunction }: TableNames): string {
   return `
@@ -150,11 +152,13 @@ END $$;`
 }
 
 /**
- * Creates the tables, or migrates them to this version, once however many instances start at the same time. A role
- * without the right to create tables can use those of another. Rejects when the tables are of a later version.
+ * Creates the tables, or migrates them to this version. This happens once, even if several instances start at the same
+ * time. A role without the right to create tables can use tables that another role has created. Rejects if the tables
+ * are of a later version.
  */
 export async function migrateTables({ query, transaction }: SqlDatabase, tables: TableNames): Promise<void> {
-  // The catalog is read as a table, because names that a session remembers are old after it has waited for a lock.
+  // The catalog is queried as a table, because a session that has waited for a lock may still have old names in its
+  // cache.
   const versionTableQuery = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const readVersion = async (runQuery: typeof query): Promise<number> => {
     if ((await runQuery(versionTableQuery, [tables.schema])).length === 0) return 0

@@ -5,19 +5,21 @@ import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
 import type { SqlRow } from './sql-database.ts'
 
-/** The columns of a task's public state. Times are milliseconds, which every driver reads as the same numbers. */
+/**
+ * The columns of a task's public state. Times are in milliseconds, because every driver reads a number the same way.
+ */
 export const rowColumns = `id, status, status_message, progress, requests, outcome,
   floor(extract(epoch FROM created_at) * 1000)::float8 AS created_ms,
   floor(extract(epoch FROM updated_at) * 1000)::float8 AS updated_ms,
   round(extract(epoch FROM statement_timestamp() - created_at) * 1000)::float8 AS age_ms,
   round(extract(epoch FROM expires_at - created_at) * 1000)::float8 AS ttl_ms`
 
-/** The columns of a task that was claimed. */
+/** The columns that are read when a task is claimed. */
 export const claimColumns = 'id, attempt, token, failures, payload, cancelling'
 
-// A row that other programs changed is an error: nothing is guessed.
+// The functions below throw if another program has changed a row, and never guess a value.
 
-/** Reads {@link rowColumns}. */
+/** Converts a row with {@link rowColumns} to a task. */
 export function toTaskRow(row: SqlRow): TaskRow {
   const { outcome, ttl_ms: ttlMs } = row
   const { result, error } = outcome === null ? {} : objectFromColumn(outcome)
@@ -37,18 +39,18 @@ export function toTaskRow(row: SqlRow): TaskRow {
   }
 }
 
-/** Reads {@link claimColumns}, for {@link toClaimedTask}. */
+/** Returns the id of a row with {@link claimColumns}, as it is stored. */
 export function claimedTaskId(row: SqlRow): string {
   return textFromColumn(row['id'])
 }
 
-/** The recorded entries of a task, and its answers. */
+/** The rows with the journal entries and the answers of a task. */
 export interface StoredEntries {
   readonly entries: readonly SqlRow[]
   readonly answers: readonly SqlRow[]
 }
 
-/** Makes a claimed task of {@link claimColumns} and its stored entries. */
+/** Converts a row with {@link claimColumns}, and the stored entries of the task, to a claimed task. */
 export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
   return {
     id: fromStoredText(claimedTaskId(row)),
@@ -57,13 +59,13 @@ export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries):
     failures: Number(row['failures']),
     payload: objectFromColumn(row['payload']),
     isCancelling: row['cancelling'] === true,
-    // The column has the text of an entry.
+    // The column contains a `JournalEntry` as text.
     entries: entries.map(({ entry }) => objectFromColumn(entry) as unknown as JournalEntry),
     responses: Object.fromEntries(answers.map(({ entry }) => answerFromColumn(entry))),
   }
 }
 
-/** Reads a column with a JSON object. */
+/** Parses a column that contains a JSON object. */
 export function objectFromColumn(column: unknown): JsonObject {
   const value = parseJsonObject(textFromColumn(column))
   if (value !== undefined) return value
@@ -99,27 +101,27 @@ const taskStatuses: ReadonlySet<unknown> = new Set<TaskStatus>([
   'failed',
 ])
 
-/** Reads a column with a status. */
+/** Checks a column that contains a status. */
 export function statusFromColumn(column: unknown): TaskStatus {
-  // The set has nothing else.
+  // The set contains only values of `TaskStatus`.
   if (taskStatuses.has(column)) return column as TaskStatus
   throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
 }
 
 /**
- * Returns a text as PostgreSQL can store it, without the zero character and lone surrogates. Different texts stay
- * different, so that no id or owner equals another.
+ * Returns a text in a form that PostgreSQL can store, without the zero character and lone surrogates. Different texts
+ * have different forms, so that no two ids or owners become equal.
  */
 export function toStoredText(text: string): string {
   return /^"|\0|\p{Surrogate}/u.test(text) ? JSON.stringify(text) : text
 }
 
-/** Returns the original of a stored text. */
+/** Returns the original text of a stored text. */
 export function fromStoredText(storedText: string): string {
   return storedText.startsWith('"') ? String(JSON.parse(storedText)) : storedText
 }
 
-/** Returns a name of the same length for every key, because an index takes no long ones. */
+/** Returns a hash of a key as its name in the table, because an index does not accept long names. */
 export function hashEntryName(key: unknown): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64url')
 }

@@ -6,51 +6,51 @@ import type { WorkerEngine } from './bounded-engine.ts'
 import { createResetEntries } from './requeue.ts'
 import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
-/** The context of a worker: its engine is bounded in time. */
+/** The context of a worker. The calls of its `engine` have a time limit. */
 export interface WorkerContext extends TaskContext {
   readonly engine: WorkerEngine
 }
 
 /** The reason why an attempt stops before its call has an outcome. */
 export type AttemptStop =
-  /** The task has another claim, or has ended. */
+  /** Another worker has claimed the task, or the task has ended. */
   | { readonly kind: 'lost' }
-  /** The task would record too much: it fails with this error. */
+  /** The journal of the task would be too large. The task fails with this error. */
   | { readonly kind: 'too_large'; readonly error: WireError }
   | { readonly kind: 'cancelled' }
-  /** The task is left to other instances. */
+  /** The task is released for other instances. */
   | { readonly kind: 'released' }
 
 /**
- * The precedence of competing reasons: the higher rank wins. Nothing is written for a lost task, and a task that cannot
- * be recorded cannot be continued.
+ * The ranks of the reasons. If several reasons apply, the one with the highest rank counts. `lost` is first, because
+ * nothing may be written for a lost task. `too_large` is second, because such a task cannot be continued.
  */
 const stopRanks: Readonly<Record<AttemptStop['kind'], number>> = { lost: 4, too_large: 3, cancelled: 2, released: 1 }
 
-/** The run of one claim of a task. */
+/** One run of a task, from its claim to the end of the claim. */
 export interface Attempt {
   readonly task: ClaimedTask
   /** Aborts the handler. */
   readonly controller: AbortController
-  /** Aborts when writes are tried once more and then given up. */
+  /** Aborts when the worker closes. A write that fails after that is not repeated. */
   readonly abandonSignal: AbortSignal
   readonly journalSize: JournalSize
   unrecordedEntries: JournalEntry[]
   lastStatusMessage: string | undefined
-  /** The numbers of the last report. */
+  /** The numbers of the last report of progress that is not stored yet. */
   lastProgress: ProgressNumbers | undefined
-  /** True when a step was recorded since the last write. */
+  /** True if a step was recorded since the last write. */
   hasProgressed: boolean
-  /** Settles with the last write. Every write waits for the write before. */
+  /** A promise that settles with the last write. Each write begins after the write before. */
   pendingWrites: Promise<void>
-  /** When the present write began. Undefined while there is none. */
+  /** The monotonic time at which the current write began. Undefined if no write is running. */
   writeStartedAt: number | undefined
   messageTimer: unknown
-  /** Set when the task is to be released at the next boundary. */
+  /** True if the task is to be released at the end of its current step. */
   isReleasing: boolean
   /** The reason with the highest rank so far. */
   stop: AttemptStop | undefined
-  /** True once the claim has ended: nothing is written any more. */
+  /** True once the claim has ended. Then nothing more is written. */
   isFinished: boolean
 }
 
@@ -74,7 +74,7 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
   }
 }
 
-/** Stops the handler. Of several reasons the one with the highest rank counts. */
+/** Stops the handler. Of several reasons, the attempt stores the one with the highest rank. */
 export function stopAttempt(attempt: Attempt, stop: AttemptStop): void {
   if (attempt.isFinished) return
   if (attempt.stop === undefined || stopRanks[stop.kind] > stopRanks[attempt.stop.kind]) attempt.stop = stop
@@ -93,18 +93,18 @@ export function requestRelease(attempt: Attempt): void {
   attempt.isReleasing = true
 }
 
-/** Marks the claim as ended: nothing is written any more. */
+/** Marks the claim as ended, so that nothing more is written. */
 export function endClaim(attempt: Attempt): void {
   attempt.isFinished = true
 }
 
-/** Stores the journal of an attempt. Commits of one moment share one write. */
+/** Creates the store of an attempt's journal. Commits that wait for the same write share the next one. */
 export function createJournalStore(attempt: Attempt, journal: JsonObject, context: WorkerContext): JournalStore {
   return {
     journal,
     responses: attempt.task.responses,
     append: (entry) => {
-      // An instance that records something supports the task.
+      // An instance that records an entry supports the task, so the count of requeues is reset.
       if (attempt.unrecordedEntries.length === 0) attempt.unrecordedEntries.push(...createResetEntries(attempt.task))
       attempt.unrecordedEntries.push(entry)
       if (entry.member === 'steps') attempt.hasProgressed = true
@@ -124,7 +124,7 @@ async function commitJournal(attempt: Attempt, context: WorkerContext): Promise<
   attempt.controller.signal.throwIfAborted()
 }
 
-/** Stores the progress so far. Stops the attempt when the task does not continue here. */
+/** Stores the progress that is not stored yet. Stops the attempt if the lease is lost or the task was cancelled. */
 function writeProgress(attempt: Attempt, context: WorkerContext): Promise<void> {
   attempt.pendingWrites = attempt.pendingWrites.then(async () => {
     const progress = takeProgress(attempt)
@@ -138,7 +138,10 @@ function writeProgress(attempt: Attempt, context: WorkerContext): Promise<void> 
   return attempt.pendingWrites
 }
 
-/** Returns an error if progress is too large to be written. Then the attempt stops, and nothing after it is written. */
+/**
+ * Adds entries to the size of the journal. If it becomes too large, stops the attempt and returns the error. Then no
+ * later progress is written.
+ */
 export function stopIfTooLarge(attempt: Attempt, { entries }: TaskProgress): WireError | undefined {
   if (attempt.stop?.kind === 'too_large') return attempt.stop.error
   const error = addToJournalSize(attempt.journalSize, entries)
@@ -152,7 +155,7 @@ export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
   if (state === 'cancelling') stopAttempt(attempt, { kind: 'cancelled' })
 }
 
-/** Takes the progress that is not stored yet. */
+/** Returns the progress that is not stored yet, and removes it from the attempt. */
 export function takeProgress(attempt: Attempt): TaskProgress {
   const {
     unrecordedEntries: entries,
@@ -176,12 +179,12 @@ function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalE
   return [...new Map(entries.map((entry) => [JSON.stringify([entry.member, entry.key]), entry])).values()]
 }
 
-/** Milliseconds between two writes of a status message alone. */
+/** Milliseconds after which a status message is written if no journal entry is committed before. */
 const messageIntervalMs = 500
 
 /**
- * Takes a report of progress as the status message and the numbers of a task. They are stored with the next commit, or
- * after half a second (seps/2663-tasks-extension, tasks).
+ * Records a report of progress as the status message and the numbers of a task. They are stored with the next commit,
+ * or after half a second (seps/2663-tasks-extension, tasks).
  */
 export function setLastProgress(attempt: Attempt, params: JsonObject | undefined, context: WorkerContext): void {
   const { progress, total, message } = params ?? {}
@@ -200,7 +203,7 @@ export function setLastProgress(attempt: Attempt, params: JsonObject | undefined
 
 const maxMessageLength = 1000
 
-/** Adds the progress token without which a handler reports no progress. */
+/** Adds a progress token to the params, because a handler reports progress only with a token. */
 export function withProgressToken(params: JsonObject, id: string): JsonObject {
   const { _meta } = params
   return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }
@@ -210,8 +213,9 @@ const firstRetryPauseMs = 100
 const longestRetryPauseMs = 5000
 
 /**
- * Repeats a write until it succeeds: a database that is unreachable for a moment must not cost a task its progress. A
- * repetition is safe, because every write names the token of the claim. Undefined when the attempt was abandoned.
+ * Repeats a write until it succeeds, so that a short outage of the database does not cost a task its progress. A
+ * repetition is safe, because every write names the token of the claim. Returns undefined if a write fails after
+ * `abandonSignal` has aborted.
  */
 export async function retryWrite<T>(attempt: Attempt, write: Write<T>, context: WorkerContext): Promise<T | undefined> {
   attempt.writeStartedAt = context.settings.clock.monotonicNow()
@@ -225,7 +229,9 @@ export async function retryWrite<T>(attempt: Attempt, write: Write<T>, context: 
 /** A write of an attempt. */
 export interface Write<T> {
   readonly run: () => Promise<T>
-  /** Called when a repeated write has succeeded: an earlier one may have had its effect already. */
+  /**
+   * Called when a repeated write has succeeded. Its value may be wrong, because an earlier try may have had its effect.
+   */
   readonly onRepeated?: () => void
 }
 

@@ -1,10 +1,16 @@
 import { type Clock, settlesWithin } from '@x/core'
 import type { TaskEngine } from '../../engines/engine.ts'
 
-/** The shortest limit of a call, in milliseconds: a slow network is no reason to call again. */
+/**
+ * The smallest time limit of a call, in milliseconds. A slow network should not make a call fail, even with a short
+ * lease.
+ */
 const minCallMs = 5000
 
-/** The limit until an engine has answered, in milliseconds: the first call opens the store, and PGlite needs seconds. */
+/**
+ * The time limit of a call until the engine has answered once, in milliseconds. The first call opens the store, for
+ * which PGlite needs seconds.
+ */
 const openingMs = 60_000
 
 /** The functions of an engine that a worker calls. */
@@ -14,9 +20,10 @@ export type WorkerEngine = Pick<
 >
 
 /**
- * Wraps an engine for its worker: a call that has not settled within the lease, and at least 5 seconds, rejects, so that
- * it holds no task. Before the engine's first answer a call has a minute. The effect of a rejected call may still come,
- * which the tokens of claims make harmless. A claim that comes too late is released, and a late listener is stopped.
+ * Wraps an engine for its worker, so that each call has a time limit: the lease, but at least 5 seconds. Until the
+ * engine has answered once, the limit is at least a minute. A call that exceeds the limit rejects, so that the worker
+ * does not keep a task because of it. A rejected call may still have its effect, which is harmless because of the
+ * tokens of claims. A claim that succeeds too late is released. A listener that is added too late is removed.
  */
 export function boundEngineCalls(engine: TaskEngine, clock: Clock, onError: (error: unknown) => void): WorkerEngine {
   const usualMs = Math.max(engine.leaseMs, minCallMs)

@@ -11,8 +11,8 @@ export interface RestoredCall {
 }
 
 /**
- * Returns the capability that the server lacks according to a response: the tool of the call, or all tools. Undefined
- * for every other response.
+ * Returns the capability that the server lacks, if the response shows that it lacks the tool of the call or has no
+ * tools at all. Undefined for every other response.
  */
 export async function findUnmetCapability(
   response: RpcResponse,
@@ -21,7 +21,7 @@ export async function findUnmetCapability(
 ): Promise<MissingCapability | undefined> {
   if (!('error' in response)) return undefined
   const { code } = response.error
-  // A handler may throw the codes of a server without the tool, or without any.
+  // A handler may throw the same error codes as a server that lacks the tool, so `hasTool` decides.
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
   if (await hasTool(restoredCall, context)) return undefined
   const tool = JSON.stringify(restoredCall.runnableCall.params['name'])
@@ -31,7 +31,7 @@ export async function findUnmetCapability(
   }
 }
 
-/** The pages that are read before the tool counts as present. */
+/** The largest number of pages that are read. After that the tool counts as present. */
 const maxPages = 1000
 
 /** Returns true if the server lists the tool for the caller of a task. */

@@ -1,35 +1,39 @@
 import type { JournalEntry, WireError } from '@x/schema'
 import type { ClaimedTask } from '../../engines/engine.ts'
 
-/** The part of a task's journal that counts how often the task was requeued. Handlers do not see it. */
+/** The name of the journal part that counts how often a task was requeued. Handlers do not see this part. */
 export const requeuePart = 'unserved'
 
 const firstPauseMs = 250
 const longestPauseMs = 15_000
 const requeuesPerPause = 4
 
-/** Milliseconds of pauses after which a task fails that no instance supports: a deployment takes less. */
+/**
+ * The sum of pauses, in milliseconds, after which a task that no instance supports fails. A deployment takes less time.
+ */
 const unsupportedTaskTimeoutMs = 300_000
 
-/** A task that is requeued for other instances: the entry that counts it, and the pause before. */
+/**
+ * The plan to requeue a task: the journal entry with the new count, and the pause before a worker may claim the task.
+ */
 export interface RequeuePlan {
   readonly entry: JournalEntry
   readonly pauseMs: number
 }
 
-/** A capability that an instance lacks, and the error of a task that no instance can run. */
+/** A capability that an instance lacks. Its members make the error of a task that no instance can run. */
 export interface MissingCapability {
   readonly code: number
-  /** The missing tool or format, as the end of a sentence. */
+  /** The missing tool or format, in words that can end a sentence. */
   readonly description: string
 }
 
 /**
- * Returns the next step of a task that this instance cannot run: it is requeued after a pause in which no instance has
- * it. The pause doubles after every fourth time. Chance decides which instance claims the task next: with an old
- * version on half of the instances, the task waits longer than 15 seconds once in 65,536 times, and a fleet without its
- * tool claims it about 20 times in the first minute. After `unsupportedTaskTimeoutMs` of pauses the task ends with the
- * error that is returned then.
+ * Returns the plan for a task that this instance cannot run. The task is requeued, and no instance can claim it during
+ * a pause. The pause doubles after every fourth requeue. Chance decides which instance claims the task next. If half of
+ * the instances run an old version, the task waits longer than 15 seconds once in 65,536 times. If no instance has the
+ * tool, instances claim the task about 20 times in the first minute. Once the pauses add up to
+ * `unsupportedTaskTimeoutMs`, an error is returned, with which the task ends.
  */
 export function planRequeue(requeueCount: number, { code, description }: MissingCapability): RequeuePlan | WireError {
   let waitedMs = 0
@@ -45,13 +49,13 @@ function computeRequeuePauseMs(requeueIndex: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.floor(requeueIndex / requeuesPerPause))
 }
 
-/** Returns the times that a task was requeued since an instance last supported it. */
+/** Returns the number of times that a task was requeued since an instance last supported it. */
 export function requeueCountOf({ entries }: ClaimedTask): number {
   const requeueCount = entries.find(({ member }) => member === requeuePart)?.value
   return typeof requeueCount === 'number' ? requeueCount : 0
 }
 
-/** Returns the entries to record first when a task is supported again. */
+/** Returns the journal entry that resets the count of requeues. Empty if there is no count to reset. */
 export function createResetEntries(task: ClaimedTask): readonly JournalEntry[] {
   return requeueCountOf(task) === 0 ? [] : [{ member: requeuePart, value: undefined }]
 }

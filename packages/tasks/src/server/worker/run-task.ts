@@ -49,7 +49,7 @@ export async function runTask(attempt: Attempt, context: WorkerContext): Promise
   }
 }
 
-/** Runs the call. Rejects when its task was stopped, also with a handler that does not end in time. */
+/** Runs the call of a task. Rejects if the attempt is stopped, at the latest `cancelGraceMs` after the stop. */
 async function runAttempt(
   attempt: Attempt,
   runnableCall: RunnableCall,
@@ -62,7 +62,8 @@ async function runAttempt(
   const baseCall = createCall({
     signal: controller.signal,
     principal,
-    // Log messages cannot reach the client of a task (seps/2663-tasks-extension, task status notifications).
+    // All other notifications are dropped: log messages cannot reach the client of a task (seps/2663-tasks-extension,
+    // task status notifications).
     notify: ({ method, params }) => {
       if (method === 'notifications/progress') setLastProgress(attempt, params, context)
     },
@@ -81,11 +82,12 @@ async function runAttempt(
   }
 }
 
-/** Milliseconds that a handler has to end after its task was cancelled: enough to undo what it has begun. */
+/** Milliseconds that a handler has to end after its attempt was stopped, for example to undo its work. */
 const cancelGraceMs = 5000
 
 /**
- * Bounds the wait for a handler whose task was cancelled. A handler that runs for longer changes nothing.
+ * Returns a promise that rejects `cancelGraceMs` after the attempt was stopped. A handler that runs for longer has no
+ * effect on the task.
  */
 function armCancelGrace(attempt: Attempt, { settings }: WorkerContext) {
   const { signal } = attempt.controller
@@ -133,14 +135,18 @@ async function applyResponse(
   return finishAttempt(attempt, failedEnd(toWire(undefined)), context)
 }
 
-/** The format of a later version, whose instances can continue the task. */
+/**
+ * The missing capability for a payload in the format of a later version. Instances of that version can continue the
+ * task.
+ */
 const unknownFormatCapability: MissingCapability = {
   code: errorCodes.internal,
   description: 'its format, which is of a later version',
 }
 
 /**
- * Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough.
+ * Requeues a task that this instance does not support. Ends the task if no instance has supported it for
+ * `unsupportedTaskTimeoutMs`.
  */
 async function requeueTask(
   attempt: Attempt,
@@ -168,7 +174,7 @@ async function requeueTask(
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
-/** Ends an attempt whose call rejected: the attempt was stopped, or the call could not be made. */
+/** Ends an attempt whose call rejected, because the attempt was stopped or the call could not be made. */
 async function endRejectedAttempt(attempt: Attempt, error: unknown, context: WorkerContext): Promise<void> {
   const { stop } = attempt
   switch (stop?.kind) {
@@ -197,7 +203,7 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: W
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
-/** Releases a task, for any instance to continue at once. */
+/** Releases a task, so that any instance can continue it at once. */
 export async function releaseAttempt(attempt: Attempt, context: WorkerContext): Promise<void> {
   const { engine } = context
   const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
@@ -234,7 +240,7 @@ async function finishAttempt(
   endClaim(attempt)
   const { engine, settings } = context
   const sizeError = checkResultSize(taskEnd)
-  // The last report of a handler may be newer than the last write.
+  // The last report of progress may not be stored yet.
   const { statusMessage, progress } = takeProgress(attempt)
   const endToStore = {
     ...(progress && { progress, statusMessage }),
@@ -251,7 +257,7 @@ function finishTooLargeTask(attempt: Attempt, error: WireError, context: WorkerC
   return finishAttempt(attempt, reportFailure(attempt, error, context), context)
 }
 
-/** Reports a failure to the author of the tool as well. */
+/** Returns the end of a task that fails with an error. Logs the error as well, for the author of the tool. */
 function reportFailure({ task }: Attempt, error: WireError, { settings }: WorkerContext): Omit<TaskEnd, 'lifetimeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`), { taskId: task.id })
   return failedEnd(error)

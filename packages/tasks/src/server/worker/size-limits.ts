@@ -10,12 +10,13 @@ export interface JournalSize {
 }
 
 /**
- * Bytes of JSON that may be recorded of a task: results of steps, checkpoints, requests for input and responses. A
- * little less than a message of the transports may have, which has an envelope as well.
+ * The largest size of a task's journal, in bytes of JSON. It contains results of steps, checkpoints, requests for input
+ * and responses. The limit is a little less than the largest message of the transports, because a message also has an
+ * envelope.
  */
 const maxJournalBytes = 4_000_000
 
-/** Bytes of JSON that the result or the error of a task may have. */
+/** The largest size of the result or the error of a task, in bytes of JSON. */
 const maxResultBytes = 4_000_000
 
 /** Measures the journal, the answers and the entries of a claimed task. */
@@ -29,22 +30,22 @@ export function measureJournalSize({ payload, responses, entries }: ClaimedTask)
 }
 
 /**
- * Adds entries to the size of a journal, of each part and key one. Returns an error if the journal would be too large:
- * then nothing was added, and none of the entries may be written.
+ * Adds entries, at most one for each part and key, to the size of a journal. If the journal would be too large, adds
+ * nothing and returns an error. Then none of the entries may be written.
  */
 export function addToJournalSize(journalSize: JournalSize, entries: readonly JournalEntry[]): WireError | undefined {
   const newBytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   let { totalBytes } = journalSize
   for (const [name, bytes] of newBytesByEntry) totalBytes += bytes - (journalSize.bytesByEntry.get(name) ?? 0)
-  // A journal that was too large before, because of a long answer or a bound that was higher, is no reason to reject
-  // entries that add nothing.
+  // The journal may have been too large before, because of a long answer or a higher limit. Then entries that do not
+  // add to its size are accepted.
   if (totalBytes > maxJournalBytes && totalBytes > journalSize.totalBytes) return journalLimitError(entries, totalBytes)
   for (const [name, bytes] of newBytesByEntry) journalSize.bytesByEntry.set(name, bytes)
   journalSize.totalBytes = totalBytes
   return undefined
 }
 
-/** Returns an error if the journal of a call is too large for it to become a task. */
+/** Returns an error if the journal of a call is too large for the call to become a task. */
 export function checkJournalSize(journal: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(journal)
   if (bytes <= maxJournalBytes) return undefined

@@ -16,9 +16,9 @@ const firstPauseMs = 250
 const longestPauseMs = 30_000
 
 /**
- * Listens to the engine, and tries again until that succeeds. Of an outage the first failure is reported, because the
- * worker polls meanwhile and reports its own. Resolves with the function that ends listening, or with undefined when the
- * signal aborts before.
+ * Listens to the engine, and retries until that succeeds. Logs only the first failure of an outage, because the worker
+ * also polls and logs the failures of its polls. Resolves with the function that stops listening. Resolves with
+ * undefined if the signal aborts before.
  */
 async function listenForWork(
   listener: EngineListener,
@@ -44,13 +44,18 @@ async function listenForWork(
 export interface Worker {
   /** The number of tasks that this worker runs. */
   readonly runningCount: number
-  /** Starts to listen and to claim. A second call does nothing, and neither does one after `close`. */
+  /**
+   * Starts to listen for tasks and to claim them. A second call does nothing. A call after `close` does nothing either.
+   */
   start(): void
-  /** Claims no more tasks, and releases its tasks at the end of their step. Returns the function that resumes. */
+  /**
+   * Stops claiming tasks, and releases each running task at the end of its current step. Returns a function that
+   * resumes.
+   */
   drain(): () => void
   /**
-   * Releases all tasks, at the end of their step and at the latest after `graceMs`. Resolves within `graceMs` and 2
-   * seconds, also when the engine never answers.
+   * Releases each task at the end of its current step, at the latest after `graceMs`. Resolves at the latest 2 seconds
+   * after `graceMs`, even if the engine never answers.
    */
   close(graceMs: number): Promise<void>
 }
@@ -60,11 +65,11 @@ const sweepIntervalMs = 60_000
 
 interface WorkerState {
   readonly context: WorkerContext
-  /** Runs work in the asynchronous context of the server, and not of the request that started it. */
+  /** Runs a function in the asynchronous context in which the server was created, and not in that of a request. */
   readonly runInOrigin: <T>(run: () => T) => T
   readonly attempts: Set<Attempt>
   readonly abandonController: AbortController
-  /** Aborts when nothing may start any more. */
+  /** Aborts when no more work may start. */
   readonly closeController: AbortController
   readonly timers: Map<string, unknown>
   readonly idleListeners: Set<() => void>
@@ -77,13 +82,16 @@ interface WorkerState {
   isStarted: boolean
 }
 
-/** The name of this worker that operators see. */
+/** Returns the name under which operators see this worker. */
 function nameOfWorker(): string | undefined {
   const { pid, env } = globalThis.process ?? {}
   return pid === undefined ? undefined : `${env?.['HOSTNAME'] ?? 'process'}:${pid}`
 }
 
-/** Creates a worker: one loop that claims ready tasks, as many as may run at once. It opens nothing before `start`. */
+/**
+ * Creates a worker, which claims ready tasks and runs up to `concurrency` of them at once. It does not call the engine
+ * before `start`.
+ */
 export function createWorker(taskContext: TaskContext): Worker {
   const { engine, clock, onError } = taskContext.settings
   const context = { ...taskContext, engine: boundEngineCalls(engine, clock, onError) }
@@ -140,17 +148,17 @@ function startWorker(state: WorkerState): void {
   claimTasksForFreeSlots(state)
 }
 
-/** Milliseconds that handlers have after their abort, and the engine for the last writes. */
+/** Milliseconds that handlers have to end after their abort, and that the engine then has for the last writes. */
 const finalGraceMs = 1000
 
 async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
   drainWorker(state)
-  // The tasks of a claim that has not settled are released with the others.
+  // A claim that has not settled may still return tasks, which are then released with the others.
   if (state.isClaiming) await waitForBackgroundWork(state)
   await waitForAttempts(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, { kind: 'released' })
   await waitForAttempts(state, finalGraceMs)
-  // From here every write is tried once.
+  // From here on, a write that fails is not repeated.
   state.abandonController.abort()
   await Promise.all([...state.attempts].map((attempt) => attempt.isFinished || releaseAttempt(attempt, state.context)))
 }
@@ -180,7 +188,10 @@ function claimTasksForFreeSlots(state: WorkerState): void {
   runInBackground(state, () => claimWhileFree(state))
 }
 
-/** Claims while there are tasks and free slots. A call during a claim repeats it once. Then the next poll is set. */
+/**
+ * Claims tasks for the free slots. A call that comes during a claim causes one more claim. Afterwards the next poll is
+ * scheduled.
+ */
 async function claimWhileFree(state: WorkerState): Promise<void> {
   state.shouldClaimAgain = true
   if (state.isClaiming) return
@@ -201,7 +212,10 @@ async function claimWhileFree(state: WorkerState): Promise<void> {
   }
 }
 
-/** Sets the next claim that no notification causes. Chance keeps the instances of a fleet apart. */
+/**
+ * Schedules the next claim, in case no notification causes one before. The pause is partly random, so that instances do
+ * not all claim at the same moment.
+ */
 function scheduleClaim(state: WorkerState, nextDueMs = Number.POSITIVE_INFINITY): void {
   const { clock } = state.context.settings
   clock.clearTimeout(state.timers.get('claim'))
@@ -217,12 +231,13 @@ function scheduleClaim(state: WorkerState, nextDueMs = Number.POSITIVE_INFINITY)
 }
 
 /**
- * Milliseconds between two claims that no notification causes, up to a quarter more or less. A process that dies between
- * its write and the notification costs a task this long, and ten idle instances send less than two statements a second.
+ * Milliseconds between two claims without a notification, at random up to a quarter more or less. A task waits for this
+ * time if a process dies after its write and before the notification. Ten idle instances send less than two statements
+ * a second.
  */
 const workPollMs = 7500
 
-/** Milliseconds between two claims at least, where a task is due soon. */
+/** The smallest number of milliseconds between two claims, even if a task is due sooner. */
 const minClaimPauseMs = 20
 
 function countFreeSlots({ context, attempts, drainCount, closeController }: WorkerState): number {
@@ -243,7 +258,8 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
 async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
   const { clock } = context.settings
   const runningAttempts = [...attempts].filter(({ isFinished, writeStartedAt }) => {
-    // A write that is open for longer than the lease may hold the task for good: another worker has to take it over.
+    // A write that runs for longer than the lease may never end. Without a heartbeat, another worker can take over its
+    // task.
     const isStuck = writeStartedAt !== undefined && clock.monotonicNow() - writeStartedAt > context.engine.leaseMs
     return !isFinished && !isStuck
   })
@@ -252,7 +268,7 @@ async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void>
   runningAttempts.forEach((attempt, index) => applyLeaseState(attempt, leaseStates[index] ?? 'lost'))
 }
 
-/** Repeats work, each time so many milliseconds after the last settled. */
+/** Runs a function repeatedly. Each run begins `intervalMs` after the run before has settled. */
 function runEvery(state: WorkerState, intervalMs: number, runOnInterval: () => Promise<unknown>): void {
   const name = String(state.timers.size)
   const { clock } = state.context.settings
@@ -271,12 +287,12 @@ function runInBackground(state: WorkerState, work: () => Promise<unknown>): void
   backgroundWork.add(promise)
 }
 
-/** Waits for calls of the engine before the engine is closed, at most for `finalGraceMs`. */
+/** Waits until all running calls of the engine have settled, at most for `finalGraceMs`. */
 async function waitForBackgroundWork({ backgroundWork, context }: WorkerState): Promise<void> {
   await settlesWithin(Promise.all(backgroundWork), finalGraceMs, context.settings.clock)
 }
 
-/** Resolves when no attempt is left, or after so many milliseconds. */
+/** Resolves when no attempt is running, at the latest after `timeoutMs`. */
 function waitForAttempts({ attempts, idleListeners, context }: WorkerState, timeoutMs: number): Promise<void> {
   if (attempts.size === 0) return Promise.resolve()
   const { clock } = context.settings
