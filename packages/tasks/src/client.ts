@@ -1,5 +1,5 @@
 /**
- * Tasks of a client, as an extension.
+ * The client extension that lets calls of tools become tasks.
  *
  * @module @x/tasks/client
  */

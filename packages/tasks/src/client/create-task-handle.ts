@@ -9,7 +9,7 @@ import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
 import { watchTask } from './watch-task.ts'
 
-/** Makes the {@link TaskHandle} of a task. */
+/** Creates the {@link TaskHandle} of a task. */
 export function createTaskHandle(task: OpenTask): TaskHandle {
   const { taskId, tool, requestTracker } = task
   const states: TaskHandle['states'] = (options = {}) => {

@@ -1,29 +1,35 @@
 import type { InputRequest, InputRequests, JsonValue } from '@x/schema'
 
-/** The requests of one task, shared by all calls that follow it here. A key is used once in the life of a task. */
+/**
+ * Records which requests for input of one task were asked and answered. All calls of this client that follow the task
+ * share it. A task uses each key for one request only.
+ */
 export interface InputRequestTracker {
-  /** The number of states that had a new request. */
+  /** The number of states so far that had a new request. */
   roundCount: number
-  /** The keys whose answers the server has taken. */
+  /** The keys of requests whose answers the server has accepted. */
   readonly answeredRequestKeys: ReadonlySet<string>
   /**
-   * Returns the requests of a state whose keys are new, so that each is asked once. `changedKey` names a key that has
-   * another request now (seps/2663-tasks-extension, task update requests).
+   * Returns the requests of a state that were not returned before, so that each is asked once. Returns `changedKey`
+   * instead if a known key now has another request (seps/2663-tasks-extension, task update requests).
    */
   selectNewRequests(requests: InputRequests): NewRequests
-  /** Makes keys new again, whose requests were not answered. */
+  /** Makes keys new again, because their requests were not answered. */
   release(keys: Iterable<string>): void
-  /** The server has taken the answers. */
+  /** Records that the server has accepted the answers to these keys. */
   markAnswered(keys: Iterable<string>): void
 }
 
 /** The new requests of a state, or the key of a request that changed. */
 export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changedKey: string }
 
-/** Makes an {@link InputRequestTracker}. `earlierAnsweredKeys` were answered before the task was resumed here. */
+/**
+ * Creates an {@link InputRequestTracker}. The requests of `earlierAnsweredKeys` were answered before the task was
+ * resumed here.
+ */
 export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]): InputRequestTracker {
   const answeredKeys = new Set(earlierAnsweredKeys)
-  /** The request of each key, as one text. Keys that were answered elsewhere have none. */
+  /** The text of the request of each key. A key that was answered before the task was resumed has no text. */
   const requestTexts = new Map<string, string>()
   return {
     roundCount: 0,
@@ -47,9 +53,9 @@ export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]
   }
 }
 
-/** Returns a request as one text with sorted members, because stores of servers may change their order. */
+/** Returns a request as a text with sorted members, because the store of a server may change the order of members. */
 function canonicalizeRequest(request: InputRequest): string {
-  // Types of the protocol are JSON, which their readonly interfaces cannot say.
+  // A request is JSON, but its readonly type is not assignable to `JsonValue`.
   return JSON.stringify(sortMembers(request as unknown as JsonValue))
 }
 

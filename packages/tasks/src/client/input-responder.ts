@@ -6,15 +6,15 @@ import type { OpenTask } from './open-task.ts'
 import { computeFailurePauseMs } from './settings.ts'
 import { errorContextOf, updateTask } from './task-requests.ts'
 
-/** Passes the requests for input of a task to its handlers, while it is watched. */
+/** Passes a task's requests for input to the handlers of the client, while the task is watched. */
 export interface InputResponder {
-  /** Handles a new state of the task: asks its new questions, and cancels those that it no longer has. */
+  /** Handles a new state of the task: asks its new requests, and aborts those that the task no longer has. */
   handleState(state: DetailedTask): void
-  /** Aborts all questions. */
+  /** Aborts all requests that the handlers have not answered. */
   close(): void
 }
 
-/** The handlers of a call, and the function that receives their failures. */
+/** The options of a call, which contain its handlers, and the function that receives failures. */
 export interface InputResponderContext {
   readonly options: CallOptions & { readonly signal: AbortSignal }
   readonly onFailure: (error: unknown) => void
@@ -27,9 +27,9 @@ interface InputRequestBatch {
 }
 
 /**
- * Answers the requests of a task, each key once, by the handlers of the call and the client, as in the rounds of a call
- * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question that was
- * answered elsewhere, or that ended with the task, is aborted.
+ * Creates an {@link InputResponder}. The handlers of the call and of the client answer each request of the task once,
+ * as they answer those of a call (seps/2663-tasks-extension, task update requests). Meanwhile the task is watched. A
+ * request is aborted if it was answered elsewhere, or if the task has ended.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task
@@ -87,7 +87,9 @@ function askHost(
   return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)
 }
 
-/** Sends answers until the server has them: the answers of people must not be lost to a transient failure. */
+/**
+ * Sends answers until the server has accepted them, so that a transient failure does not lose the answers of people.
+ */
 async function sendAnswers(
   task: OpenTask,
   responses: InputResponses,

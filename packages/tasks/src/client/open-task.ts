@@ -2,22 +2,22 @@ import { type InputRequestTracker, createInputRequestTracker } from './input-req
 import type { ResumedTask } from './serialized-task.ts'
 import type { WatchedTask } from './watch-task.ts'
 
-/** A task that this client has a handle of. */
+/** A task for which this client has a handle. */
 export interface OpenTask extends WatchedTask {
   readonly requestTracker: InputRequestTracker
-  /** The progress before the call became a task: that of the task continues from there. */
+  /** The progress that the call reported before it became a task. The task reports only progress that is not lower. */
   readonly progress: number
-  /** True once the task is known to have ended or to be deleted. */
+  /** True once this client knows that the task has ended or is deleted. */
   isFinished: boolean
 }
 
-/** The parts of an {@link OpenTask}. */
+/** The values from which an {@link OpenTask} is created. */
 export interface OpenTaskOptions extends Omit<WatchedTask, 'initialState'>, ResumedTask {
   readonly initialState?: WatchedTask['initialState']
   readonly progress?: number | undefined
 }
 
-/** Makes an {@link OpenTask}. */
+/** Creates an {@link OpenTask}. */
 export function openTask({ answeredKeys, initialState, progress = 0, ...taskFields }: OpenTaskOptions): OpenTask {
   return {
     ...taskFields,

@@ -10,35 +10,38 @@ import {
   taskAcknowledgement,
 } from '../schema/task.ts'
 
-/** The parsed answer of a server, or the place and the reason for which it is invalid. */
+/** The parsed result of a server, or a text that says where and why it is invalid. */
 export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
 
-/** The characters that the id of a task may have: each request about the task has it in a header. */
+/**
+ * The largest number of characters of a task id. It is limited because each request about the task has the id in a
+ * header.
+ */
 export const maxIdLength = 1024
 
-/** Reads the result of a call that becomes a task (seps/2663-tasks-extension, task creation). */
+/** Parses the result of a call that became a task (seps/2663-tasks-extension, task creation). */
 export function parseCreatedTask(result: JsonObject): ParsedResult<CreateTaskResult> {
   const parsedResult = parseWithShape(createTaskResult, result)
   if ('issue' in parsedResult || isTaskId(parsedResult.value.taskId)) return parsedResult
   return { issue: `taskId: expected a text of 1 to ${maxIdLength} characters` }
 }
 
-/** Reads the result of `tasks/get`, which must be about the requested task. */
+/** Parses the result of `tasks/get`, which must be about the requested task. */
 export function parseTaskState(result: JsonObject, taskId: string): ParsedResult<GetTaskResult> {
   return requireSameTaskId(taskId, parseWithShape(getTaskResult, result))
 }
 
-/** Reads the params of `notifications/tasks`. */
+/** Parses the params of `notifications/tasks`, which must be about the given task. */
 export function parseTaskNotification(params: JsonObject | undefined, taskId: string): ParsedResult<DetailedTask> {
   return requireSameTaskId(taskId, parseWithShape(detailedTask, params))
 }
 
-/** Reads the result of `tasks/update` and `tasks/cancel`. */
+/** Parses the result of `tasks/update` or `tasks/cancel`. */
 export function parseAcknowledgement(result: JsonObject): ParsedResult<object> {
   return parseWithShape(taskAcknowledgement, result)
 }
 
-// UTF-8 cannot encode a lone surrogate, so that neither a message nor a header can have one.
+// UTF-8 cannot encode a lone surrogate, so neither a message nor a header can contain one.
 const loneSurrogatePattern = /\p{Cs}/u
 
 /** Returns true if a value can be the id of a task. */
@@ -53,7 +56,7 @@ function requireSameTaskId<T extends DetailedTask>(taskId: string, parsedResult:
 
 function parseWithShape<T>(shape: Shape<T>, value: unknown): ParsedResult<T> {
   const failure = checkOf(shape)(value)
-  // The check of this type has accepted the value.
+  // The check of the shape has accepted the value, so it has this type.
   if (failure === undefined) return { value: value as T }
   return { issue: `${failure.path.replace(/^\./, '') || 'result'}: expected ${failure.expected}, got ${failure.got}` }
 }

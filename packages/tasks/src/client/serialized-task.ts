@@ -4,41 +4,45 @@ import type { TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 
 /**
- * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users:
- * every holder can read the result, and cancel the task.
+ * A task as plain JSON, which this process or another can resume. Keep it secret if the server does not authenticate
+ * users. Then every holder can read the result and cancel the task.
  */
 export type SerializedTask = {
-  /** The server that runs it: the URL of the connection. */
+  /** The server that runs the task: the option `target`, or the URL of the connection. */
   readonly target: string
-  /** The user that it runs for. Null where the server knows none. */
+  /** The user whose task it is. Null if the server does not authenticate users. */
   readonly user: string | null
   readonly taskId: string
-  /** The tool that it runs. */
+  /** The tool that the task runs. */
   readonly tool: string
-  /** The keys of requests for input that were answered: they are not answered again. */
+  /** The keys of answered requests for input, which are not answered again. */
   readonly answered: readonly string[]
 }
 
-/** The user and the server of a client's tasks. */
+/** The server and the user of a client's tasks. */
 export interface TaskOwner {
   readonly target: string | undefined
   readonly user: string | null | undefined
 }
 
-/** The parts of a {@link SerializedTask} that was checked. */
+/** The members of a checked {@link SerializedTask}. */
 export interface ResumedTask extends TaskReference {
   readonly answeredKeys: readonly string[]
 }
 
-/** Serializes a task for its owner. Throws {@link TaskError} `unidentified`. */
+/** Serializes a task for its owner. Throws {@link TaskError} `unidentified` if the server or the user is not known. */
 export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner: TaskOwner): SerializedTask {
   return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
-// The number of keys: ten rounds, the default of a call, with 100 questions each, the limit of one round.
+// The largest number of keys: ten rounds, which is the default of a call, with 100 requests each, which is the limit of
+// a round.
 const maxAnsweredKeys = 1000
 
-/** Parses a serialized task, which may have been altered. Throws {@link TaskError} unless it is this owner's. */
+/**
+ * Parses a serialized task, which may have been altered. Throws {@link TaskError} if it is malformed, or belongs to
+ * another server or user.
+ */
 export function parseSerializedTask(serializedTask: unknown, owner: TaskOwner): ResumedTask {
   const { target, user } = requireIdentifiedOwner(owner)
   if (!isJsonObject(serializedTask)) throw malformedTaskError('it must be an object, as task.serialize() returns it')

@@ -3,13 +3,13 @@ import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */
 export interface PollingOptions {
-  /** Between two polls where the server suggests nothing. Default: 1000. */
+  /** The interval if the server suggests none. Default: 1000. */
   readonly defaultMs?: number | undefined
-  /** The minimum, also where the server suggests less. Default: 50. */
+  /** The shortest interval, even if the server suggests a shorter one. Default: 50. */
   readonly minMs?: number | undefined
-  /** The maximum, also where the server suggests more. Default: an hour. */
+  /** The longest interval, even if the server suggests a longer one. Default: an hour. */
   readonly maxMs?: number | undefined
-  /** Between two polls while the server streams changes, unless it suggests more. Default: 30,000. */
+  /** The interval while the server streams changes, unless the server suggests a longer one. Default: 30,000. */
   readonly streamingMs?: number | undefined
 }
 
@@ -17,41 +17,45 @@ export interface PollingOptions {
 export interface TasksClientOptions {
   /** The identity of the server, for tasks that are serialized. Default: the connection's `url`. */
   readonly target?: string | undefined
-  /** The owner of serialized tasks: the user that the server authenticates, or null where it authenticates none. */
+  /**
+   * The user whose tasks are serialized, as the server authenticates users. Null if the server does not authenticate
+   * users.
+   */
   readonly user?: string | null | undefined
   /**
-   * `poll`: request the state, as often as the server suggests. `listen`: have the server stream changes, over one more
-   * request that lasts for each task, and poll now and then beside it. Default `poll`.
+   * The way to follow a task. `poll`: request its state as often as the server suggests. `listen`: let the server
+   * stream changes, over one more open request for each task, and poll less often. Default: `poll`.
    */
   readonly follow?: 'poll' | 'listen' | undefined
   readonly polling?: PollingOptions | undefined
   /**
-   * Follows the persistent workflow as SEP-2322 writes it, for servers that have it and not the published extension:
-   * calls of tools ask for a task by `task`, with the lifetime `ttlMs` where one is given. Absent: the published
-   * extension.
+   * Uses the persistent workflow of SEP-2322, for servers that do not support the published extension. Calls of tools
+   * then ask for a task by `task`, with the lifetime `ttlMs` if it is given. If absent, the published extension is
+   * used.
    */
   readonly persistentWorkflow?: { readonly ttlMs?: number | undefined } | undefined
-  /** Milliseconds of failures after which following a task ends. Default: 120,000. */
+  /** Milliseconds of uninterrupted failures after which the client stops following a task. Default: 120,000. */
   readonly failureTimeoutMs?: number | undefined
-  /** Milliseconds that a task may take until following it ends. Default: a day. */
+  /** Milliseconds after which the client stops following a task that has not ended. Default: a day. */
   readonly maxTaskMs?: number | undefined
   /**
-   * The fate of the task when `callTool` rejects before it has ended, as when its signal aborts: `cancel` asks the
-   * server to cancel it, because no caller has its handle. `leave` lets it run. Default `cancel`.
+   * The effect on the task if `callTool` rejects before the task has ended, for example because its signal aborts.
+   * `cancel` asks the server to cancel the task, because no caller has its handle. `leave` lets the task run. Default:
+   * `cancel`.
    */
   readonly onAbort?: 'cancel' | 'leave' | undefined
   /**
-   * Receives each task that a call becomes, and is awaited: a place to serialize it, so that another process can resume
-   * it.
+   * Called with each task that a call becomes. The call waits for the returned promise. The function can serialize the
+   * task, so that another process can resume it.
    */
   readonly onTask?: ((task: TaskHandle) => void | Promise<void>) | undefined
-  /** Time, for tests. Default: the platform's. */
+  /** The clock, for tests. Default: the platform's. */
   readonly runtime?: Clock | undefined
-  /** Random numbers from 0 to below 1. Default: the platform's. */
+  /** Returns a random number from 0 to below 1. Default: the platform's. */
   readonly random?: (() => number) | undefined
 }
 
-/** The bounds of {@link PollingOptions}, filled in. */
+/** {@link PollingOptions} with defaults filled in. */
 export type PollingSettings = { readonly [K in keyof PollingOptions]-?: number }
 
 /** {@link TasksClientOptions} with defaults filled in. */
@@ -69,7 +73,9 @@ export interface TasksClientSettings {
   readonly random: () => number
 }
 
-/** Fills in defaults. Throws `RangeError` for a number of milliseconds that makes no sense. */
+/**
+ * Fills in defaults. Throws `RangeError` for a number of milliseconds that is not above 0, or is above `maxTimerMs`.
+ */
 export function resolveTasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
   const { target = url, user, onTask, runtime: clock = platformRuntime, random = Math.random } = options
   return {
@@ -101,8 +107,9 @@ function resolveMilliseconds(name: string, value: number | undefined, fallback: 
 }
 
 /**
- * Returns the pause before the next poll, in milliseconds: the server's interval, within bounds, and up to a tenth
- * more, so that the tasks of a host are not all polled in one moment (seps/2663-tasks-extension, task polling).
+ * Returns the pause before the next poll, in milliseconds. It is the interval that the server suggests, within the
+ * bounds of `polling`, plus a random part of up to a tenth. The random part prevents a host from polling all its tasks
+ * at the same moment (seps/2663-tasks-extension, task polling).
  */
 export function computePollPauseMs(
   requestedMs: number | undefined,
@@ -116,12 +123,12 @@ export function computePollPauseMs(
 
 const firstFailurePauseMs = 1000
 
-/** The longest pause after failures, in milliseconds. */
+/** The longest pause after a failure, in milliseconds. */
 export const maxFailurePauseMs = 30_000
 
 /**
- * Returns the pause after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random
- * half. `failureCount` is the number of failures before the last one.
+ * Returns the pause after a failure, in milliseconds. The pause doubles with each failure in a row, up to a bound. It
+ * is then reduced by a random part of up to a half. `failureCount` is the number of failures before the last one.
  */
 export function computeFailurePauseMs(failureCount: number, random: () => number): number {
   return computeBackoffMs(failureCount, { firstMs: firstFailurePauseMs, maxMs: maxFailurePauseMs }, random)

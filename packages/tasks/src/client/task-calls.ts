@@ -20,46 +20,50 @@ import { cancelTask, errorContextOf, renameLegacyMembers } from './task-requests
 import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
 
-/** The outcome of a started call: the server decides whether it becomes a task. */
+/** The outcome of a started call. The server decides whether the call becomes a task. */
 export type StartedCall =
   | { readonly status: 'task'; readonly task: TaskHandle }
   | { readonly status: 'complete'; readonly result: CallToolResult }
 
 /** The member `tasks` of a client. */
 export interface TaskCalls {
-  /** Calls a tool, and returns the task if the call becomes one. `client.callTool` follows it to its result. */
+  /**
+   * Calls a tool. Returns the task if the call becomes one, and otherwise the result. In contrast, `client.callTool`
+   * waits for the result of the task.
+   */
   start(name: string, args?: JsonObject, options?: CallOptions): Promise<StartedCall>
   /**
-   * Resumes a task that was serialized, in this process or another. Throws `TaskError` for one that is not this
-   * client's.
+   * Resumes a serialized task of this process or another. Throws `TaskError` if the task belongs to another server or
+   * user.
    */
   resume(serializedTask: unknown): TaskHandle
 }
 
 /**
- * Lets the calls of a client become tasks (seps/2663-tasks-extension): calls of tools declare the extension, and
- * `client.callTool` follows a task to its result. Throws `RangeError` for a number that makes no sense.
+ * Creates the client extension that lets calls of tools become tasks (seps/2663-tasks-extension). Calls of tools then
+ * declare the extension, and `client.callTool` follows a task until it has a result. Throws `RangeError` for an invalid
+ * number of milliseconds.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
  * const { content } = await client.callTool('import_everything')
  */
 export function taskCalls(options: TasksClientOptions = {}): ClientExtension<'tasks', TaskCalls> {
-  // Throws at once for a number that makes no sense.
+  // Throws here for an invalid number, and not only when a client is created.
   resolveTasksSettings(options, undefined)
   return {
     side: 'client',
     name: 'tasks',
     identifier: tasksExtension,
-    // Each request declares the capability itself: a call that declares it must handle a task as its result, which
-    // calls by `manualRounds` do not.
+    // The client as a whole does not declare the capability, because a call that declares it must accept a task as its
+    // result. Calls by `manualRounds` do not, so each other request declares the capability itself.
     start: (host) => startTaskClient(options, host),
   }
 }
 
 /**
- * Returns the member `tasks` of a client whose type does not show its extensions, as that of a session. Throws
- * `TypeError` when the client has none.
+ * Returns the member `tasks` of a client whose type does not show its extensions, for example of a session's client.
+ * Throws `TypeError` if the client has no such member.
  */
 export function tasksOf(client: Client): TaskCalls {
   const tasksMember: unknown = 'tasks' in client ? client.tasks : undefined
@@ -77,7 +81,7 @@ function startTaskClient(
   host: ClientExtensionHost,
 ): ClientExtensionInstance<TaskCalls> {
   const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
-  // Replaced by the call behind this extension, which completes result types of the extensions after it.
+  // `wrapToolCall` replaces this function by its `next`, which also completes the result types of later extensions.
   let callTool = host.callTool
   return {
     api: {
@@ -105,8 +109,8 @@ function startTaskClient(
 }
 
 /**
- * Adds `task` to calls of tools, and reads the answer that holds the task in a member, as SEP-2322 writes them
- * (persistent tool workflow).
+ * Returns a middleware for the form of SEP-2322 (persistent tool workflow). It adds `task` to calls of tools, and moves
+ * the task from the member `task` of the response to its top level.
  */
 function persistentWorkflow({ ttlMs }: NonNullable<TasksClientSettings['persistentWorkflow']>): Middleware {
   return (next) => async (request, call) => {
@@ -132,7 +136,7 @@ interface TaskCallStart {
 
 type TaskCallOutcome = Awaited<ReturnType<SendToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
 
-/** Calls the tool, through its rounds, to its result or the task that it becomes. */
+/** Calls a tool with all its rounds. Resolves with the result, or with the task that the call becomes. */
 async function beginTaskCall(
   { callTool, host, settings }: TasksClientContext & { readonly callTool: SendToolCall },
   { name, args, options }: TaskCallStart,
@@ -149,7 +153,10 @@ async function beginTaskCall(
   }
 }
 
-/** Returns the options of a call that may become a task. Writes the progress that it had into `state`. */
+/**
+ * Returns the options for a call that may become a task. Stores the highest progress that the call reports in
+ * `progressState`.
+ */
 function withTaskCapability(options: CallOptions, progressState: { progress: number }): CallOptions {
   const { onProgress, capabilities = {} } = options
   const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }
@@ -170,7 +177,10 @@ function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name:
   throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, errorContextOf(host, name))
 }
 
-/** Follows a task of which the caller may have no handle. On failure the server is requested to cancel the task. */
+/**
+ * Follows a task until it has a result. If that fails and `cancelsOnAbort` is set, requests the server to cancel the
+ * task, because the caller may have no handle of it.
+ */
 async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   try {
     await task.settings.onTask?.(createTaskHandle(task))
@@ -181,7 +191,9 @@ async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<Cal
   }
 }
 
-/** Asks for the end of a task. The answer is not awaited, because a task that is not cancelled expires. */
+/**
+ * Requests the server to cancel a task. Does not wait for the response, because a task that is not cancelled expires.
+ */
 function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): void {
   cancelTask({ ...task, options: { meta, timeoutMs } }).catch(() => {})
 }

@@ -1,30 +1,32 @@
-/** The reason why a task has no result, or could not be followed. The closed table of {@link TaskError}. */
+/** The reason of a {@link TaskError}: why a task has no result, or could not be followed. There are no other codes. */
 export type TaskErrorCode =
   /** The task was cancelled, by a request or by the server. */
   | 'cancelled'
-  /** The server does not know the task any more, or it is another user's. */
+  /** The server does not know the task any more, or the task belongs to another user. */
   | 'expired'
-  /** The server was unreachable for too long: the cause is the last error. The task may continue. */
+  /**
+   * The server was unreachable for `failureTimeoutMs`. The `cause` is the last error. The task may still be running.
+   */
   | 'unreachable'
   /** The task had not ended within `maxTaskMs`. */
   | 'timeout'
-  /** A serialized task is another server's or another user's. */
+  /** A serialized task belongs to another server or another user. */
   | 'foreign'
   /** The value to be resumed is not a serialized task. */
   | 'malformed'
-  /** Tasks cannot be serialized, because their user or server was not given. */
+  /** The task cannot be serialized or resumed, because its user or server was not given. */
   | 'unidentified'
-  /** An answer has a key that the task does not ask now, so nothing was sent. */
+  /** An answer has a key that the task does not ask at the moment, or no answer was given. No answer was sent. */
   | 'not_asked'
 
 /**
- * A task without a result. One that failed by an error of the protocol rejects with the `ClientError` that its call
- * would have rejected with.
+ * The error for a task without a result. A task that failed with a JSON-RPC error rejects instead with the
+ * `ClientError` that its call would have rejected with.
  */
 export class TaskError extends Error {
   override readonly name = 'TaskError'
   readonly code: TaskErrorCode
-  /** The tool that the task runs. Undefined where no task was found. */
+  /** The tool that the task runs. Undefined if the tool is not known. */
   readonly tool: string | undefined
 
   constructor(

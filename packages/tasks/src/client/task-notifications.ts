@@ -10,9 +10,11 @@ import { toTaskRequestOptions } from './task-requests.ts'
 export interface TaskNotifications {
   /** True while the stream of notifications is open. */
   readonly isOpen: boolean
-  /** Returns the last state that arrived since the call before. */
+  /** Returns the last state that arrived since the previous call. Undefined if none has arrived. */
   takeState(): DetailedTask | undefined
-  /** Calls back once, when a state has arrived or the stream has opened or ended. */
+  /**
+   * Calls `wake` when the next state arrives, or when the stream opens or ends. Only the last given function is called.
+   */
   onNextEvent(wake: () => void): void
   close(): void
 }
@@ -26,8 +28,8 @@ export interface NotificationContext {
 }
 
 /**
- * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status
- * notifications). After a permanent error no further request is sent, because the task is polled in any case.
+ * Listens for the states of a task. When a request ends, sends another one (seps/2663-tasks-extension, task status
+ * notifications). After a permanent error no further request is sent, because the task is also polled.
  */
 export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()
@@ -57,7 +59,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       } catch (error) {
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
-        // A stream that was open for a while ends a row of failures.
+        // A stream that was open for a while resets the count of failures.
         if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false
@@ -65,7 +67,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       await sleep(computeFailurePauseMs(endCount, random), { clock, signal })
     }
   }
-  // `close` ends it by a rejection.
+  // `close` makes this promise reject.
   listen().catch(() => {})
   return {
     get isOpen() {
@@ -90,7 +92,7 @@ interface TaskListener {
   readonly onChange: (state: DetailedTask) => void
 }
 
-/** Handles the notifications of this request's stream. Those about another task are ignored. */
+/** Returns a handler for the notifications on the stream of one request. It ignores notifications about other tasks. */
 function createNotificationHandler(
   taskId: string,
   { onOpen, onChange }: TaskListener,

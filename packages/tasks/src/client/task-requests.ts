@@ -11,7 +11,7 @@ import type { GetTaskResult } from '../schema/task.ts'
 import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
 import { TaskError } from './task-error.ts'
 
-/** A task that this client knows, and the tool that it runs. */
+/** The id of a task, and the tool that the task runs. */
 export interface TaskReference {
   readonly taskId: string
   readonly tool: string
@@ -20,14 +20,14 @@ export interface TaskReference {
 /** A request about a task. */
 export interface TaskCall extends TaskReference {
   readonly host: ClientExtensionHost
-  /** The members of the extension's settings that requests depend on. */
+  /** The settings of the extension that these requests use. */
   readonly settings: { readonly persistentWorkflow: object | undefined }
   readonly options: CallOptions
 }
 
 /**
- * Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or
- * `ClientError`.
+ * Requests the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or
+ * with `ClientError`.
  */
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
@@ -36,8 +36,9 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
 }
 
 /**
- * Adds to a state the member that a server of the persistent workflow alone has in `tasks/result`: the requests for
- * input, the result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
+ * Adds the missing member of its status to a state: the requests for input, the result or the error. A server of the
+ * persistent workflow returns this member only from `tasks/result` (SEP-2322, persistent tool workflow). A state of the
+ * published extension already contains it.
  */
 async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
   const state = renameLegacyMembers(receivedState)
@@ -52,17 +53,17 @@ async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<J
   }
 }
 
-/** Returns the state of a task whose result is an error. */
+/** Returns a failed task's state with the error that `tasks/result` responded with. Throws any other failure. */
 function withFailure(state: JsonObject, member: string, failure: unknown): JsonObject {
   const rpc = isClientError(failure) ? failure.rpc : undefined
-  // A server without the workflow has given a state that is not valid.
+  // The server does not support the workflow. Its state is invalid, which the parser of the state reports.
   if (rpc?.code === errorCodes.methodNotFound) return state
   if (member !== 'error' || rpc === undefined) throw failure
   const { code, message, data } = rpc
   return { ...state, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
-/** Returns a state with the names that the published extension gave to two members of the earlier draft. */
+/** Renames the members `ttl` and `pollInterval` of the earlier draft to their names in the published extension. */
 export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
   return {
     ...(ttl !== undefined && { ttlMs: ttl }),
@@ -71,7 +72,7 @@ export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject)
   }
 }
 
-/** The member that a state of each status has beside those of every task. */
+/** The member that only states of this status have, by status. */
 const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
   ['input_required', 'inputRequests'],
   ['completed', 'result'],
@@ -84,11 +85,11 @@ function withRelatedTask(call: TaskCall): TaskCall {
 }
 
 /**
- * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests), and by the method of the
- * persistent workflow to a server that has that one alone (SEP-2322).
+ * Sends responses to a task's requests for input (seps/2663-tasks-extension, task update requests). Uses the method of
+ * the persistent workflow (SEP-2322) if that option is set, or if the server does not know `tasks/update`.
  */
 export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
-  // Types of the protocol are JSON, which their readonly interfaces cannot say.
+  // Responses are JSON, but their readonly types are not assignable to `JsonObject`.
   const inputResponses = responses as unknown as JsonObject
   const params = { taskId: call.taskId, inputResponses }
   const sendInputResponse = () => requestTask('tasks/input_response', params, withRelatedTask(call))
@@ -101,17 +102,20 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
   requireValidResult(call, parseAcknowledgement(await acknowledgement))
 }
 
-/** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
+/** Requests the server to cancel a task (seps/2663-tasks-extension, task cancellation). */
 export async function cancelTask(call: TaskCall): Promise<void> {
   requireValidResult(call, parseAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
 }
 
-/** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
+/**
+ * Returns the options of a request about a task. They contain no handlers and listeners, because those belong to the
+ * call that became the task.
+ */
 export function toTaskRequestOptions({ signal, timeoutMs, meta }: CallOptions): ExtensionCallOptions {
   return { signal, timeoutMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
 }
 
-/** The methods for which an error about params does not mean that the task is unknown. */
+/** The methods whose error `invalidParams` does not mean that the server does not know the task. */
 const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
   'tasks/update',
   'tasks/input_response',
@@ -137,7 +141,7 @@ function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedRes
   })
 }
 
-/** Returns the place of a task's call, for errors. */
+/** Returns the method, the tool and the server of a task's call, for errors. */
 export function errorContextOf(
   { server, url }: ClientExtensionHost,
   tool: string,

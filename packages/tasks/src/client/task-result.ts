@@ -9,8 +9,9 @@ import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 
 /**
- * Follows a task to its end and returns the result of its call. Answers its requests on the way, and reports its
- * progress. Rejects with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
+ * Follows a task until it has ended, and returns the result of its call. Meanwhile answers its requests for input and
+ * reports its progress. Rejects with the `ClientError` of a failed call, with {@link TaskError}, or with
+ * `signal.reason`.
  */
 export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   const abortScope = createTaskAbortScope(task, options)
@@ -26,7 +27,7 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
       if (task.isFinished) return await toCallToolResult(task, state, callOptions)
       signal.throwIfAborted()
     }
-    // The watch ends with a final state alone, after which this function has returned.
+    // The watch only ends after a final state, for which this function has returned.
     throw new Error('a task that is watched ends with a final state')
   } catch (error) {
     if (isTaskError(error) && error.code === 'expired') task.isFinished = true
@@ -52,15 +53,16 @@ async function toCallToolResult(task: OpenTask, state: DetailedTask, options: Ca
   throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${statusSuffix}`, { tool })
 }
 
-// It ends up in error messages, and so in logs, where a line of the server's own must not appear.
+// The status message of the server becomes part of error messages, and so of logs. Without control characters it cannot
+// add a line to a log.
 function toPrintableStatus(text: string): string {
   return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 
 /**
- * Reports the progress of a task, each change once, with the numbers and the text of one state. A text without numbers
- * is reported with the last known ones. A state whose numbers are lower is not reported: a handler that runs again
- * reports its first steps anew.
+ * Returns a function that reports the progress of a task, with the numbers and the text of a state. An unchanged report
+ * is not repeated. A text without numbers is reported with the last known numbers. A state with lower numbers is not
+ * reported, because a handler that runs again repeats its first reports.
  */
 function createProgressReporter(
   { progress: initialProgress }: OpenTask,

@@ -14,27 +14,24 @@ import { getTask, type TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
-/** A task to be watched. */
+/** A task, and the values that are needed to watch it. */
 export interface WatchedTask extends TaskReference {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
-  /** The state at the task's creation. Undefined for a task that is resumed. */
+  /** The state in which the task was created. Undefined if the task was resumed. */
   readonly initialState: Task | undefined
 }
 
 type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
 
-/**
- * Watches a task to its end. Ends when it has ended, and rejects with `signal.reason`, {@link TaskError} or
- * `ClientError`.
- */
+/** Yields the states of a task until it has ended. Rejects with `signal.reason`, {@link TaskError} or `ClientError`. */
 export async function* watchTask(
   task: WatchedTask,
   options: WatchTaskOptions,
 ): AsyncGenerator<DetailedTask, void, undefined> {
   const reader = openTaskReader(task, options)
   try {
-    // The state of a task that was just created is known.
+    // The client already knows the state of a task that was just created.
     if (task.initialState?.status === 'working') await reader.waitForNextPoll()
     for (;;) {
       const state = await reader.read()
@@ -48,9 +45,12 @@ export async function* watchTask(
 }
 
 interface TaskReader {
-  /** Reads the state, if it is new. Rejects when another poll cannot help. */
+  /**
+   * Reads the state. Undefined if the state has not changed or could not be read. Rejects if another poll cannot
+   * succeed.
+   */
   read(): Promise<DetailedTask | undefined>
-  /** Waits until the next poll is due, or the server notifies. */
+  /** Waits until the next poll is due, or until the server sends a notification. */
   waitForNextPoll(): Promise<void>
   close(): void
 }
@@ -75,7 +75,7 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
         computeNextPollPauseMs(lastState ?? initialState, notifications, settings),
         backoffPauseMs,
       )
-      // A notification during failures must not shorten the pause that the server needs.
+      // After a failure, a notification does not shorten the pause, because the server may need it.
       return sleep(pauseMs, {
         clock,
         signal,
@@ -95,12 +95,18 @@ function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): 
   return lastState !== undefined && comparableTextOf(state) === comparableTextOf(lastState)
 }
 
-/** The interval may change with each poll, and `_meta` with each answer. */
+/**
+ * Returns the text that two equal states share. It leaves out the poll interval and other members of `_meta`, which may
+ * change with each response.
+ */
 function comparableTextOf(state: DetailedTask): string {
   return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressOfState(state) ?? null })
 }
 
-/** Returns the numbers that a server of this project gives in the `_meta` of a task. Undefined where there are none. */
+/**
+ * Returns the numbers of progress that a server of this project includes in the `_meta` of a task. Undefined if there
+ * are none.
+ */
 export function progressOfState(state: DetailedTask): Pick<Progress, 'progress' | 'total'> | undefined {
   const meta = '_meta' in state && isJsonObject(state._meta) ? state._meta : {}
   const progressMeta = meta[projectMetaKeys.progress]
@@ -109,7 +115,10 @@ export function progressOfState(state: DetailedTask): Pick<Progress, 'progress' 
   return { progress, ...(typeof total === 'number' && { total }) }
 }
 
-/** Returns the last notified state, unless a newer one is known: a stream may be slower than an answer. */
+/**
+ * Returns the last state of a notification. Undefined if a newer state is already known, because a notification may
+ * arrive later than a response.
+ */
 function takeNotifiedState(
   notifications: TaskNotifications | undefined,
   lastState: DetailedTask | undefined,
@@ -130,13 +139,16 @@ function computeNextPollPauseMs(
 }
 
 interface RetryingReader {
-  /** Reads the state of the task. Undefined when this attempt failed. Rejects when another attempt cannot succeed. */
+  /** Reads the state of the task. Undefined if this attempt failed. Rejects if another attempt cannot succeed. */
   read(): Promise<DetailedTask | undefined>
-  /** Returns the pause after failures, in milliseconds. 0 when the last read succeeded. */
+  /** Returns the pause that the last failure requires, in milliseconds. 0 if the last read succeeded. */
   computePauseMs(): number
 }
 
-/** Polls the state of a task: transient failures are waited out, and lasting ones end it. */
+/**
+ * Creates a {@link RetryingReader}. After a transient failure it waits for a longer time before the next poll. It
+ * rejects after a permanent failure, and after `failureTimeoutMs` of transient failures.
+ */
 function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): RetryingReader {
   const { clock, failureTimeoutMs, random, polling } = task.settings
   const { signal } = options
