@@ -27,9 +27,9 @@ interface InputRequestBatch {
 }
 
 /**
- * Creates an {@link InputResponder}. The handlers of the call and of the client answer each request of the task once,
- * as they answer those of a call (seps/2663-tasks-extension, task update requests). Meanwhile the task is watched. A
- * request is aborted if it was answered elsewhere, or if the task has ended.
+ * Creates an {@link InputResponder}. The handlers of the call and of the client answer each request of the task once
+ * (seps/2663-tasks-extension, task update requests). Meanwhile the task is watched. A request is aborted if it was
+ * answered elsewhere, or if the task has ended.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task

@@ -4,8 +4,9 @@ import { adoptRound } from './adopt-round.ts'
 import type { HttpDeps, SessionPeer } from './http-deps.ts'
 
 /**
- * Passes an answer to the call that waits for it at this instance or at another one, or that the `state` of the answer
- * holds (SEP-1685). Resolves with false when no call waits. An answer to a call at this instance needs no store.
+ * Passes an answer to the call that waits for it. The call waits at this instance, at another instance, or is sealed in
+ * the `state` of the answer (SEP-1685). Resolves with false if no call waits for the answer. If the call waits at this
+ * instance, the answer is passed on even when the store is unreachable.
  */
 export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { deps, link } = http
@@ -20,7 +21,10 @@ export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer
   return link !== undefined && (await link.takeAnswer(response, peer))
 }
 
-/** Passes on an answer whose state brings its round. */
+/**
+ * Passes on an answer whose `state` contains the round that it belongs to. Resolves with false if the state is not
+ * valid.
+ */
 async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { deps, link } = http
   const owner = peer.session.key
@@ -28,12 +32,16 @@ async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPee
   if (round === undefined) return false
   if (link !== undefined && (await link.takeAnswer(response, peer))) return true
   adoptRound(round, peer, { http, lastEventNumber: undefined })
-  // A call that cannot wait here has ended with the reason on its stream.
+  // If the call cannot wait here, for example because of a limit, it has already ended with an error on its stream. So
+  // the result is true in both cases.
   deps.questions.answer(owner, response)
   return true
 }
 
-/** The state that came with an answer is checked before the answer is used. */
+/**
+ * Returns true if an answer may be used for a question that was sent with a state: the answer has a valid state or
+ * none.
+ */
 async function isEchoAccepted(
   response: StatefulResponse,
   owner: string,
@@ -41,7 +49,7 @@ async function isEchoAccepted(
 ): Promise<boolean> {
   if (stateRounds === undefined) return true
   if (response.state !== undefined) return (await stateRounds.findByAnswer(response, owner)) !== undefined
-  // SEP-1685, backward compatibility: an answer without the `state` goes to the call that this instance keeps.
+  // SEP-1685, backward compatibility: an answer without a `state` is accepted if its call waits at this instance.
   stateRounds.missingEchoCount += 1
   settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
   return true

@@ -3,20 +3,22 @@ import type { CallStream } from './call-stream.ts'
 import type { HttpDeps, SessionPeer } from './http-deps.ts'
 import { serveAdoptedRound } from './serve-requests.ts'
 
-/** The instance that continues a round, and the position of its reader. */
+/** The dependencies of this instance, and the position of the client that reads the stream. */
 export interface AdoptionOptions {
   readonly http: HttpDeps
-  /** The number of the last event that the client has, undefined while it reads nothing. */
+  /**
+   * The number of the last event that the client has received. Undefined if the client does not read the stream here.
+   */
   readonly lastEventNumber: number | undefined
 }
 
-// Between a question and its answer the stream may have had a few more events.
+// A gap in the event numbers, because the other instance may have sent more events than this one knows.
 const eventNumberGap = 1000
 
 /**
- * Continues a round that another instance has asked, or this instance before a restart. It waits for the answers, and
- * runs the call with them unless another instance claims the round. Returns the stream of the call, undefined when this
- * instance has the stream already.
+ * Continues a round whose questions another instance has sent, or this instance before a restart. Waits for the
+ * answers, and then runs the call unless another instance claims the round. Returns the stream of the call. Undefined
+ * if this instance already has the stream or the call.
  */
 export function adoptRound(
   round: WaitingRound,
@@ -32,13 +34,13 @@ export function adoptRound(
   if (lastEventNumber !== undefined) sendUnseenQuestions(round, lastEventNumber, stream)
   if (reader !== undefined) {
     reader.release()
-    // Its connection is open already.
+    // The connection of the reader is already open.
     stream.resume({ ...reader.reply, open: () => {} }, reader.lastEventNumber)
   }
   return stream
 }
 
-/** Sends the questions that the client has not received. */
+/** Sends the questions that the client has not received yet. */
 function sendUnseenQuestions(
   { questions, eventCount }: WaitingRound,
   lastEventNumber: number,

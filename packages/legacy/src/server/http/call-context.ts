@@ -6,15 +6,15 @@ import type { CallStream } from './call-stream.ts'
 import type { WrittenEvent } from './event-id.ts'
 import type { HttpDeps, HttpPeer } from './http-deps.ts'
 
-/** The calls of one POST and their stream. */
+/** The calls of one POST, and the stream of their responses. */
 export interface CallContext {
   readonly peer: HttpPeer
   readonly stream: CallStream
   readonly state: LegacySessionState | undefined
   readonly isBatch: boolean
-  /** Calls that run. */
+  /** The calls that are running. */
   readonly activeCalls: Set<CancellableCall>
-  /** The round of a call that another instance has asked. */
+  /** The round with which the call continues, if another instance sent its questions. */
   readonly round: WaitingRound | undefined
 }
 
@@ -24,15 +24,20 @@ export interface CancellableCall {
   cancel(reason: string): void
 }
 
-/** A call of linked instances. */
+/** A call that other instances can continue over the link. */
 export interface LinkedCall {
-  /** Called when a round of the call is in the store. */
+  /**
+   * Called when a round of the call was stored. `handOff` ends the call here so that another instance can continue it.
+   */
   onStored(round: WaitingRound, handOff: () => void): void
-  /** Ends the call: its round is deleted, and its response kept for a client that resumes the stream elsewhere. */
+  /**
+   * Called when the call has ended. Deletes its round, and stores its response for a client that resumes the stream at
+   * another instance.
+   */
   finish(response: WrittenEvent | undefined): void
 }
 
-/** Returns the link of a call, undefined for one that no other instance can continue. */
+/** Returns a {@link LinkedCall}. Undefined if no other instance can continue the call. */
 export function createLinkedCall(
   { peer: { session, view }, stream, isBatch, round }: CallContext,
   { link }: HttpDeps,
@@ -57,7 +62,10 @@ interface ChannelDeps {
   readonly handOff: () => void
 }
 
-/** A number larger than the events of one round. The event ids of a later round are larger, on any instance. */
+/**
+ * A number that is larger than the number of events of one round. It separates the event ids of rounds, so that those
+ * of a later round are larger at any instance.
+ */
 const eventsOfRound = 1_000_000
 
 export function createCallChannel(

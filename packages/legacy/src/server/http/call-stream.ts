@@ -3,69 +3,90 @@ import { isLimitError } from '@x/core'
 import type { ResumableStream } from '../session/session-state.ts'
 import { waitingMark, type WrittenEvent } from './event-id.ts'
 
-/** Options of the stream of a POST. */
+/** Options of the stream that answers a POST. */
 export interface CallStreamOptions {
   /** Identifies the stream in event ids. */
   readonly id: string
-  /** True when the client can resume with `Last-Event-ID`. Otherwise the calls end with the connection. */
+  /** True if the client can resume the stream with `Last-Event-ID`. Otherwise the calls end with the connection. */
   readonly isResumable: boolean
-  /** True when the stream begins with an event without data (2025-11-25). */
+  /** True if the stream begins with an event that has an id and no data (2025-11-25). */
   readonly hasPrimingEvent: boolean
-  /** Number of responses that end it: one, or one for each request of a batch. */
+  /** The number of responses after which the stream ends: one, or one for each request of a batch. */
   readonly responseCount: number
-  /** True when responses without a stream are sent as an array. */
+  /** True if responses that are not streamed are sent as a JSON array. */
   readonly isBatch: boolean
   readonly resumeWindowMs: number
   readonly closeAfterMs: number
   readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
-  /** Counts bytes that are kept for a reader that has left. Throws `LimitError` when its caller has too many. */
+  /**
+   * Counts bytes that are stored for a client that has disconnected. Returns a function that releases them. Throws
+   * `LimitError` if its caller has too many.
+   */
   takeBytes(byteCount: number): () => void
-  /** Called when the reader has left, and the stream waits for it. */
+  /** Called when the client has disconnected, and the stream waits for it. */
   onDetach(): void
-  /** Called when the stream has ended: it was answered, or its reader did not return in time. */
+  /** Called when the stream has ended, because it was answered or its client did not reconnect in time. */
   onEnd(): void
-  /** The number of the first event: above 1 for a stream that another instance began. */
+  /** The number of the first event. It is above 1 for a stream that another instance began. */
   readonly firstEventNumber: number
-  /** The end of each event id. Default: empty. */
+  /** The suffix of each event id. Default: empty. */
   readonly eventIdSuffix?: string
 }
 
-/** Options of a response that is not part of a stream. */
+/** The HTTP status and headers of a response that is not streamed. */
 export interface ResponseHead {
   readonly status: number
   readonly headers?: readonly string[]
 }
 
-/** The responses and messages to one POST: JSON, or an event stream when a message is sent before the response. */
+/**
+ * The answer to one POST. It becomes an event stream if a message is sent before the response, and is a JSON body
+ * otherwise.
+ */
 export interface CallStream extends ResumableStream {
-  /** Number of events so far. */
+  /** The number of the last event. */
   readonly eventCount: number
-  /** True while its call waits for answers that any instance may take. */
+  /** True while the call of the stream waits for answers that any instance may take. */
   readonly isAsking: boolean
-  /** True when the client reads the stream at another instance. */
+  /** True if the client reads the stream at another instance. */
   readonly hasRemoteReader: boolean
-  /** The response of a stream whose reader has not received it, undefined before. */
+  /**
+   * The event of the last response, which the client may not have received. Undefined before all responses were
+   * written.
+   */
   readonly lastResponse: WrittenEvent | undefined
-  /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
+  /**
+   * Sends a message before the response. If `mayBeLost` is true, the message is dropped when the client reads too
+   * slowly.
+   */
   send(message: RpcMessage, mayBeLost: boolean): void
   /**
-   * Sends a question of a round that other instances may continue. The event id is marked, so that any instance may
-   * take the stream over.
+   * Sends a question of a round that other instances may continue. The mark in the event id shows that any instance may
+   * continue the stream.
    */
   ask(message: RpcMessage): void
   /** Records that the call waits for answers that any instance may take. */
   beginAsking(): void
   /**
-   * Records that the call waits no longer. Where its questions had a `state`, an event without data has an unmarked id.
+   * Records that the call no longer waits. If its questions had a `state`, sends an event without data, so that the
+   * last event id has no mark.
    */
   endAsking(hasStates: boolean, minEventNumber: number): void
-  /** Begins the time that the stream is kept anew: its reader is at another instance, or its call has ended. */
+  /**
+   * Restarts the time for which the stream is kept, because its reader is at another instance or its call has ended.
+   */
   extendWindow(options: { readonly hasRemoteReader: boolean }): void
-  /** Sends a response. The last one ends the stream. Returns its event, if it is one. */
+  /**
+   * Sends a response. The last response ends the stream. Returns the event of the response, or undefined if it is not
+   * streamed.
+   */
   respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
-  /** Counts a request that will not be answered, because it was cancelled. */
+  /** Records that a request will not be answered, because it was cancelled. */
   skipResponse(): void
-  /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
+  /**
+   * Continues the stream on another connection. Sends the events after the last one that the client received
+   * (basic/transports, resumability).
+   */
   resume(reply: HttpReply, lastEventNumber: number): void
   /** Ends the stream here. The client resumes it at another instance. */
   release(): void
@@ -75,10 +96,10 @@ interface StreamEvent extends WrittenEvent {
   readonly mayBeLost: boolean
 }
 
-/** Time that a client that polls waits before it reconnects, in milliseconds. */
+/** Milliseconds that a client is asked to wait before it reconnects. */
 const retryMs = 1000
 
-/** Creates a stream. Without a reply it waits for a reader that reconnects. */
+/** Creates a stream. Without `firstReply` it waits for a client that reconnects. */
 export function createCallStream(firstReply: HttpReply | undefined, options: CallStreamOptions): CallStream {
   return new ReplayableCallStream(firstReply, options)
 }
@@ -87,7 +108,7 @@ export function createCallStream(firstReply: HttpReply | undefined, options: Cal
 class ReplayableCallStream implements CallStream {
   readonly id: string
   readonly #options: CallStreamOptions
-  /** The connection that reads now, undefined while there is none. */
+  /** The current connection. Undefined while the client is disconnected. */
   #reply: HttpReply | undefined
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
   #openRequestCount: number
@@ -114,7 +135,8 @@ class ReplayableCallStream implements CallStream {
     const { limits, closeAfterMs, hasPrimingEvent } = options
     if (hasPrimingEvent && closeAfterMs !== Number.POSITIVE_INFINITY) return
     if (limits.keepAliveMs === Number.POSITIVE_INFINITY) return
-    // A call that is silent for long becomes a stream, whose comments show that it is still running.
+    // A call that sends nothing for a long time becomes a stream. The comments on it show the client that the call is
+    // still running.
     this.#cancelTimers.push(limits.schedule(() => this.#open(), limits.keepAliveMs))
   }
 
@@ -212,7 +234,7 @@ class ReplayableCallStream implements CallStream {
       if (this.#reply === reply) this.#detach()
     })
     if (!hasPrimingEvent || closeAfterMs === Number.POSITIVE_INFINITY) return
-    // The connection is closed, and the stream is not: the client polls (SEP-1699).
+    // The connection is closed, but the stream continues, because the client polls (SEP-1699).
     const cancel = limits.schedule(() => {
       this.#open()
       if (this.#reply !== reply) return
@@ -237,7 +259,7 @@ class ReplayableCallStream implements CallStream {
     onDetach()
   }
 
-  /** Ends the stream after the time that it is kept for its reader. */
+  /** Ends the stream after `resumeWindowMs`, unless the client resumes it before. */
   #startWindow(): void {
     const { resumeWindowMs, limits } = this.#options
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
@@ -267,7 +289,7 @@ class ReplayableCallStream implements CallStream {
     const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${idMark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queuedBytes = this.#reply?.countQueuedBytes() ?? 0
-    // Characters are counted instead of bytes: the bound is there to save memory, not to be met exactly.
+    // Characters are counted instead of bytes, because the limit only bounds memory and need not be exact.
     const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
@@ -275,7 +297,10 @@ class ReplayableCallStream implements CallStream {
     return event
   }
 
-  /** Counts an event of a stream without a reader for its caller. Returns false when the quota is reached. */
+  /**
+   * Counts an event of a stream without a connection in the quota of its caller. Returns false if the quota is
+   * exhausted.
+   */
   #isCountable({ text }: StreamEvent): boolean {
     if (this.#reply !== undefined) return true
     try {
@@ -302,7 +327,8 @@ class ReplayableCallStream implements CallStream {
   #finish({ status, headers = [] }: ResponseHead): void {
     const reply = this.#reply
     if (this.#phase === 'streaming') {
-      // Events that a reader has not received are kept until it resumes, or no longer may.
+      // Events that the client has not received are kept until it resumes the stream, or until `resumeWindowMs` has
+      // passed.
       if (reply !== undefined) this.#end()
       return
     }

@@ -12,10 +12,10 @@ import { quotaReason } from '@x/schema/internal'
 import type { ResponseHead } from './call-stream.ts'
 import type { ParsedEventId } from './event-id.ts'
 
-/** The error code of a session that is unknown here, as servers of these revisions answer it. */
+/** The error code for an unknown session, as other servers of these revisions send it. */
 const sessionNotFoundCode = -32001
 
-/** HTTP statuses of errors that a client may send its request again after. */
+/** The HTTP statuses of errors after which a client may send its request again, by the `reason` of the error. */
 const statusByReason: ReadonlyMap<string, number> = new Map([
   ['overloaded', 503],
   ['stopping', 503],
@@ -23,15 +23,15 @@ const statusByReason: ReadonlyMap<string, number> = new Map([
   [quotaReason, 429],
 ])
 
-/** The answer to a request that is not served. */
+/** The response to a request that is not served. */
 export interface Rejection {
   readonly status: number
-  /** Says what was wrong and what would be right. */
+  /** A text that says what was wrong and what would be right. */
   readonly message: string
   readonly headers?: readonly string[]
 }
 
-/** Answers with an HTTP status and a JSON-RPC error without an id. */
+/** Rejects a request with an HTTP status and a JSON-RPC error without an id. */
 export function rejectRequest({ reply }: HttpRequestView, { status, message, headers = [] }: Rejection): true {
   const code = status === 404 ? sessionNotFoundCode : errorCodes.invalidRequest
   const body = encodeMessage({ jsonrpc: '2.0', error: { code, message } })
@@ -39,7 +39,7 @@ export function rejectRequest({ reply }: HttpRequestView, { status, message, hea
   return true
 }
 
-/** Rejects a request that is no JSON-RPC request with an error that may pass, such as a quota. */
+/** Rejects an HTTP request without a JSON-RPC request id with a temporary error, such as an exhausted quota. */
 export function rejectWithError({ reply }: HttpRequestView, error: WireError): true {
   const { status, headers } = createOverloadHead(error)
   const response: RpcResponse = { jsonrpc: '2.0', error }
@@ -48,16 +48,16 @@ export function rejectWithError({ reply }: HttpRequestView, error: WireError): t
 }
 
 /**
- * Rejects a request whose session id opens no session, with the same answer for every reason (basic/transports, session
- * management).
+ * Rejects a request whose session id is not accepted. The response is the same for every reason (basic/transports,
+ * session management).
  */
 export function rejectSession(view: HttpRequestView): true {
   return rejectRequest(view, { status: 404, message: 'Session not found: initialize again' })
 }
 
 /**
- * Answers a call whose instance has ended, on the stream that its client resumes. Returns false when it is not known
- * which request that was.
+ * Answers a call whose instance has ended, on the connection on which its client resumes the stream. Returns false if
+ * the event id does not name the request of the call.
  */
 export function rejectLostCall(
   { streamId, eventNumber, requestId }: ParsedEventId,
@@ -73,9 +73,9 @@ export function rejectLostCall(
 }
 
 /**
- * Returns the HTTP status of a response: the one that the transport's author gives to its error, such as 403 for a
- * scope that is missing. 429 and 503 for a call that may be sent again later. Otherwise 200 even with an error in the
- * body, because clients of these revisions take any other status for a broken transport.
+ * Returns the HTTP status and headers of a response. For an error they come from `toHttpError` of the transport, for
+ * example 403 for a missing scope. For a call that may be sent again later, the status is 429 or 503. Otherwise it is
+ * 200 even for an error, because clients of these revisions treat any other status as a transport failure.
  */
 export function createResponseHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }

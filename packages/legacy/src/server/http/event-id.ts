@@ -1,6 +1,9 @@
 import type { RequestId } from '@x/schema'
 
-/** The mark after the number of an event: its call waits for an answer, and any instance may continue it. */
+/**
+ * The mark after the number of an event. It shows that the call waits for an answer, so that any instance may continue
+ * it.
+ */
 export const waitingMark = 'q'
 
 /** The parts of an event id. */
@@ -8,11 +11,11 @@ export interface ParsedEventId {
   readonly streamId: string
   readonly eventNumber: number
   readonly isWaiting: boolean
-  /** The request of the stream, where the id names it. */
+  /** The id of the stream's request. Undefined if the event id does not contain it. */
   readonly requestId: RequestId | undefined
 }
 
-/** An event that was sent. */
+/** An event that was sent: its number and its text. */
 export interface WrittenEvent {
   readonly number: number
   readonly text: string
@@ -21,7 +24,7 @@ export interface WrittenEvent {
 const eventIdPattern = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
 const maxSuffixLength = 257
 
-/** Parses a `Last-Event-ID`. Returns undefined for a text that no event of this package has as its id. */
+/** Parses a `Last-Event-ID`. Returns undefined if the text does not have the form of an event id of this package. */
 export function parseEventId(id: string): ParsedEventId | undefined {
   const [, streamId, numberText, mark, requestText] = eventIdPattern.exec(id) ?? []
   if (streamId === undefined) return undefined
@@ -34,8 +37,8 @@ export function parseEventId(id: string): ParsedEventId | undefined {
 }
 
 /**
- * Returns the end of the event ids of a stream, which names its request. When the instance of the call has ended,
- * another one answers the request with an error.
+ * Returns the suffix of the event ids of a stream, which contains the id of its request. If the instance of the call
+ * ends, another instance uses it to answer the request with an error.
  */
 export function createRequestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)

@@ -11,16 +11,19 @@ import { createLink } from './link/link.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
-/** The adapter over HTTP, and how it ends. */
+/** The adapter over HTTP, and the functions that end its work. */
 export interface LegacyHttpAdapter {
   readonly adapter: HttpProtocolAdapter
-  /** Ends the GET streams, and leaves calls that wait to other instances. Returns a function that ends the draining. */
+  /**
+   * Ends the GET streams, and hands calls that wait for answers over to other instances. Returns a function that ends
+   * the draining.
+   */
   drain(): () => void
-  /** Ends all streams and calls, and leaves the bus. */
+  /** Ends all streams and calls, and stops listening to the bus. */
   close(): void
 }
 
-/** Makes the adapter that serves older clients over HTTP. */
+/** Creates the adapter that serves older clients over HTTP. */
 export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   const { settings } = deps
   const link = settings.link && createLink(settings.link, deps, () => httpDeps)
@@ -72,7 +75,10 @@ function serveRequest(view: HttpRequestView, http: HttpDeps): boolean | Promise<
   return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
 }
 
-/** Makes sessions that end at every instance at once, and whose settings hold at every instance. */
+/**
+ * Returns sessions that are synchronized over the link. If a session is ended or changed at one instance, that applies
+ * at every instance.
+ */
 function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
   if (link === undefined) return sessions
   return {

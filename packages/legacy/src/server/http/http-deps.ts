@@ -9,40 +9,46 @@ import type { Session, Sessions } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
 import type { StoredSession } from './link/link-store.ts'
 
-/** The link of this instance with the others. */
+/** The link between this instance and the other instances. */
 export interface InstanceLink {
   /**
-   * Resolves when this instance receives messages. A bus that cannot be reached is reported, and tried again by the
-   * next call.
+   * Resolves once this instance receives messages of the bus. If the bus cannot be reached, logs the error, and the
+   * next call tries again.
    */
   listen(): Promise<void>
-  /** Has a stored round leave this instance when another one continues it, or when this one stops. */
+  /** Calls `handOff` for a stored round if another instance continues the round, or if this instance stops. */
   watchRound(round: WaitingRound, callerKey: string, handOff: () => void): void
-  /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
+  /**
+   * Stores an answer to a round that waits here. Another instance needs the answer if this one ends before it has all
+   * answers.
+   */
   shareAnswer(response: RpcResponse): Promise<void>
   /**
-   * Takes an answer to a round that waits at another instance, or at none. Resolves with false when no round has the
-   * question.
+   * Accepts an answer to a round that waits at another instance, or at no instance. Resolves with false if no round has
+   * the question.
    */
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Deletes the round of a call that has ended, and stores its response. */
   finishCall(streamId: string, session: Session, response: WrittenEvent | undefined): Promise<void>
-  /** Notifies the instance that has the reader of a stream that its call waits. */
+  /** Notifies the instance at which the client reads a stream that the call of the stream waits for answers. */
   announceQuestions(streamId: string): void
-  /** Continues a stream that this instance does not have. Resolves with false when no instance has it. */
+  /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
   resume(lastEventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Notifies the other instances that a client has cancelled a request. */
   cancelRequest(session: Session, id: RequestId): void
-  /** Reads what requests to other instances have set in a session. Resolves with false for a session that was ended. */
+  /**
+   * Applies the stored log level and subscriptions of a session, which requests to other instances may have changed.
+   * Resolves with false if the session was ended.
+   */
   openSession(session: Session, caller: Caller): Promise<boolean>
   changeSession(
     session: Session,
     caller: Caller,
     changeState: (storedSession: StoredSession) => StoredSession,
   ): Promise<void>
-  /** Notifies the other instances that the GET stream of a session is here. */
+  /** Notifies the other instances that this instance has opened the GET stream of a session. */
   announceListening(session: Session): void
-  /** Leaves the calls that wait here to the other instances. */
+  /** Hands the calls that wait here over to the other instances. Returns a function that ends the draining. */
   drain(): () => void
   close(): void
 }
@@ -52,7 +58,7 @@ export interface HttpDeps {
   readonly deps: CallDeps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
-  /** Links this instance with the others, undefined without the option `store`. */
+  /** The link to the other instances. Undefined without the option `store`. */
   readonly link: InstanceLink | undefined
 }
 
@@ -62,12 +68,12 @@ export type SessionPeer = HttpPeer & { readonly session: Session }
 /** The client of one HTTP request. */
 export interface HttpPeer {
   readonly client: LegacyClient
-  /** Undefined for a client that sends no session id. It is served, and no question can be sent to it. */
+  /** Undefined for a client that sends no session id. Such a client is served, but no question can be sent to it. */
   readonly session: Session | undefined
   readonly view: HttpRequestView
 }
 
-/** Returns the settings of a client for itself. Without a session nothing is kept. */
+/** Returns the functions with which a client changes its settings. For a client without a session nothing is stored. */
 export function createClientSettings(
   { client, session, view }: HttpPeer,
   { sessionStates, link }: HttpDeps,

@@ -8,7 +8,7 @@ import type { HttpDeps } from './http-deps.ts'
 import { isStreamOf } from './stream-id.ts'
 
 /**
- * Serves a GET: it resumes a stream, or opens the stream for messages that belong to no call (basic/transports,
+ * Serves a GET, which resumes a stream or opens the stream for messages that belong to no call (basic/transports,
  * listening for messages).
  */
 export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
@@ -37,7 +37,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   return openListeningStream(session, view, http)
 }
 
-/** Serves a DELETE: ends the session, its calls and its streams. */
+/** Serves a DELETE, which ends a session with its calls and its streams. */
 export async function serveDelete(view: HttpRequestView, { sessions, sessionStates, link }: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
@@ -68,18 +68,18 @@ interface StreamContext {
   readonly http: HttpDeps
 }
 
-/** Continues a stream of this session. A stream of another session is answered as an unknown one. */
+/** Resumes a stream of a session. A stream of another session gets the same response as an unknown stream. */
 async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
   const eventId = parseEventId(lastEventId)
   if (eventId === undefined) return rejectStream(view)
-  // An id leads to the entry that `serveRequests` registered.
+  // All entries are `CallStream`s, because `serveRequests` registers them.
   const knownStream = http.sessionStates.find(session)?.streams.get(eventId.streamId) as CallStream | undefined
   const peer = { client: session, session, view }
   if (knownStream !== undefined) {
     knownStream.resume(view.reply, eventId.eventNumber)
     return true
   }
-  // A made-up id is rejected before a store or another instance is asked.
+  // An invented id is rejected before the store or other instances are asked.
   if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
   if ((await http.link?.resume(eventId, peer)) === true) return true
   if (!eventId.isWaiting || http.deps.stateRounds === undefined) return rejectStream(view)
@@ -87,7 +87,10 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   return true
 }
 
-/** Keeps a reader until an answer brings the call of its stream in its `state` (SEP-1685). */
+/**
+ * Keeps the connection of a reader open until an answer arrives whose `state` contains the call of the stream
+ * (SEP-1685).
+ */
 function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, { view, http }: StreamContext): void {
   const { deps, sessionStates } = http
   const { reply } = view
@@ -124,7 +127,7 @@ function openListeningStream(
 ): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
-    // A session has one such stream: the same message is never sent on two.
+    // A session has at most one GET stream, because a message must not be sent on two streams.
     sessionStates.find(session)?.listeningStream?.end()
     link?.announceListening(session)
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))
@@ -136,7 +139,7 @@ function openListeningStream(
         whenDrained: () => reply.waitForDrain(),
         notify(message) {
           const text = `data: ${encodeMessage(message)}\n\n`
-          // A reader that is too slow is disconnected: a client that connects again reads lists and resources anew.
+          // A client that reads too slowly is disconnected. When it connects again, it reads lists and resources again.
           if (reply.countQueuedBytes() + text.length > limits.maxQueuedBytes) endListeningStream()
           else reply.write(text)
         },

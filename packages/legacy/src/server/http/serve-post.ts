@@ -26,24 +26,25 @@ import type { HttpDeps, HttpPeer } from './http-deps.ts'
 import { type RequestOrRejection, serveRequests } from './serve-requests.ts'
 import { createStreamId } from './stream-id.ts'
 
-/** Response header, and lower-case request header, of the session. */
+/** The header with the session id, in responses and requests. Request headers are read with its lower-case form. */
 export const sessionHeader = 'Mcp-Session-Id'
 const maxBatchLength = 32
 const maxReasonLength = 200
-/** Milliseconds that an answer waits for a store that is unreachable. */
+/** Milliseconds for which an answer is held while the store is unreachable. */
 const answerHoldMs = 20_000
 
 /**
- * Serves a POST of an older client. Resolves with false for a message of 2026-07-28, and for one that no revision has.
+ * Serves a POST of an older client. Resolves with false for a message that must be served as 2026-07-28, and for a
+ * message of no known revision.
  */
 export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
   const body = parseBody(view)
   if (body === undefined) return false
-  // A call may wait for minutes, so its arguments are not held as text too.
+  // The text is released, because a call may wait for minutes and its arguments are parsed already.
   view.bodyText = ''
   if (isBatch(body)) return serveBatch(body, view, http)
-  // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, and its headers and
-  // method do not matter.
+  // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, whatever its headers and its
+  // method are.
   if ('method' in body && hasProtocolVersion(body.params)) return false
   if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
   const peer = await resolvePeer(view, http, { isAnswer: !('method' in body) })
@@ -58,7 +59,7 @@ async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps)
     return true
   }
   if (!isNotification(message)) void acceptResponse(message, peer, http)
-  // The transport passes notifications of extensions to the server, as it does those of 2026-07-28.
+  // The transport passes notifications of extensions to the server, for older revisions too.
   else if (isExtensionNotification(message.method)) return false
   else acceptNotification(message, peer, http)
   return true
@@ -72,7 +73,7 @@ const noWaiterMessage = 'No call waits for this response here'
 
 type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
-/** Leaves a body that cannot be read to the transport, which rejects it. */
+/** Parses a body. Undefined if it is malformed, so that the transport rejects it. */
 function parseBody({ bodyText, limits }: HttpRequestView): PostBody | undefined {
   try {
     return parseBatch(bodyText, maxBatchLength, limits.bounds) ?? parseMessage(bodyText, limits.bounds)
@@ -107,7 +108,10 @@ async function serveInitialize(
   return true
 }
 
-/** Returns the client of a request: that of its session, or one of the revision that its header names. */
+/**
+ * Returns the client of a request. It is the client of the session, or a client of the revision in the header.
+ * Undefined if that revision is not served.
+ */
 async function resolvePeer(
   view: HttpRequestView,
   { deps, sessions }: HttpDeps,
@@ -115,12 +119,12 @@ async function resolvePeer(
 ): Promise<HttpPeer | 'rejected' | undefined> {
   const id = view.header('mcp-session-id')
   if (id !== undefined) {
-    // Clients of older revisions do not send an answer again, so it waits for a store that is unreachable.
+    // Clients of older revisions do not send an answer again, so an answer is held while the store is unreachable.
     const timeoutMs = isAnswer ? answerHoldMs : 0
     const session = await deps.retryUnavailable(() => sessions.open(id, view), { timeoutMs })
     return session === undefined ? 'rejected' : { client: session, session, view }
   }
-  // basic/transports, protocol version header: without one 2025-03-26 is assumed.
+  // basic/transports, protocol version header: without this header, revision 2025-03-26 is assumed.
   const revision = findRevision(view.header('mcp-protocol-version') ?? '2025-03-26', deps.settings.revisions)
   if (revision === undefined) return undefined
   return { client: { revision, info: undefined, capabilities: {} }, session: undefined, view }
@@ -165,7 +169,7 @@ function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {
   warn({ code: 'unknown_answer', message })
 }
 
-/** Serves each message of a batch, which revision 2025-03-26 alone has. */
+/** Serves each message of a batch. Only revision 2025-03-26 has batches. */
 async function serveBatch(
   batch: readonly (RpcMessage | McpError)[],
   view: HttpRequestView,
@@ -192,7 +196,7 @@ function toRequestOrRejection(request: RpcRequest): RequestOrRejection {
   return { rejection: errorResponse(request.id, error) }
 }
 
-/** Returns the same request with a reply that sends nothing, for one message of a batch. */
+/** Returns the HTTP request with a reply that sends nothing, for one message of a batch. */
 function withSilentReply(view: HttpRequestView): HttpRequestView {
   return { ...view, header: (name) => view.header(name), reply: { ...view.reply, send: () => {} } }
 }

@@ -20,18 +20,18 @@ import { createResponseHead } from './errors.ts'
 import { createRequestSuffix } from './event-id.ts'
 import { createClientSettings, type HttpDeps, type HttpPeer, type SessionPeer } from './http-deps.ts'
 
-/** A request of a POST, or the error that is its answer. */
+/** A request of a POST, or the error response to a request that is rejected. */
 export type RequestOrRejection = RpcRequest | { readonly rejection: RpcResponse }
 
 /** The requests of one POST. */
 export interface PostedRequests {
   readonly requests: readonly RequestOrRejection[]
   readonly isBatch: boolean
-  /** The id of their stream. */
+  /** The id of the stream of their responses. */
   readonly streamId: string
 }
 
-/** Serves the requests of one POST, which is one request but for a batch. */
+/** Serves the requests of one POST. There is one request, or several in a batch. */
 export function serveRequests(posted: PostedRequests, peer: HttpPeer, http: HttpDeps): void {
   const { requests, isBatch, streamId } = posted
   const [firstRequest] = requests
@@ -54,8 +54,8 @@ export function serveRequests(posted: PostedRequests, peer: HttpPeer, http: Http
 }
 
 /**
- * Serves the call of a round that another instance has asked. The call waits for its answers, and its stream for a
- * reader.
+ * Continues the call of a round whose questions another instance sent. The call waits for the answers, and its stream
+ * waits for the client to reconnect.
  */
 export function serveAdoptedRound(
   round: NonNullable<CallContext['round']>,
@@ -72,7 +72,7 @@ export function serveAdoptedRound(
 
 interface StreamInit {
   readonly id: string
-  /** Undefined for a stream whose reader is not there yet. */
+  /** Undefined if no client reads the stream yet. */
   readonly reply: HttpReply | undefined
   readonly firstEventNumber: number
   readonly responseCount: number
@@ -146,7 +146,10 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
   }
 }
 
-/** Sends a response. One of a batch has no status of its own, for which the client would send the whole batch again. */
+/**
+ * Sends a response. A response of a batch does not set the HTTP status, because the client would then send the whole
+ * batch again.
+ */
 function respond(response: RpcResponse, { stream, isBatch, peer }: CallContext): ReturnType<CallStream['respond']> {
   return stream.respond(response, createResponseHead(response, isBatch ? undefined : peer.view))
 }
@@ -161,7 +164,7 @@ async function serveCall(request: RpcRequest, callContext: CallContext, http: Ht
   }
   const linkedCall = createLinkedCall(callContext, http)
   activeCalls.add(call)
-  // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
+  // basic/utilities/cancellation: if the client has cancelled a request, no response is sent.
   const cancelByClient = (reason = 'The client cancelled the request'): void => {
     call.cancel(reason)
     linkedCall?.finish(undefined)

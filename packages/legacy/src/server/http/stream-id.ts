@@ -5,16 +5,15 @@ const randomLength = 14
 const encoder = new TextEncoder()
 
 /**
- * Returns the id of a new stream of a session. Its end is a digest of the session's key, which no client knows, so that
- * every instance finds out by itself whether an id was given to the session: no store and no other instance is asked
- * about one that was made up.
+ * Returns the id of a new stream of a session. It ends with a digest of the session key, which no client knows. So
+ * every instance can check whether an id belongs to the session, without asking the store or another instance.
  */
 export async function createStreamId(sessionKey: string): Promise<string> {
   const random = randomId().slice(0, randomLength)
   return random + (await digestOf(random, sessionKey))
 }
 
-/** Returns true for an id that {@link createStreamId} made for this session. */
+/** Returns true if {@link createStreamId} made this id for this session. */
 export async function isStreamOf(streamId: string, sessionKey: string): Promise<boolean> {
   const random = streamId.slice(0, randomLength)
   return streamId.length === streamIdLength && streamId === random + (await digestOf(random, sessionKey))

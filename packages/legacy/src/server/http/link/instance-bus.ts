@@ -18,30 +18,34 @@ const messageKinds = [
 ] as const
 
 /**
- * A message between instances. `answered`: the store has the answer to the question `id`. `taken`: an instance waited
- * for it. `offered`: an answer to the question `id` has come, and the store knows no round. `waiting`: an instance has
- * the question. `adopted`: another instance waits for the answers of the round `id`. `cancelled`: the client cancelled
- * the request `id`. `looking`: the stream `id` has a reader at another instance. `running`: its call runs at an
- * instance. `asked`: it waits, and the store has the round. `finished`: the store has its response. `session`: the
- * stored record of the session has changed. `listening`: another instance has opened the GET stream of the session.
+ * A message from one instance to the others. `answered`: the answer to the question `id` was stored. `taken`: an
+ * instance has passed that answer to its call. `offered`: an answer to the question `id` was received, but the store
+ * has no round for it. `waiting`: the sender waits for the answer to the question `id`. `adopted`: the sender now
+ * continues the round `id`. `cancelled`: the client has cancelled the request `id`. `looking`: a client reads the
+ * stream `id` at the sender, which does not run its call. `running`: the call of the stream `id` runs at the sender.
+ * `asked`: the call of the stream `id` waits for answers, and its round was stored. `finished`: the response on the
+ * stream `id` was stored. `session`: the stored record of the session has changed. `listening`: the sender has opened
+ * the GET stream of the session.
  */
 export interface InstanceMessage {
   readonly kind: (typeof messageKinds)[number]
   readonly id: string
-  /** The key of the session that it is about. Empty where the id is enough. */
+  /** The key of the session that the message is about. Empty if `id` is enough. */
   readonly session: string
 }
 
-/** The messages of an instance to the others. */
+/** The messages between this instance and the others. */
 export interface InstanceBus {
   /**
-   * Resolves when this instance receives messages. A bus that cannot be reached is reported. The next call tries again.
+   * Resolves once this instance receives messages. If the bus cannot be reached, logs the error, and the next call
+   * tries again.
    */
   listen(): Promise<void>
-  /** Sends a message to all other instances. A failure is reported. */
+  /** Sends a message to all other instances. A failure is only logged. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
   /**
-   * Resolves with the kind of the first message about an id, of those given, or undefined after so many milliseconds.
+   * Waits for a message about an id that is of one of the given kinds. Resolves with its kind, or with undefined after
+   * `ms` milliseconds.
    */
   waitForMessage(
     kinds: readonly InstanceMessage['kind'][],
@@ -51,7 +55,7 @@ export interface InstanceBus {
   close(): void
 }
 
-/** Takes the messages of each kind. A failure is reported. */
+/** The handlers of messages, by kind. A failure of a handler is logged. */
 export type MessageHandlers = {
   readonly [Kind in InstanceMessage['kind']]?: (message: InstanceMessage) => void | Promise<void>
 }
@@ -65,7 +69,7 @@ export interface InstanceBusOptions {
 
 const topic = 'x/legacy'
 
-/** Sends and receives the messages of one instance. Its own are not delivered to it. */
+/** Creates an {@link InstanceBus}. An instance does not receive its own messages. */
 export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
   const { reportError } = deps
   const messageWaiters = createMessageWaiters(deps.schedule)
@@ -119,7 +123,7 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
   }
 }
 
-// Later versions may send other kinds of messages, which are ignored.
+// Messages of unknown kinds are ignored, because later versions may send them.
 function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | undefined {
   if (!isJsonObject(data)) return undefined
   const { id, session } = data
@@ -128,7 +132,7 @@ function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | u
   return { kind, id, session }
 }
 
-/** Waits for single messages. */
+/** Returns functions that wait for single messages. */
 function createMessageWaiters(schedule: Deps['schedule']) {
   const waiters = new Set<(message: InstanceMessage) => void>()
   return {

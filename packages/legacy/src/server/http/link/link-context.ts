@@ -8,6 +8,6 @@ export interface LinkContext {
   readonly store: LinkStore
   readonly bus: InstanceBus
   readonly deps: CallDeps
-  /** There is a request or a message when it is called. */
+  /** Returns the HTTP dependencies, which exist before the first request or message arrives. */
   readonly getHttpDeps: () => HttpDeps
 }

@@ -3,15 +3,15 @@ import type { JsonObject, LoggingLevel, RpcResponse } from '@x/schema'
 import { isStateError, StateError, type StateStore } from '@x/state-codec'
 import { decodeRound, encodeRound, type WaitingRound } from '../../call/waiting-round.ts'
 
-/** The response of a call whose stream may still be resumed. */
+/** The response of a call whose stream the client may still resume. */
 export interface StoredResponse {
   readonly session: string
-  /** The number of the event. */
+  /** The number of the event with the response. */
   readonly number: number
   readonly text: string
 }
 
-/** The part of a session that its requests have set. */
+/** The part of a session that its requests have changed. */
 export interface StoredSession {
   readonly isEnded: boolean
   readonly level: LoggingLevel | undefined
@@ -19,21 +19,25 @@ export interface StoredSession {
 }
 
 /**
- * The records of a link, each atomic over all instances. Those that are written have an owner, whose quota they take.
+ * The records that linked instances share. Each function is atomic for all instances. A record that is written counts
+ * in the quota of `owner`.
  */
 export interface LinkStore {
-  /** Stores a round in the place of an earlier round of its call. */
+  /** Stores a round. It replaces an earlier round of the same call. */
   putRound(round: WaitingRound, owner: string): Promise<void>
-  /** Stores a round that the store has lost. A record of another round of its call stays. */
+  /**
+   * Stores a round again that the store may have lost. Does nothing if the round was claimed, or if the store has a
+   * record of another round of the call.
+   */
   restoreRound(round: WaitingRound, owner: string): Promise<void>
   getRound(streamId: string): Promise<WaitingRound | undefined>
   deleteRound(streamId: string): Promise<void>
-  /** Adds the answer to a question. The first one stays. */
+  /** Stores the answer to a question. If there is an answer already, it stays. */
   addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
   getAnswer(questionId: string): Promise<RpcResponse | undefined>
   /**
-   * Resolves with true for the one instance that may use the answers of a round, also when that instance claims it
-   * again.
+   * Claims a round. Resolves with true at only one instance, which may use the answers of the round. Also resolves with
+   * true if that instance claims the round again.
    */
   claim(roundId: string, owner: string): Promise<boolean>
   isClaimed(roundId: string): Promise<boolean>
@@ -41,14 +45,14 @@ export interface LinkStore {
   putResponse(streamId: string, storedResponse: StoredResponse, owner: string): Promise<void>
   getResponse(streamId: string): Promise<StoredResponse | undefined>
   getSession(sessionKey: string): Promise<StoredSession>
-  /** Changes the record of a session, one instance after the other. Resolves with the new one. */
+  /** Changes the record of a session while other instances wait. Resolves with the new record. */
   changeSession(
     session: { readonly key: string; readonly ttlMs: number; readonly owner: string },
     change: (storedSession: StoredSession) => StoredSession,
   ): Promise<StoredSession>
 }
 
-/** Times of a {@link LinkStore}, in milliseconds. */
+/** The times of a {@link LinkStore}, in milliseconds. */
 export interface LinkStoreOptions {
   readonly answerTimeoutMs: number
   readonly resumeWindowMs: number
@@ -59,12 +63,12 @@ const defaultSession: StoredSession = { isEnded: false, level: undefined, uris: 
 const lockDurationMs = 5000
 const lockPollIntervalMs = 25
 
-/** Keeps the records of a link in a store. */
+/** Creates a {@link LinkStore} over a store. */
 export function createLinkStore(givenStore: StateStore, options: LinkStoreOptions): LinkStore {
   const { answerTimeoutMs, resumeWindowMs, sleep } = options
   const store = withUnavailableErrors(givenStore)
   const instanceId = randomId()
-  // An instance that reads a record late must still find the claim.
+  // An instance may read a round late, and must then still find its claim.
   const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
   const ownedBy = (owner: string): Pick<StateStore, 'add'> => store.forOwner?.(owner) ?? store
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
@@ -95,9 +99,10 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     async addAnswer(questionId, response, owner) {
       await ownedBy(owner).add(`legacy:answer:${questionId}`, JSON.stringify(response), roundTtlMs)
     },
-    // The value is one that `addAnswer` wrote.
+    // The stored value is a response that `addAnswer` wrote.
     getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
-    // When the reply to an earlier claim was lost, the record names this instance.
+    // If this instance has claimed the round but the reply of the store was lost, the record contains the id of this
+    // instance.
     claim: async (roundId, owner) =>
       (await ownedBy(owner).add(`legacy:run:${roundId}`, instanceId, roundTtlMs)) ||
       (await store.get(`legacy:run:${roundId}`)) === instanceId,
@@ -112,7 +117,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     getSession,
     async changeSession({ key, ttlMs, owner }, change) {
       const lockKey = `legacy:lock:${key}`
-      // A holder that dies keeps the lock for its time.
+      // If the instance that has the lock dies, the lock expires after `lockDurationMs`.
       while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
       try {
         const changedSession = change(await getSession(key))
@@ -138,7 +143,7 @@ function roundKey(streamId: string): string {
   return `legacy:call:${streamId}`
 }
 
-/** Wraps a store so that every failure of it has the code `unavailable`. */
+/** Wraps a store so that each failure becomes a `StateError`, with the code `unavailable` unless it is one already. */
 function withUnavailableErrors(store: StateStore): StateStore {
   const guard = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {

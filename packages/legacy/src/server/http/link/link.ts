@@ -11,12 +11,12 @@ import { createLinkedRounds } from './linked-rounds.ts'
 import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteReaders } from './remote-readers.ts'
 
-/** Links this instance with the others. */
+/** Creates the link between this instance and the others. */
 export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
   const store = createLinkStore(link.store, { ...deps.settings, sleep })
   const bus = createInstanceBus(link.bus, {
-    // The parts below exist before the first message arrives.
+    // The constants below are initialized before the first message arrives.
     handlers: {
       answered: ({ session, id }) => rounds.takeStoredAnswer(session, id),
       offered: ({ session, id }) => {
@@ -44,7 +44,8 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
     const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
     if (stream === undefined) return undefined
     rounds.announceAdoption(round)
-    // An instance that has claimed it meanwhile has announced that before the round was here.
+    // Another instance may have claimed the round before this one was watching it. Then its message was missed, so the
+    // store is checked.
     const leaveClaimedRound = async (): Promise<void> => {
       if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
     }

@@ -5,30 +5,35 @@ import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { WrittenEvent } from '../event-id.ts'
 import type { LinkContext } from './link-context.ts'
 
-/** Keeps the rounds of linked instances in their store, and those that wait at this instance in memory too. */
+/** Stores the rounds of linked instances. Keeps the rounds that wait at this instance in memory as well. */
 export interface LinkedRounds extends RoundStore {
-  /** Calls `handOff` for a round that waits here when another instance continues it, or when this one stops. */
+  /** Calls `handOff` if another instance continues the round, or if this instance stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void
   /**
-   * Takes an answer to a round that waits at another instance, or at none. Resolves with false when no round has the
-   * question.
+   * Accepts an answer to a round that waits at another instance, or at no instance. Calls `adopt` if no instance
+   * continues the round. Resolves with false if no round has the question.
    */
   takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean>
-  /** Stores an answer to a round that waits here, for the instance that continues it if this one ends. */
+  /**
+   * Stores an answer to a round that waits here. Another instance needs the answer if this one ends before it has all
+   * answers.
+   */
   shareAnswer(response: RpcResponse): Promise<void>
-  /** Notifies other instances that this one continues a round. */
+  /** Notifies the other instances that this one continues a round. */
   announceAdoption(round: WaitingRound): void
-  /** Passes an answer in the store to the round that waits here, if it does. */
+  /** Passes a stored answer to its call, if the call waits here. */
   takeStoredAnswer(owner: string, questionId: string): Promise<void>
-  /** Returns true when this instance waits for the answer to a question. */
+  /** Returns true if this instance waits for the answer to a question. */
   hasQuestion(owner: string, questionId: string): boolean
-  /** Leaves a round to another instance. */
+  /** Hands a round that waits here over to another instance. */
   handOffRound(roundId: string): void
-  /** Cancels a request, whose id is JSON. */
+  /** Cancels a call that runs here. `requestIdJson` is the id of its request as JSON. */
   cancelCall(sessionKey: string, requestIdJson: string): void
   /** Stores the response of a call, and deletes its round. */
   finish(streamId: string, owner: string, response: WrittenEvent | undefined): Promise<void>
-  /** Stores the rounds that wait here again, and looks for their answers: the store or the bus may have lost some. */
+  /**
+   * Stores the rounds that wait here again, and reads their answers, because the store or the bus may have lost some.
+   */
   catchUp(): Promise<void>
   drain(): () => void
 }
@@ -39,14 +44,17 @@ interface RoundHere {
   handOff(): void
 }
 
-/** Time in which an instance that waits for an answer says so, in milliseconds. */
+/** Milliseconds to wait for the message of an instance that waits for an answer. */
 const messageTimeoutMs = 1000
-/** Time in which an answer waits for a store that is unreachable: clients of older revisions do not send it again. */
+/**
+ * Milliseconds for which an answer is held while the store is unreachable. Clients of older revisions do not send an
+ * answer again.
+ */
 const answerHoldMs = 20_000
-/** Time that an answer to a round that waits here spends on the store, in milliseconds. */
+/** Milliseconds to wait until an answer to a round that waits here is stored. Then the answer is used anyway. */
 const shareTimeoutMs = 1000
 
-/** Starts with no round. */
+/** Creates {@link LinkedRounds} without a round. */
 export function createLinkedRounds(context: LinkContext): LinkedRounds {
   return new StoredRounds(context)
 }
@@ -68,7 +76,7 @@ class StoredRounds implements LinkedRounds {
       return { states, isShared: true }
     } catch (error) {
       if (isStateError(error) && error.code !== 'unavailable') throw error
-      // The call waits at this instance alone, until the store is there again.
+      // Without the record, only this instance can continue the call, until the store can be reached again.
       deps.reportError(error)
       return { states, isShared: false }
     }
@@ -91,7 +99,7 @@ class StoredRounds implements LinkedRounds {
 
   async claim(round: WaitingRound): Promise<boolean> {
     const isClaimed = await this.#context.store.claim(round.id, this.#callerKeyOf(round.owner))
-    // Another instance may wait for the same answers, which it would not receive.
+    // Another instance may wait for the same answers, and would never receive them.
     if (isClaimed) this.announceAdoption(round)
     return isClaimed
   }
@@ -111,7 +119,7 @@ class StoredRounds implements LinkedRounds {
     const hold = { timeoutMs: answerHoldMs }
     const round = await deps.retryUnavailable(() => this.findByStream(streamIdOfQuestion(id), owner), hold)
     if (round === undefined) {
-      // A store that was emptied has lost the round, and the instance where it waits has not.
+      // A store that was emptied has lost the round, but an instance may still wait for the answer.
       if (!(await this.#isWaitingElsewhere(id, owner))) return false
     } else if (!round.questions.some((question) => question.id === id)) return false
     await deps.retryUnavailable(() => store.addAnswer(id, response, this.#callerKeyOf(owner)), hold)
@@ -162,7 +170,7 @@ class StoredRounds implements LinkedRounds {
 
   cancelCall(sessionKey: string, requestIdJson: string): void {
     const state = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })
-    // `cancelRequest` wrote it.
+    // `cancelRequest` of the other instance made this JSON from a `RequestId`.
     state?.calls.get(JSON.parse(requestIdJson) as RequestId)?.cancel()
   }
 
@@ -194,7 +202,10 @@ class StoredRounds implements LinkedRounds {
     }
   }
 
-  /** Records of a session count for its caller. An instance that does not know it counts them for the session. */
+  /**
+   * Returns the caller in whose quota the records of a session count. If this instance does not know the session, its
+   * key is used instead.
+   */
   #callerKeyOf(owner: string): string {
     return this.#context.getHttpDeps().sessionStates.find({ key: owner })?.callerKey ?? owner
   }

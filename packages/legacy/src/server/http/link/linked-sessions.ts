@@ -4,18 +4,21 @@ import type { StoredSession } from './link-store.ts'
 
 /** Reads and writes the records of sessions in the store. */
 export interface LinkedSessions {
-  /** Reads what requests to other instances have set in a session. Resolves with false for a session that was ended. */
+  /**
+   * Applies the stored log level and subscriptions of a session, which requests to other instances may have changed.
+   * Resolves with false if the session was ended.
+   */
   open(session: Session, callerKey: string): Promise<boolean>
   change(session: Session, callerKey: string, change: (storedSession: StoredSession) => StoredSession): Promise<void>
-  /** Reads a session again, whose record has changed. */
+  /** Reads a session again, because its record has changed. */
   reload(key: string): Promise<void>
-  /** Reads all sessions again, of which some may have changed. */
+  /** Reads all sessions again, because some records may have changed. */
   catchUp(): Promise<void>
 }
 
 const maxSessions = 10_000
 
-/** Each session is read once, and again when another instance has changed it. */
+/** Creates {@link LinkedSessions}. They read each session once, and again after another instance has changed it. */
 export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkContext): LinkedSessions {
   let knownSessions = createBoundedMap<StoredSession>(maxSessions)
   const reload = async (key: string): Promise<void> => {

@@ -9,21 +9,21 @@ import type { LinkContext } from './link-context.ts'
 import type { StoredResponse } from './link-store.ts'
 import type { LinkedRounds } from './linked-rounds.ts'
 
-/** Streams that a client reads at another instance than the one of the call. */
+/** The clients of this instance that read a stream whose call runs at another instance. */
 export interface RemoteReaders {
-  /** Continues a stream that this instance does not have. Resolves with false when no instance has it. */
+  /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
   resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
-  /** Answers an instance that has the reader of a stream. */
+  /** Called when another instance looks for a stream because its client reads there. Answers if the stream is here. */
   onLooking(streamId: string, sessionKey: string): Promise<void>
-  /** Called when a round is in the store whose stream is read here. */
+  /** Called when a round was stored. Continues it if a client reads its stream here. */
   onAsked(streamId: string): Promise<void>
-  /** Called when a response is in the store whose stream is read here. */
+  /** Called when a response was stored. Sends it if a client reads its stream here. */
   onFinished(streamId: string): Promise<void>
-  /** Looks at all streams that are read here: messages may have been lost. */
+  /** Checks all streams that are read here, because messages may have been lost. */
   catchUp(): Promise<void>
 }
 
-/** A client connected to this instance that reads the stream of a call which waits at another instance. */
+/** A client of this instance that reads the stream of a call at another instance. */
 interface RemoteReader {
   readonly eventId: ParsedEventId
   readonly peer: SessionPeer
@@ -33,13 +33,13 @@ interface RemoteReader {
 const lookTimeoutMs = 500
 const maxLooks = 4
 const maxTries = 10
-/** Pause between two looks for the instance of a call that runs, in milliseconds. */
+/** Milliseconds between two checks that the call still runs at another instance. */
 const lookIntervalMs = 2000
 
-/** Continues a round here, for its reader. */
+/** Continues a round at this instance, for a client that reads its stream here. */
 type Adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber: number) => CallStream | undefined
 
-/** Starts with no reader. */
+/** Creates {@link RemoteReaders} without a reader. */
 export function createRemoteReaders(context: LinkContext, rounds: LinkedRounds, adopt: Adopt): RemoteReaders {
   return new ReadersOfOtherInstances(context, rounds, adopt)
 }
@@ -57,8 +57,8 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   async resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
-    // An instance that is only slow gets a second time to say that it has the call; one that has it, and is about to
-    // continue it, some time to do so.
+    // After the first silence there is a second try, because the instance with the call may only be slow. If an
+    // instance has the call and is about to continue it, there is a pause before the next try.
     let silenceCount = 0
     for (let tryCount = 0; tryCount < maxTries && silenceCount < 2; tryCount += 1) {
       const outcome = await this.#serve(eventId, peer)
@@ -82,7 +82,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     if (reader === undefined) return
     reader.end()
     const { reply } = reader.peer.view
-    // Its connection is open already.
+    // The connection of the reader is already open.
     const openedReply = { ...reply, open: () => {} }
     if (!(await this.#adoptRound(reader.eventId, reader.peer, openedReply))) reply.end()
   }
@@ -105,12 +105,12 @@ class ReadersOfOtherInstances implements RemoteReaders {
     const kind = await this.#findInstance(eventId.streamId, peer.session.key)
     if (kind === 'running') {
       this.#waitForCall(eventId, peer)
-      // The call may have ended before its reader was there.
+      // The call may have ended before the reader was registered.
       await this.onFinished(eventId.streamId)
       return 'served'
     }
     if ((await this.#sendResponse(eventId, peer)) || (await this.#adoptRound(eventId, peer))) return 'served'
-    // An answer may have brought the call here while its instance was looked for.
+    // The call may have been continued here while other instances were asked, because an answer arrived here.
     if (this.#resumeHere(eventId, peer)) return 'served'
     return kind === undefined ? 'silent' : 'changing'
   }
@@ -122,13 +122,15 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   #findStream(sessionKey: string, streamId: string): CallStream | undefined {
-    // An id leads to the entry that `serveRequests` registered.
+    // All entries are `CallStream`s, because `serveRequests` registers them.
     return this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })?.streams.get(streamId) as
       | CallStream
       | undefined
   }
 
-  /** Looks for the instance that has a stream. */
+  /**
+   * Asks the other instances for a stream. Resolves with the kind of their message, or with undefined if none answers.
+   */
   async #findInstance(streamId: string, session: string): Promise<InstanceMessage['kind'] | undefined> {
     const { bus } = this.#context
     for (let lookCount = 0; lookCount < maxLooks; lookCount += 1) {
@@ -148,7 +150,10 @@ class ReadersOfOtherInstances implements RemoteReaders {
     return true
   }
 
-  /** Continues a round that waits, where no instance has claimed it. */
+  /**
+   * Continues a stored round at this instance, unless an instance has claimed it. Resolves with false if there is no
+   * such round.
+   */
   async #adoptRound(eventId: ParsedEventId, peer: SessionPeer, reply = peer.view.reply): Promise<boolean> {
     const round = await this.#rounds.findByStream(eventId.streamId, peer.session.key)
     if (round === undefined || (await this.#context.store.isClaimed(round.id))) return false
@@ -157,7 +162,10 @@ class ReadersOfOtherInstances implements RemoteReaders {
     return stream !== undefined
   }
 
-  /** Waits here for a call that runs at another instance. A client whose instance ends resumes once more. */
+  /**
+   * Keeps a reader while its call runs at another instance. If that instance ends, the connection is closed, so that
+   * the client resumes the stream again.
+   */
   #waitForCall(eventId: ParsedEventId, peer: SessionPeer): void {
     const { deps } = this.#context
     const { streamId } = eventId
@@ -190,7 +198,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
 }
 
 function writeStoredResponse(reply: HttpReply, storedResponse: StoredResponse): void {
-  // A client that has received the response does not resume its stream.
+  // A client that resumes has not received the response, so it is always sent.
   reply.write(storedResponse.text)
   reply.end()
 }
