@@ -1,5 +1,5 @@
 /**
- * Service of older clients, as an extension of a server.
+ * The server extension that serves clients of older revisions.
  *
  * @module @x/legacy
  */

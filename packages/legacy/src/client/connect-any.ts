@@ -10,12 +10,12 @@ import {
 import type { createStdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 
-/** Loads the module with the transport of a command. */
+/** Loads the module with the stdio transport. */
 export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
 
 const defaultProbeTimeoutMs = 5000
 
-/** Creates the connection of {@link connectAny}. A platform without processes gives no `loadStdio`. */
+/** Creates the connection of {@link connectAny}. `loadStdio` is undefined on a platform that cannot start processes. */
 export function connectTarget(
   target: ServerTarget,
   options: ConnectAnyOptions,
@@ -50,7 +50,7 @@ export function connectTarget(
   const { stdio = {}, probeTimeoutMs = defaultProbeTimeoutMs } = options
   return createConnection({
     ...shared,
-    // Arguments may hold secrets.
+    // Only the name of the program is included, because arguments may contain secrets.
     url: `stdio:${entry.command.split(/[\\/]/).at(-1)}`,
     serverKey: [entry.command, ...(entry.args ?? [])].join(' '),
     canMixPrincipals: false,
@@ -62,14 +62,17 @@ export function connectTarget(
   })
 }
 
-/** Names the package to install: a host needs only the transports that it uses, so both are optional. */
+/**
+ * Returns a function that throws an error with the package to install. The transports are optional packages, because a
+ * host needs only those that it uses.
+ */
 function explainMissing(packageName: string): (cause: unknown) => never {
   return (cause) => {
     throw new Error(`${packageName} could not be loaded: install it beside @x/legacy`, { cause })
   }
 }
 
-/** Adds the headers of an entry to those of the options, which win. */
+/** Adds the headers of an entry to those of the options. For the same name, the header of the options is used. */
 function withEntryHeaders(
   { headers: entryHeaders }: ParsedTarget & { readonly transport: 'http' },
   options: HttpOptions = {},

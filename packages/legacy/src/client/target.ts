@@ -1,29 +1,32 @@
-/** A server at an address, as the configuration of a host has it. */
+/** A server at a URL, as an entry in the configuration of a host. */
 export interface AddressEntry {
-  /** `http` or `streamable-http`, where the configuration names the transport. */
+  /** The transport, if the configuration names it: `http` or `streamable-http`. */
   readonly type?: string | undefined
   readonly url: string | URL
   /** Headers of every request, such as `Authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A server that is a program of this machine, as the configuration of a host has it. Never take one from a network. */
+/**
+ * A server that is a program of this machine, as an entry in the configuration of a host. Never accept an entry from a
+ * network.
+ */
 export interface CommandEntry {
-  /** `stdio`, where the configuration names the transport. */
+  /** The transport, if the configuration names it: `stdio`. */
   readonly type?: string | undefined
-  /** The program: a path, or a name that is looked up in `PATH`. No shell reads it. */
+  /** The program: a path, or a name that is looked up in `PATH`. It is not run by a shell. */
   readonly command: string
-  /** Its arguments, passed unchanged. */
+  /** The arguments of the program. They are passed on unchanged. */
   readonly args?: readonly string[] | undefined
-  /** Variables added to the few that every process gets, or replacing them. */
+  /** Environment variables, in addition to the few that every process gets. They replace variables of the same name. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The working directory of the process. Default: this process's own. */
+  /** The working directory of the process. Default: that of this process. */
   readonly cwd?: string | URL | undefined
 }
 
 /**
- * A server: its URL, or its entry in the configuration of a host. Other members of an entry are for the host, and are
- * ignored here.
+ * A server, as its URL or as its entry in the configuration of a host. Other members of an entry are for the host, and
+ * are ignored here.
  */
 export type ServerTarget = string | URL | AddressEntry | CommandEntry
 
@@ -36,7 +39,7 @@ const advice = 'a server is a URL, { url, headers } or { command, args, env, cwd
 const httpTypes: readonly unknown[] = [undefined, 'http', 'streamable-http', 'streamableHttp']
 const stdioTypes: readonly unknown[] = [undefined, 'stdio']
 
-/** Checks a target. Throws a `TypeError` that says what a target is. */
+/** Checks a target. Throws a `TypeError` if the target is invalid. Its message describes valid targets. */
 export function parseTarget(target: ServerTarget): ParsedTarget {
   if (typeof target === 'string' || target instanceof URL) return parseAddress({ url: target })
   const hasUrl = 'url' in target && target.url !== undefined

@@ -8,8 +8,8 @@ import { createStreamAdapter } from './stdio/stream-adapter.ts'
 /** The member that {@link legacy} adds to its server. */
 export interface LegacyApi {
   /**
-   * The answers that came without the `state` of their question (SEP-1685): 0 for long enough, with `canAdvance` in the
-   * report of a `migratingState` codec, says that the fallback is not needed any more.
+   * The number of answers without the `state` of their question (SEP-1685). If it stays 0 for long enough, and the
+   * report of a `migratingState` codec has `canAdvance`, the fallback is not needed any more.
    */
   readonly missingEchoCount: number
 }
@@ -19,15 +19,16 @@ const localOnlyMessage =
   'instance'
 
 /**
- * Serves clients of revisions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05 beside those of 2026-07-28, at the same
- * endpoint and over the same streams. The definitions of the server stay as they are. Handlers that ask run again from
- * the top for older clients too. Sessions are sealed with the `state` of the server.
+ * Creates the server extension that serves clients of revisions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. They
+ * use the same endpoint and the same streams as clients of 2026-07-28. The definitions of the server need no change.
+ * Handlers that ask their client run again from the top for older clients too. Session ids are sealed with the `state`
+ * of the server.
  *
  * @example
  * const state = sealedState({ keys: [process.env.STATE_KEY] })
  * const server = createServer({ name: 'demo', version: '1.0.0', state, tools, extensions: [legacy()] })
  *
- * @throws TypeError for a revision that is not known, and RangeError for a number that makes no sense.
+ * @throws TypeError for an unknown revision, and RangeError for an invalid number of milliseconds.
  */
 export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
   checkLegacyOptions(options)

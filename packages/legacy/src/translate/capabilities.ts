@@ -10,7 +10,7 @@ import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
 /**
  * Returns the capabilities of an older client in the form of 2026-07-28. `tasks` and `roots.listChanged` are left out,
- * because 2026-07-28 does not have them. So are capabilities that the client's own revision does not have
+ * because 2026-07-28 does not have them. Capabilities that the client's own revision does not have are left out too
  * (basic/lifecycle, capability negotiation).
  */
 export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
@@ -28,7 +28,7 @@ export function toClientCapabilities(capabilities: JsonObject, revision: LegacyR
   }
 }
 
-// client/elicitation, capabilities: an empty object means the form mode.
+// client/elicitation, capabilities: an empty object declares the form mode.
 function elicitationModesIn(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
   if (!revisionFeaturesOf(revision).hasUrlElicitation) return { form: {} }
   const modes = pickSupportedCapabilities(capabilities, ['form', 'url'])
@@ -50,8 +50,8 @@ function pickSupportedCapabilities(capabilities: JsonObject, names: readonly str
 }
 
 /**
- * Returns the capabilities of a server in the form of older revisions. `logging` is always among them, because every
- * handler may log. Extensions stay.
+ * Returns the capabilities of a server in the form of older revisions. They always include `logging`, because every
+ * handler may log. Extensions are unchanged.
  */
 export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObject {
   const { completions, experimental, extensions, prompts, resources, tools } = capabilities

@@ -4,7 +4,7 @@ import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type
 export type LegacyFailure = { readonly error: WireError } | { readonly result: JsonObject }
 
 /**
- * Translates an error of 2026-07-28. A tool that needs a capability which its client lacks fails with a result that
+ * Translates an error of 2026-07-28. If a tool needs a capability that its client lacks, the failure is a result that
  * names the capability, because the model reads results.
  */
 export function toLegacyFailure(error: WireError, method: string): LegacyFailure {
@@ -20,7 +20,7 @@ export function toLegacyFailure(error: WireError, method: string): LegacyFailure
   return { error }
 }
 
-/** Returns the failure of a call that needs capabilities which its client lacks. */
+/** Returns the failure of a call that needs capabilities that its client lacks. */
 export function createCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
   const capabilityNames = capabilityNamesOf(requiredCapabilities)
   const capabilityText =

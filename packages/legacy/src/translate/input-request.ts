@@ -1,12 +1,12 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequestFields } from '@x/schema'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
-/** A question in the form of an older revision, or the capability that its client lacks for it. */
+/** A question in the form of an older revision, or the capability that the client lacks for it. */
 export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missingCapabilities: JsonObject }
 
 /**
- * Returns a question of a server to a client as a request of an older revision. `elicitationId` is for a URL
- * (client/elicitation).
+ * Converts an input request of a server to a request of an older revision. `elicitationId` is added to a request for a
+ * URL (client/elicitation).
  */
 export function toLegacyInputRequest(
   request: InputRequest,
@@ -32,7 +32,8 @@ export function toLegacyInputRequest(
 }
 
 /**
- * Translates a form to 2025-06-18, where titles of choices are in `enumNames`, and only boolean fields have a default.
+ * Converts the schema of a form to 2025-06-18, where titles of choices are in `enumNames`, and only boolean fields have
+ * a default. Undefined if the form has a choice of several values.
  */
 function toPlainForm(schema: JsonObject): JsonObject | undefined {
   const { properties, $schema: _dialect, ...rest } = schema
@@ -58,7 +59,7 @@ function toPlainField(field: JsonObject): JsonObject {
   }
 }
 
-/** Splits a message into several, because a message of older revisions has one block of content. */
+/** Splits each message with several content blocks, because a message of older revisions has only one block. */
 function toLegacySamplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
   const { messages } = params
   if (revisionFeaturesOf(revision).hasSamplingTools || !Array.isArray(messages)) return params

@@ -17,11 +17,11 @@ import type { LegacyRevision } from './revisions.ts'
 export interface LegacyClient {
   readonly revision: LegacyRevision
   readonly info: Implementation | undefined
-  /** Its capabilities in the form of 2026-07-28. */
+  /** The capabilities of the client in the form of 2026-07-28. */
   readonly capabilities: ClientCapabilities
 }
 
-/** The keys of `_meta` that 2026-07-28 defines, which no older revision knows. */
+/** The keys of `_meta` that 2026-07-28 defines, and that no older revision knows. */
 const modernMetaKeys: ReadonlySet<string> = new Set(
   Object.values(metaKeys).filter((key) => key.startsWith('io.modelcontextprotocol/')),
 )
@@ -39,8 +39,9 @@ const sharedMethods: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true for a method that is passed to the server: one of both revisions, or of an extension. A client may use an
- * extension that it has not declared: the official helper for skills reads the capabilities of the server alone.
+ * Returns true if a method is passed to the server, because both revisions or an extension define it. A client may use
+ * an extension that it has not declared. For example, the official helper for skills reads only the capabilities of the
+ * server.
  */
 export function isServedMethod(method: string): boolean {
   return sharedMethods.has(method) || (findMethodRow(method) === undefined && !legacyMethods.has(method))
@@ -62,15 +63,15 @@ const legacyNotifications: ReadonlySet<string> = new Set([
   'notifications/tasks/status',
 ])
 
-/** Returns true for a notification that no revision of the protocol defines: it is one of an extension. */
+/** Returns true if no revision of the protocol defines a notification, so that it belongs to an extension. */
 export function isExtensionNotification(method: string): boolean {
   return findNotificationRow(method) === undefined && !legacyNotifications.has(method)
 }
 
 /**
  * Translates a request of an older client to 2026-07-28. Its `_meta` gets the version, capabilities, info and log level
- * of the client. `task` is left out, because no capability for it is declared (basic/utilities/tasks). Members that
- * only 2026-07-28 defines are left out too.
+ * of the client. `task` is left out, because older clients are offered no capability for it (basic/utilities/tasks).
+ * Members that only 2026-07-28 defines are left out too.
  */
 export function toModernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
   const { task: _task, inputResponses: _responses, requestState: _state, _meta, ...params } = request.params ?? {}
@@ -93,21 +94,21 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
 }
 
 /**
- * Returns a `_meta` without the keys that 2026-07-28 defines. Keys of extensions stay. Empty for a value that is no
- * object.
+ * Returns a `_meta` without the keys that 2026-07-28 defines. Keys of extensions stay. Returns an empty object if the
+ * value is not an object.
  */
 export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !modernMetaKeys.has(key)))
 }
 
-/** Returns the `_meta` of a message's params, an empty object where there is none. */
+/** Returns the `_meta` of a message's params, or an empty object if there is none. */
 export function metaIn(params: JsonObject | undefined): JsonObject {
   const meta = params?.['_meta']
   return isJsonObject(meta) ? meta : {}
 }
 
-/** Returns true when the params of a message name a protocol version, as those of 2026-07-28 do (basic/versioning). */
+/** Returns true if the params of a message name a protocol version, as those of 2026-07-28 do (basic/versioning). */
 export function hasProtocolVersion(params: JsonObject | undefined): boolean {
   return metaIn(params)[metaKeys.protocolVersion] !== undefined
 }

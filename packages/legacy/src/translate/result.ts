@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue, findMethodRow, prepareRe
 import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from './revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
-/** The lists in results whose entries may have `title` and `icons`. */
+/** The members of results that are lists whose entries may have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
-// A list is frozen and sent to many clients, so its translation is cached.
+// The same frozen list is sent to many clients, so its translation is cached.
 const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
-/** Translates a complete result: members that the older revision does not have are left out. */
+/** Translates a complete result. Leaves out members that the older revision does not have. */
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   if (findMethodRow(method)?.isCacheable !== true || !Object.isFrozen(result))
     return translateResult(result, method, revision)
@@ -41,7 +41,7 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
     ...Object.fromEntries(entries),
     ...(content !== undefined && { content: mapObjects(content, (block) => toContentBlock(block, features)) }),
     ...(messages !== undefined && { messages: mapObjects(messages, (message) => toPromptMessage(message, features)) }),
-    // server/tools, structured content: older revisions allow objects alone. A text block has the JSON as well.
+    // server/tools, structured content: older revisions allow only objects. A text block contains the JSON as well.
     ...(features.hasStructuredOutput && isJsonObject(structuredContent) && { structuredContent }),
   }
 }
@@ -65,7 +65,7 @@ function isObjectSchema(schema: JsonValue | undefined): schema is JsonObject {
   return isJsonObject(schema) && schema['type'] === 'object'
 }
 
-// 2024-11-05 has annotations of contents, and none of tools.
+// 2024-11-05 has annotations of contents, but none of tools.
 function hasAnnotations(list: string, { hasAudio }: RevisionFeatures): boolean {
   return hasAudio || list !== 'tools'
 }

@@ -7,21 +7,21 @@ export type LegacyRevision = (typeof legacyRevisions)[number]
 /** The features of a revision. */
 export interface RevisionFeatures {
   /**
-   * `icons` of tools, prompts, resources and implementations. The next two are URL elicitation, and choices with titles
-   * or of several values.
+   * True if tools, prompts, resources and implementations have `icons`. `hasUrlElicitation` is true if URLs can be
+   * elicited. `hasRichForms` is true if choices have titles or several values.
    */
   readonly hasIcons: boolean
   readonly hasUrlElicitation: boolean
   readonly hasRichForms: boolean
-  /** Sampling with tools, and several content blocks in one message. */
+  /** True if sampling has tools, and a message several content blocks. */
   readonly hasSamplingTools: boolean
-  /** Streams begin with an event that has an id and no data. */
+  /** True if streams begin with an event that has an id and no data. */
   readonly hasPrimingEvents: boolean
-  /** `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
+  /** True for `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
   readonly hasStructuredOutput: boolean
-  /** A body may be an array of messages. */
+  /** True if a body may be an array of messages. */
   readonly hasBatches: boolean
-  /** Audio content, annotations of tools, and texts of progress. */
+  /** True for audio content, annotations of tools, and texts of progress. */
   readonly hasAudio: boolean
 }
 
@@ -56,7 +56,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
     hasBatches: true,
     hasAudio: true,
   },
-  // The messages of 2024-11-05 are served over stdio and Streamable HTTP. Its transport HTTP+SSE is not.
+  // The messages of 2024-11-05 are served over stdio and Streamable HTTP, but its transport HTTP+SSE is not supported.
   '2024-11-05': {
     hasIcons: false,
     hasUrlElicitation: false,
@@ -74,7 +74,7 @@ export function revisionFeaturesOf(revision: LegacyRevision): RevisionFeatures {
   return featuresByRevision[revision]
 }
 
-/** Returns the revision of that name among those that are served. */
+/** Returns the served revision with this name. Undefined if it is not served. */
 export function findRevision(name: unknown, servedRevisions: readonly LegacyRevision[]): LegacyRevision | undefined {
   return servedRevisions.find((revision) => revision === name)
 }

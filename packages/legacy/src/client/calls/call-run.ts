@@ -22,29 +22,32 @@ import { type LegacySession, type LegacyRunningCall, severityOf } from './sessio
 import { toLegacyRequest, toModernResponse } from './translate.ts'
 import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 
-/** Dependencies of a run. */
+/** The dependencies of a {@link CallRun}. */
 export interface CallRunOptions {
   readonly session: LegacySession
   readonly settings: LegacySettings
   readonly clock: Clock
-  /** The `requestState` of the questions of this call. */
+  /** The `requestState` with which the client's next request names this call. */
   readonly requestState: string
-  /** Called when the call has ended, and its client has the outcome. */
+  /** Called when the call has ended, and its client has received the outcome or does not wait for it. */
   readonly onFinished: () => void
 }
 
 type QuestionAnswer = { readonly result: JsonObject } | { readonly error: WireError }
 type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unknown }
 
-/** A question of the server that waits for an answer of the client. */
+/** A question of the server that the client has not answered. */
 interface OpenQuestion {
   readonly input: InputRequest
-  /** Sends the answer to the server. `undefined` sends none, because the call of the question has its response. */
+  /**
+   * Sends the answer to the server. `undefined` sends nothing, because the call of the question already has its
+   * response.
+   */
   readonly answer: (answer: QuestionAnswer | undefined) => void
   isSent: boolean
 }
 
-/** The request of 2026-07-28 that waits for the next questions of the server, or for the response. */
+/** The client's request of 2026-07-28 that waits for the next questions of the server, or for the response. */
 interface WaitingRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -56,8 +59,8 @@ interface WaitingRequest {
 const maxQuestions = 100
 
 /**
- * One call of an older server. The first request of 2026-07-28 sends the call to the server, and each round of questions
- * takes one more request.
+ * One call to an older server. The first request of 2026-07-28 sends the call to the server. Each further request
+ * contains the answers to one round of questions.
  */
 export class CallRun implements LegacyRunningCall {
   readonly #options: CallRunOptions
@@ -77,7 +80,10 @@ export class CallRun implements LegacyRunningCall {
     this.#options = options
   }
 
-  /** Sends the answers in a request to the server. Resolves with the next `input_required` result, or the response. */
+  /**
+   * Sends the answers that a request contains to the server. Resolves with the next `input_required` result, or with
+   * the response to the call.
+   */
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(abortReasonOf(call))
@@ -100,7 +106,10 @@ export class CallRun implements LegacyRunningCall {
     })
   }
 
-  /** Asks the client of this call for what the server requests. */
+  /**
+   * Asks the client of this call a question of the server. Resolves with the answer for the server, or with undefined
+   * if none is needed.
+   */
   ask(request: RpcRequest): Promise<RpcResponse | undefined> {
     const parsedQuestion = this.#parseQuestion(request)
     if ('error' in parsedQuestion) return Promise.resolve(createStatefulResponse(request, parsedQuestion))
@@ -131,7 +140,7 @@ export class CallRun implements LegacyRunningCall {
     return `question-${this.#lastKeyNumber}`
   }
 
-  // Requests of the server that arrive within one turn of the event loop are questions of one round.
+  // Requests of the server that arrive within one turn of the event loop become the questions of one round.
   #scheduleRound(): void {
     if (this.#isRoundDue) return
     this.#isRoundDue = true
@@ -163,8 +172,8 @@ export class CallRun implements LegacyRunningCall {
   }
 
   /**
-   * Asks the client to open the URLs that an error response requires, in a round of their own, and sends the request
-   * again (client/elicitation, URL elicitation required). Returns false for any other response.
+   * Asks the client to open the URLs that an error response requires, in a separate round. Then sends the request again
+   * (client/elicitation, URL elicitation required). Returns false if the response requires no URLs.
    */
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
     const requiredUrls = parseRequiredUrls(response, this.#getDeclaredCapabilities())
@@ -266,7 +275,7 @@ export class CallRun implements LegacyRunningCall {
     const giveUp = (reason: unknown): void => this.#giveUp(reason)
     this.#stopWatchingClient = this.#client?.onRoundAbandoned(requestState, giveUp) ?? (() => {})
     const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
-    // Types of the protocol are JSON, which their readonly interfaces cannot say.
+    // Input requests are JSON, but their readonly types are not assignable to `JsonObject`.
     const inputRequiredFields = { inputRequests: inputRequests as unknown as JsonObject, requestState, ..._meta }
     waitingRequest.resolve({
       jsonrpc: '2.0',
@@ -280,7 +289,7 @@ export class CallRun implements LegacyRunningCall {
     this.#waitingRequest = undefined
   }
 
-  /** Cancels a call whose client does not answer its questions. The server is notified at once. */
+  /** Cancels a call whose client does not answer its questions. The server is notified of the cancellation at once. */
   #giveUp(reason: unknown): void {
     const { clock, onFinished } = this.#options
     clock.clearTimeout(this.#answerTimer)

@@ -26,7 +26,7 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
-    // The connection takes requests of 2026-07-28. The `peer` of the connection names the revision of the server.
+    // The connection accepts requests of 2026-07-28. Its `peer` contains the revision of the server.
     supportedVersions: [protocolVersion],
     capabilities,
     ...(instructions !== undefined && { instructions }),
@@ -34,19 +34,19 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
   }
 }
 
-/** Returns the error for a method that an older server does not have, undefined for a method that may be called. */
+/** Returns the error for a method that an older server does not support. Undefined if the method may be called. */
 export function findUnsupportedMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,
 ): RpcError | undefined {
   const row = findMethodRow(method)
-  // The method may be of an extension. A server without that extension refuses the method itself.
+  // The method may belong to an extension. A server without that extension rejects the method itself.
   if (row === undefined && capabilities.extensions !== undefined) return undefined
   const message =
     row?.capability === undefined
       ? `${method} does not exist in revision ${revision}`
       : `The server does not have the capability ${row.capability}`
-  // Revision 2025-03-26 has completions, and not all servers declare the capability that it introduced.
+  // Completions may always be called. Revision 2025-03-26 introduced their capability, and not all servers declare it.
   if (row?.capability === 'completions') return undefined
   // basic/lifecycle, operation: a method must not be called without its capability.
   if (row?.capability !== undefined && capabilities[row.capability] !== undefined) return undefined

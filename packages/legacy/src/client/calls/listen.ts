@@ -13,7 +13,7 @@ import {
 import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
-/** Time that a call waits for the stream of its session to open, in milliseconds. */
+/** Milliseconds that a call waits until the stream of its session is open. */
 const prepareTimeoutMs = 1000
 
 interface AcceptedFilter {
@@ -21,21 +21,23 @@ interface AcceptedFilter {
   readonly uris: readonly string[]
 }
 
-/** The stream of a session from the request for it on. */
+/** The stream of a session, from the time at which it is requested. */
 interface SharedStream {
   readonly controller: AbortController
   readonly opening: ReturnType<LegacySession['port']['listen']>
 }
 
 /**
- * The stream of a session outside its calls, and the subscriptions over it. All subscriptions of a session share the
- * stream, and `resources/subscribe` is sent for each URI (server/resources, subscriptions).
+ * The stream for messages of a session outside its calls, with the subscriptions over it. All subscriptions of a
+ * session share the stream. For each URI, `resources/subscribe` is sent once (server/resources, subscriptions).
  */
 export class StandaloneStream {
   readonly #session: LegacySession
   readonly #settings: LegacySettings
   readonly #clock: Clock
-  /** Set while the stream is kept open for questions, and after the answer that the server has no such stream. */
+  /**
+   * A promise that is set while the stream is kept open for questions. It stays set if the server has no such stream.
+   */
   #preparation: Promise<void> | undefined
   /** The number of subscriptions to each resource, by the URI of the resource. */
   readonly #subscriptionCounts = new Map<string, number>()
@@ -49,8 +51,8 @@ export class StandaloneStream {
   }
 
   /**
-   * Opens the stream before a call that the server may ask something: many servers send the questions of a call on
-   * it. Waits a second at most. A server without a stream is not asked for one again.
+   * Opens the stream before a call in which the server may ask questions, because many servers send such questions on
+   * the stream. Waits for at most a second. If the server has no such stream, it is not requested again.
    */
   async prepareForQuestions(): Promise<void> {
     const { elicitation, sampling, roots } = this.#session.declaredCapabilities
@@ -65,15 +67,15 @@ export class StandaloneStream {
       this.#release()
     }
     const opened = this.#acquire().then(
-      // The stream stays open for later calls. After its end the next call opens another one.
+      // The stream stays open for later calls. If it ends, the next call opens another stream.
       (stream) => void stream?.endPromise.then(release, release),
-      // The request of the call fails in the same way, and reports it.
+      // The request of the call fails in the same way, so this error need not be reported.
       () => (this.#preparation = undefined),
     )
     await settlesWithin(opened, prepareTimeoutMs, this.#clock)
   }
 
-  /** Serves a `subscriptions/listen` request. Any number of them may run at once. */
+  /** Serves a `subscriptions/listen` request. Any number of such requests may run at once. */
   async listen(request: RpcRequest, call: Call): Promise<RpcResponse> {
     if (isCancelled(call)) throw abortReasonOf(call)
     const { listeners, endSignal } = this.#session
@@ -104,7 +106,7 @@ export class StandaloneStream {
       this.#stream = { controller, opening: port.listen(signal, standaloneHandlers) }
     }
     const stream = this.#stream
-    // No later call uses a stream that has ended.
+    // Later calls must not use a stream that has ended.
     const forget = (): void => {
       if (this.#stream === stream) this.#stream = undefined
     }
@@ -126,7 +128,10 @@ export class StandaloneStream {
     this.#stream = undefined
   }
 
-  /** Subscribes to the requested changes of which the server has declared to notify. */
+  /**
+   * Subscribes to those of the requested changes for which the server declares notifications. Returns the accepted part
+   * of the filter.
+   */
   async #acceptFilter(filter: JsonObject): Promise<AcceptedFilter> {
     const { capabilities } = this.#session.peer
     const servedListFields = listFilterFields.filter(
@@ -157,7 +162,7 @@ export class StandaloneStream {
     const userCount = (this.#subscriptionCounts.get(uri) ?? 1) - 1
     if (userCount > 0) return void this.#subscriptionCounts.set(uri, userCount)
     this.#subscriptionCounts.delete(uri)
-    // A session that has ended has no subscriptions.
+    // A session that has ended has no subscriptions to remove.
     if (!this.#session.endSignal.aborted) await this.#sendRequest('resources/unsubscribe', uri).catch(() => {})
   }
 
@@ -203,7 +208,7 @@ function relayNotification(
     subscriber.call.notify({ ...message, params: { ...params, _meta: createSubscriptionMeta(subscriber.id) } })
 }
 
-// server/resources: an update may name a part of the resource that was subscribed to.
+// server/resources: an update may name a part of the subscribed resource.
 function isSubscribed(uri: string, uris: readonly string[]): boolean {
   return uris.some(
     (subscribedUri) =>
@@ -228,7 +233,7 @@ function createListenResult(id: RequestId): JsonObject {
   return { resultType: 'complete', _meta: createSubscriptionMeta(id) }
 }
 
-/** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
+/** Resolves when the stream or the session ends. Rejects when the call is cancelled. */
 function waitForEnd(streamEndPromise: Promise<void> | undefined, call: Call, endSignal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(abortReasonOf(call)))

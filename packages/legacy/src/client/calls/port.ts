@@ -1,25 +1,25 @@
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import type { LegacyRevision } from '../../translate/revisions.ts'
 
-/** Receives the messages of a server: those of one request, or those outside of every request. */
+/** The handlers of a server's messages: those during one request, or those outside all requests. */
 export interface ServerMessageHandlers {
   onNotification(message: RpcNotification): void
-  /** Resolves with the response to a request of the server, undefined when none is sent. */
+  /** Resolves with the response to a request of the server. Resolves with undefined if no response is to be sent. */
   onRequest(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
-/** Carries the messages of one session with a server, from the probe and the handshake on. */
+/** The connection that sends and receives the messages of one session, including the probe and the handshake. */
 export interface Port {
   /**
-   * Sends a request. Rejects with the reason of the signal when that aborts. After {@link begin} the server is then
-   * notified of the cancellation. Rejects with {@link SessionEndedError} when the server does not know the session any
-   * more, and has done nothing.
+   * Sends a request. Rejects with the abort reason when the signal aborts. If {@link begin} was called before, the
+   * server is notified of the cancellation. Rejects with {@link SessionEndedError} if the server does not know the
+   * session any more, and so has not run the request.
    */
   send(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
   /**
-   * Opens the stream for messages outside of calls, and resolves with a promise of its end. Resolves with undefined
-   * where the server has no such stream.
+   * Opens the stream for messages outside calls. Resolves with a promise that settles at the end of the stream.
+   * Resolves with undefined if the server has no such stream.
    */
   listen(
     signal: AbortSignal,
@@ -28,13 +28,13 @@ export interface Port {
   /** Ends the session at the server. */
   end(signal: AbortSignal): Promise<void>
   /**
-   * Begins the session, after the response to `initialize` and before any other message. The handlers receive messages
-   * outside of calls where the transport needs no {@link listen} for them.
+   * Begins the session, after the response to `initialize` and before any other message. If the transport needs no
+   * {@link listen}, the handlers receive the messages outside calls.
    */
   begin(revision: LegacyRevision, handlers: ServerMessageHandlers): void
 }
 
-/** The server has forgotten the session, and has not run the request. */
+/** The error of a request that the server has not run, because it does not know the session any more. */
 export class SessionEndedError extends Error {
   override readonly name = 'SessionEndedError'
 }

@@ -11,12 +11,12 @@ import {
   type WireError,
 } from '@x/schema'
 
-/** A request of an older server as an input request of 2026-07-28, or the error to answer the server with. */
+/** A request of an older server as an input request of 2026-07-28, or the error with which it is answered. */
 export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
 
 /**
- * Converts a request of a server into a question. A server must request nothing that the client has not declared
- * (client/elicitation, client/sampling, client/roots).
+ * Converts a request of a server into an input request. Returns an error if the client has not declared the capability
+ * for it, as the specification requires (client/elicitation, client/sampling, client/roots).
  */
 export function parseQuestion(
   { method, params = {} }: RpcRequest,
@@ -34,7 +34,7 @@ export function parseQuestion(
   const problem = checkInputRequest(request)
   if (problem !== undefined)
     return createQuestionError(errorCodes.invalidParams, `The params of ${method} are not valid`)
-  // `checkInputRequest` has accepted every member that the type names.
+  // `checkInputRequest` has accepted the request, so it has this type.
   return { question: request as unknown as InputRequest }
 }
 
@@ -51,7 +51,7 @@ function createQuestionError(code: number, message: string): { readonly error: W
 }
 
 /**
- * Creates a response to a request of a server. The `state` of the request is copied into the response unread
+ * Creates a response to a request of a server. Copies the `state` of the request into the response unchanged
  * (SEP-1685).
  */
 export function createStatefulResponse(

@@ -15,11 +15,14 @@ export interface ForwardedRequest {
   readonly call: Call
 }
 
-/** The calls of one connection, each over a session with an older server. */
+/** The calls of one connection. Each runs in a session with an older server. */
 export interface SessionCalls {
-  /** Sends answers to a call that waits for them. Returns undefined for a request that no such call belongs to. */
+  /**
+   * Passes a request with answers to the call that waits for them. Returns undefined if the request belongs to no
+   * waiting call.
+   */
   resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined
-  /** Serves a request over a session. Rejects with {@link SessionEndedError} when the server has done nothing. */
+  /** Serves a request over a session. Rejects with {@link SessionEndedError} if the server has not run the request. */
   serve(session: LegacySession, forwarded: ForwardedRequest): Promise<RpcResponse>
 }
 
@@ -79,6 +82,6 @@ function getStandaloneStream(
 
 function logLevelOf({ params }: RpcRequest): LoggingLevel | undefined {
   const level = metaIn(params)[metaKeys.logLevel]
-  // `severityOf` finds the members of the type alone.
+  // `severityOf` returns -1 for each value that is not a `LoggingLevel`.
   return severityOf(level) === -1 ? undefined : (level as LoggingLevel)
 }

@@ -19,39 +19,39 @@ const loggingLevels: readonly LoggingLevel[] = [
   ...(['error', 'critical', 'alert', 'emergency'] as const),
 ]
 
-/** Returns the position of a level in the order of severity, -1 for a value that is not a level. */
+/** Returns the position of a level in the order of severity. Returns -1 for a value that is not a level. */
 export function severityOf(level: unknown): number {
   return loggingLevels.findIndex((knownLevel) => knownLevel === level)
 }
 
-/** A call that runs at the server. */
+/** A call that is running at the server. */
 export interface LegacyRunningCall {
-  /** The client that made the call, undefined for a call of an exchange without a client. */
+  /** The client that made the call. Undefined if the exchange was called without a client. */
   readonly client: CallingClient | undefined
-  /** True when the server may ask the client something during a call of this method. */
+  /** True if the server may ask the client questions during a call of this method. */
   readonly canBeAsked: boolean
   readonly wantsLogs: boolean
   receive(message: RpcNotification): void
   ask(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
-/** One session with an older server, from its handshake on. */
+/** One session with an older server, after its handshake. */
 export interface LegacySession {
   readonly peer: LegacyServerPeer
   readonly port: Port
-  /** The client capabilities that the handshake declared. */
+  /** The client capabilities that were declared in the handshake. */
   readonly declaredCapabilities: ClientCapabilities
-  /** The calls that run, the latest call last. */
+  /** The running calls, in the order of their start. */
   readonly activeCalls: Set<LegacyRunningCall>
-  /** Receive the notifications that belong to no call. */
+  /** Functions that receive the notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>
-  /** Receive the messages of the server outside of calls. */
+  /** The handlers of the server's messages outside calls. */
   readonly standaloneHandlers: ServerMessageHandlers
   /** Aborts when the session ends. */
   readonly endSignal: AbortSignal
   end(): void
   nextId(): number
-  /** Requests log messages of this level and above from the server. */
+  /** Requests log messages of at least this level from the server. */
   setLevel(level: LoggingLevel): Promise<void>
 }
 
@@ -61,11 +61,11 @@ export interface LegacySessionOptions {
   readonly port: Port
   readonly clientCapabilities: ClientCapabilities
   readonly settings: LegacySettings
-  /** The client that began the session: it lists roots outside calls. */
+  /** The client that began the session. It lists roots if the server requests them outside calls. */
   readonly client: CallingClient | undefined
 }
 
-/** Starts a session whose handshake is done. */
+/** Creates the session for a completed handshake. */
 export function createLegacySession({
   peer,
   port,
@@ -86,20 +86,21 @@ export function createLegacySession({
   }
   const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
-    // A response that arrived just before this request ends its call in a later microtask.
+    // If the response to a call arrived just before this request, the call only ends in a later microtask.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findAskedCall(runningCalls)
     const askedClient = askedCall?.client ?? client
-    // Not a question of the call, which may end first: a server may list roots for itself, once after the handshake.
+    // A request for roots does not become a question of the call, because the call may end first. A server may list
+    // roots for itself, once after the handshake.
     if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
       return answerRootsRequest(request, askedClient.listRoots)
     if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)
-    // The request may be of another call, whose server still waits. So it gets a response in any case.
+    // If the call ends before it answers, the request still gets a response, because it may belong to another call.
     return (await askedCall.ask(request)) ?? createStatefulResponse(request, { error: callEndedError })
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
     const severity = severityOf(wantedLevel)
-    // Calls share the session. The server sends the messages of the lowest level that one of them has named.
+    // All calls of a session share one log level at the server: the lowest level that a call has requested.
     if (
       peer.capabilities.logging === undefined ||
       severity === -1 ||
@@ -132,15 +133,16 @@ export function createLegacySession({
 
 const callEndedError = { code: errorCodes.internal, message: 'The call ended before the question was answered' }
 
-// Returns undefined when several calls want logs: they may belong to different clients.
+// Returns undefined if several calls want logs, because they may belong to different clients.
 function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }
 
 /**
- * Returns the call that a request outside of calls is taken for: the latest call that may be asked something, if all
- * such calls are of one client. Several clients may have different users, and no user may see a question to another.
+ * Returns the call to which a request outside calls is assigned. It is the latest call that may be asked, if all such
+ * calls belong to one client. Otherwise the calls may belong to different users, and no user may see a question for
+ * another.
  */
 function findAskedCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const [firstCall, ...otherCalls] = [...runningCalls].filter(({ canBeAsked }) => canBeAsked)
@@ -154,7 +156,7 @@ async function answerRootsRequest(
   listRoots: NonNullable<CallingClient['listRoots']>,
 ): Promise<RpcResponse> {
   try {
-    // Roots are JSON, which their readonly types cannot say.
+    // Roots are JSON, but their readonly types are not assignable to `JsonValue`.
     const result = { roots: (await listRoots()) as unknown as JsonValue } satisfies JsonObject
     return createStatefulResponse(request, { result })
   } catch {
@@ -163,7 +165,7 @@ async function answerRootsRequest(
   }
 }
 
-/** Refuses a request that belongs to no call in flight (SEP-2260). */
+/** Rejects a request of the server that belongs to no running call (SEP-2260). */
 function refuseUnrelatedRequest(request: RpcRequest, { warn }: LegacySettings): RpcResponse {
   const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`
   warn('refused_request', message)

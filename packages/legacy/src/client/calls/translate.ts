@@ -14,12 +14,12 @@ import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
 /**
- * Converts a request of 2026-07-28 into a request of an older revision. `id` is unique in the session, and is the
- * progress token as well.
+ * Converts a request of 2026-07-28 into a request of an older revision. `id` is unique in the session, and is also used
+ * as the progress token.
  */
 export function toLegacyRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
-  // An older server does not know the idempotency key, and may write it into its logs.
+  // The idempotency key is left out, because an older server does not know it and may write it to its logs.
   const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
@@ -38,14 +38,15 @@ export function toModernResponse(
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
-  // Older revisions know complete results alone, and ignore other types of result (basic/index, result responses).
-  // An extension defines result types of its own.
+  // Older revisions have only complete results, and ignore other result types (basic/index, result responses).
   const isCoreMethod = findMethodRow(method) !== undefined
   const resultType = isCoreMethod || typeof result['resultType'] !== 'string' ? 'complete' : result['resultType']
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType } }
 }
 
-/** Leaves out the tools that must run as a task, which this client cannot call (basic/utilities/tasks). */
+/**
+ * Leaves out tools that must run as a task of 2025-11-25, because this client cannot call them (basic/utilities/tasks).
+ */
 function omitTaskTools(result: JsonObject, { warn }: LegacySettings): JsonObject {
   const { tools } = result
   if (!Array.isArray(tools) || !tools.some(needsTask)) return result
@@ -62,7 +63,7 @@ function needsTask(tool: JsonValue): boolean {
   return isJsonObject(execution) && execution['taskSupport'] === 'required'
 }
 
-/** Creates the error for a `requestState` of no call that waits for answers. */
+/** Returns the error for a `requestState` that belongs to no waiting call. */
 export function createUnknownStateResponse(id: RpcRequest['id']): RpcResponse {
   const message = 'requestState belongs to no call that waits for answers: the connection or the call has ended'
   return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message, data: { reason: 'requestState' } } }

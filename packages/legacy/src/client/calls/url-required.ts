@@ -11,20 +11,23 @@ import {
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 
-/** The code of the error that names the URLs to visit before a request can succeed. 2025-11-25 alone has this code. */
+/**
+ * The code of the error with the URLs that a user must visit before a request can succeed. Only 2025-11-25 has this
+ * code.
+ */
 const urlElicitationRequiredCode = -32042
 const maxUrls = 20
 const completionTimeoutMs = 2000
 
-/** A URL that a server wants visited. */
+/** A URL that a server requires the user to visit. */
 export interface RequiredUrl {
   readonly elicitationId: string
   readonly input: InputRequest
 }
 
 /**
- * Returns the URLs that an error response requires. Returns none for every other response, and for a client that has
- * not declared URL elicitation.
+ * Returns the URLs that an error response requires. Empty for every other response, and if the client has not declared
+ * URL elicitation.
  */
 export function parseRequiredUrls(
   response: RpcResponse,
@@ -54,8 +57,8 @@ export function parseRequiredUrls(
 }
 
 /**
- * Listens to `notifications/elicitation/complete`. The returned function resolves when that notification has arrived
- * for every URL, or after two seconds: the notification is optional.
+ * Listens to `notifications/elicitation/complete`. Returns a function that resolves once this notification has arrived
+ * for every URL, or after two seconds, because servers need not send it.
  */
 export function watchUrlCompletion(
   session: LegacySession,

@@ -13,11 +13,11 @@ export interface ConnectionOptions extends Pick<NegotiationOptions, 'era' | 'det
   readonly clock: Clock
   readonly url: string
   readonly canMixPrincipals: boolean
-  /** Loads the transport at the first request. `onEnd` is called when the process of a transport has ended. */
+  /** Loads the transport for the first request. `onEnd` is called when the process of the transport has ended. */
   readonly loadTransport: (onEnd: () => void) => Promise<Transport>
 }
 
-/** A request, with its call. */
+/** A request and its call. */
 interface Dispatched {
   readonly request: RpcRequest
   readonly call: Call
@@ -28,9 +28,12 @@ interface ConversationEntry {
   conversation: Conversation | undefined
 }
 
-/** The number of conversations that one connection keeps, one for each principal. One more ends the oldest. */
+/**
+ * The largest number of conversations that one connection keeps, one for each principal. Above it, the oldest
+ * conversation is ended.
+ */
 const maxConversations = 1000
-/** Time that a server has to answer the end of a session, in milliseconds. */
+/** Milliseconds that a server has to answer the request that ends a session. */
 const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here'
 
@@ -89,16 +92,18 @@ class StatefulConnection implements AnyConnection {
       return await this.#calls.serve(conversation.session, dispatched)
     } catch (error) {
       if (!(error instanceof SessionEndedError) || isSentAgain) throw error
-      // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
+      // basic/transports, session management: the server has not run the request, so it may be sent again in a new
+      // session.
       this.#forgetConversation(conversation)
       return this.#dispatch(dispatched, true)
     }
   }
 
-  /** Returns the conversation of the principal that a request is of (LDG-009: two principals never share one). */
+  /** Returns the conversation of the principal of a request. Two principals never share a conversation (LDG-009). */
   async #converse({ request, call }: Dispatched): Promise<Conversation> {
     const transport = await this.#load()
-    // A process may be another program after a restart, so each new one is probed. An address is probed once.
+    // After a restart, a process may be another program, so each new process is probed. A server at an address is
+    // probed once.
     if (this.#negotiation.era === 'modern' && transport.process === undefined) return { era: 'modern' }
     const key = await transport.sessionKeyOf(request)
     const known = this.#conversations.get(key)
@@ -140,7 +145,9 @@ class StatefulConnection implements AnyConnection {
     }
   }
 
-  /** Sends a request of 2026-07-28. The era is detected again when the server refuses it as an older server would. */
+  /**
+   * Sends a request of 2026-07-28. If the server rejects the request as an older server would, detects the era again.
+   */
   async #sendModern({ request, call }: Dispatched): Promise<RpcResponse> {
     const transport = await this.#load()
     const outcome = await transport.exchange(request, call).then(

@@ -3,13 +3,13 @@ import { discoverProbe, supportsDiscover } from '@x/schema/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 
-/** The era of a server. */
+/** The era of a server: `modern` is 2026-07-28, and `legacy` are the older revisions. */
 export type ProtocolEra = 'modern' | 'legacy'
 
 /**
  * Returns the era of a server from its response to `server/discover` (basic/versioning, backward compatibility).
- * Servers of older revisions respond with errors of many codes, so only an error that 2026-07-28 defines is of a modern
- * server.
+ * Servers of older revisions respond with errors of many codes, so an error shows a modern server only if 2026-07-28
+ * defines the error.
  */
 export function eraOf(response: RpcResponse): ProtocolEra {
   if ('result' in response) {
@@ -32,7 +32,7 @@ function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
 
 /** Creates a `server/discover` request that describes the client as the given request does. */
 export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
-  // No other request of a connection has this id. So the response may arrive after later requests were sent.
+  // No other request of a connection has this id, because the response may arrive after later requests were sent.
   return {
     ...discoverProbe,
     id: 'server/discover',
@@ -40,7 +40,7 @@ export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
   }
 }
 
-/** Returns the era of a revision, undefined for an unknown revision. */
+/** Returns the era of a revision. Undefined for an unknown revision. */
 export function eraOfRevision(revision: string | undefined): ProtocolEra | undefined {
   if (revision === undefined) return undefined
   if (revision === protocolVersion) return 'modern'

@@ -20,8 +20,8 @@ import type { LegacyServerPeer } from '../options.ts'
 export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 /**
- * Creates the `initialize` request of the client that sent the given request. It names the newest of the older
- * revisions, and declares that the client returns the `state` of questions (SEP-1685).
+ * Creates the `initialize` request of the client that sent the given request. The request names the newest of the older
+ * revisions. It declares that the client returns the `state` of questions (SEP-1685).
  */
 export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
@@ -34,7 +34,7 @@ export function createInitializeRequest(request: RpcRequest, id: number): RpcReq
     ...(extensions !== undefined && { extensions }),
   }
   const [newestRevision] = legacyRevisions
-  // A client may send no name to servers of 2026-07-28. Older servers require a name.
+  // Older servers require the name of the client, but a client of 2026-07-28 need not send one.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return {
     jsonrpc: '2.0',
@@ -44,13 +44,16 @@ export function createInitializeRequest(request: RpcRequest, id: number): RpcReq
   }
 }
 
-/** Responds to a request of a server during the handshake, when a server may send pings alone (basic/lifecycle). */
+/**
+ * Responds to a request that a server sends during the handshake. At that time a server may only send pings
+ * (basic/lifecycle).
+ */
 export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
   if (method === 'ping') return { jsonrpc: '2.0', id, result: {} }
   return errorResponse(id, new McpError(errorCodes.invalidRequest, 'The session has not begun'))
 }
 
-/** The server that a handshake found, or the error for the calls that waited for the handshake. */
+/** The server as its handshake describes it, or the error for the calls that waited for the handshake. */
 export type InitializeOutcome = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
 
 /** Parses the response to `initialize` (basic/lifecycle, version negotiation). */
@@ -83,7 +86,7 @@ function readServerInfo(info: unknown): LegacyServerPeer['info'] {
 
 /**
  * Parses the capabilities of an older server. A capability that is not an object counts as not declared. `tasks` of
- * 2025-11-25 is left out, because this client does not use them.
+ * 2025-11-25 is left out, because this client does not use such tasks.
  */
 function readCapabilities(givenCapabilities: unknown): ServerCapabilities {
   if (!isJsonObject(givenCapabilities)) return {}

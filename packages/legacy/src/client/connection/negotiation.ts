@@ -16,10 +16,10 @@ import { type Conversation, type Transport, UndecidedError } from './transport.t
 
 /** The dependencies of a negotiation. */
 export interface NegotiationOptions {
-  /** The era that the host names. */
+  /** The era of the server as the host gives it, or `probe` to detect it. */
   readonly era: 'probe' | ProtocolEra
   readonly detectedRevisions: DetectedRevisions | undefined
-  /** Key of the server in `detectedRevisions`. */
+  /** The key of the server in `detectedRevisions`. */
   readonly serverKey: string
   readonly settings: LegacySettings
   readonly clock: Clock
@@ -27,17 +27,22 @@ export interface NegotiationOptions {
   readonly closed: AbortSignal
 }
 
-/** The requests of one negotiation. */
+/** The functions that send the requests of one negotiation. */
 interface NegotiationSteps {
-  /** Asks for `server/discover`. Rejects where the answer says nothing of the era (LEG-084). */
+  /**
+   * Sends `server/discover`. Resolves with an error for the call if the response does not show the era of the server
+   * (LEG-084).
+   */
   discover(): Promise<Conversation | 'legacy'>
-  /** Sends `initialize`, and the notification that calls may follow (basic/lifecycle). */
+  /** Sends `initialize`, and then the notification after which calls may follow (basic/lifecycle). */
   initialize(timeoutMs?: number): Promise<Conversation>
-  /** Initializes a server that is taken for an older one. The probe follows where the server refuses. */
+  /**
+   * Sends `initialize` first, because the server is probably an older one. If the server rejects it, sends the probe.
+   */
   initializeFirst(): Promise<Conversation>
 }
 
-/** The request that a port is opened for, and the client that sent it. The handshake introduces that client. */
+/** The request for which a port is opened, and the client that has sent it. The handshake describes this client. */
 export interface Opening {
   readonly request: RpcRequest
   readonly client: CallingClient | undefined
@@ -49,16 +54,16 @@ const handshakeHandlers = {
 }
 
 /**
- * Detects the era of a server, once for a connection, and initializes the sessions with an older one (basic/versioning,
- * backward compatibility).
+ * Detects the era of a server once for a connection, and initializes sessions if the server is an older one
+ * (basic/versioning, backward compatibility).
  */
 export class Negotiation {
   readonly #options: NegotiationOptions
   #era: ProtocolEra | undefined
   #peer: ServerPeer | undefined
-  /** A process ended or was silent at the probe, so that its successors receive `initialize` first. */
+  /** True if a process ended or did not answer at the probe. Then new processes are sent `initialize` first. */
   #isProbeHarmful = false
-  /** The error of a process that answered neither request. */
+  /** The error of a process that answered neither the probe nor `initialize`. */
   #silence: unknown
 
   constructor(options: NegotiationOptions) {
@@ -76,7 +81,10 @@ export class Negotiation {
     return this.#peer
   }
 
-  /** Forgets the era of a server that has refused a request of that era. Returns false where the host has named it. */
+  /**
+   * Forgets the detected era, after the server has rejected a request of that era. Returns false if the host has given
+   * the era.
+   */
   forget(): boolean {
     if (this.#options.era !== 'probe') return false
     this.#era = undefined
@@ -84,8 +92,8 @@ export class Negotiation {
   }
 
   /**
-   * Returns true when a failure shows that the probe may have ended or confused the process. Then the negotiation is
-   * repeated with a new process, which is sent `initialize` first. Returns true once at most.
+   * Returns true, at most once, if a failure shows that the probe may have ended or confused the process. The
+   * negotiation is then repeated with a new process, which is sent `initialize` first.
    */
   avoidsProbe(error: unknown, transport: Transport): boolean {
     const isEvidence = error === this.#silence || transport.process?.isExit(error) === true
@@ -94,7 +102,7 @@ export class Negotiation {
     return true
   }
 
-  /** Detects the era over a new port, and initializes a session with an older server. */
+  /** Detects the era of the server over a new port. Initializes a session if the server is an older one. */
   async negotiate(port: Port, transport: Transport, opening: Opening): Promise<Conversation> {
     const steps = createSteps(this.#options, transport, { port, opening })
     const conversation = await this.#converse(steps, transport, opening)
@@ -123,8 +131,9 @@ export class Negotiation {
   }
 
   /**
-   * Sends `initialize` to a process that has not answered the probe, which may only be slow to start. The first answer
-   * to either request decides. Rejects when neither is answered within twice the time of the probe.
+   * Sends `initialize` to a process that has not answered the probe, because the process may only start slowly. The
+   * first answer to either request decides. Rejects if neither request is answered within twice the time limit of the
+   * probe.
    */
   async #initializeSilent(
     steps: NegotiationSteps,
@@ -143,7 +152,7 @@ export class Negotiation {
     })
     const conversation = await Promise.race([initialization, modernDiscovery])
     if (conversation.era !== 'none') return conversation
-    // A server that refuses `initialize` may be a modern one, which is slow at the probe.
+    // A server that rejects `initialize` may be a modern server that answers the probe slowly.
     const discovered = await discovery
     return discovered === 'legacy' ? conversation : discovered
   }
@@ -181,7 +190,8 @@ function createSteps(
       const { peer } = outcome
       const clientCapabilities = declaredCapabilitiesOf(request)
       const session = createLegacySession({ peer, port, settings, client, clientCapabilities })
-      // The session must take requests before the notification, after which a server may send one at once.
+      // The session must accept requests before the notification is sent, because a server may then send a request at
+      // once.
       port.begin(peer.revision, session.standaloneHandlers)
       await port.notify(initializedNotification)
       return { era: 'legacy', session, port }

@@ -9,37 +9,43 @@ export type Conversation =
   | { readonly era: 'legacy'; readonly session: LegacySession; readonly port: Port }
   | { readonly era: 'none'; readonly error: RpcError }
 
-/** Finds the revision of the server behind a new port, and begins a session where the revision has sessions. */
+/** Detects the revision of the server at a new port. Begins a session if the revision has sessions. */
 export type Negotiate = (port: Port) => Promise<Conversation>
 
-/** A transport to one server. The state machine of a connection uses it. */
+/** A transport to one server. `createConnection` uses it. */
 export interface Transport {
   /** Sends requests to a server of 2026-07-28. */
   readonly exchange: Exchange
-  /** Present where the server is a process of this connection. */
+  /** The process of the server. Undefined if the connection does not run the server as a process. */
   readonly process?: ServerProcess | undefined
-  /** Returns a key of the principal that a request is of. Principals do not share a session. */
+  /** Returns a key for the principal of a request. Requests with different keys do not share a session. */
   sessionKeyOf(request: RpcRequest): Promise<string>
-  /** Opens a port and negotiates over it, for the client of this request. */
+  /** Opens a port and negotiates over it, on behalf of the client that has sent the request. */
   open(request: RpcRequest, negotiate: Negotiate): Promise<Conversation>
   createError(code: 'timeout' | 'closed', message: string): Error
-  /** Returns true for a response or an error with which a server of one era may refuse a request of the other era. */
+  /**
+   * Returns true if an outcome is a response or an error with which a server of one era may reject a request of the
+   * other era.
+   */
   isRefusal(outcome: unknown): boolean
   close(): Promise<void>
 }
 
-/** Control of the process that a transport runs. */
+/** The process that a transport runs, and the functions that control it. */
 export interface ServerProcess {
   readonly view: ProcessView
-  /** Time that a new process may be silent at the probe, in milliseconds. Then it is sent `initialize` as well. */
+  /** Milliseconds after which a new process that has not answered the probe is also sent `initialize`. */
   readonly probeTimeoutMs: number
-  /** Returns true for an error that says that the process has ended. */
+  /** Returns true if an error says that the process has ended. */
   isExit(error: unknown): boolean
-  /** Ends the process. The next {@link Transport.open} starts another, without the pauses between restarts. */
+  /** Ends the process. The next {@link Transport.open} starts a new process, without the pauses between restarts. */
   replace(): Promise<void>
 }
 
-/** A response to the probe that does not show the era of the server. It becomes the response to the call. */
+/**
+ * The error for a response to the probe that does not show the era of the server. The response becomes the response to
+ * the call.
+ */
 export class UndecidedError extends Error {
   override readonly name = 'UndecidedError'
   readonly response: RpcError

@@ -10,7 +10,7 @@ import { readResumableStream, retryDelays } from './resumable-stream.ts'
 
 const cancelTimeoutMs = 5000
 
-/** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
+/** Creates the port of one session over HTTP (2025-11-25, basic/transports). */
 export function createHttpPort(options: Omit<HttpSession, 'revision' | 'sessionId'>): Port {
   const session: HttpSession = { ...options, revision: undefined, sessionId: undefined }
   return {
@@ -36,7 +36,7 @@ async function sendInitialize(session: HttpSession, sentRequest: SentRequest): P
   const response = await session.http.send({
     method: 'POST',
     body: encodeMessage(request),
-    // The headers are those of the principal that the session is for.
+    // The headers must be those of the principal to which the session belongs.
     rpcRequest: session.relatedRequest,
     signal,
   })
@@ -55,14 +55,14 @@ function throwExplainedError(error: unknown): never {
 
 async function sendInSession(session: HttpSession, { request, signal, handlers }: SentRequest): Promise<RpcResponse> {
   signal.throwIfAborted()
-  // Closes the streams of a call that failed.
+  // Aborts to close the streams of a call that failed.
   const finishController = new AbortController()
   const requestSignal = AbortSignal.any([signal, finishController.signal])
   const sendCancellation = (): void => {
     const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
     const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), session.http.closed])
     const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
-    // A failure is of no interest: the server may not know the call any more.
+    // A failure is ignored, because the server may not know the call any more.
     postToServer(session, cancelMessage, { signal: cancelSignal }).catch(() => {})
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
@@ -100,7 +100,7 @@ async function listenToServer(
     throw new SessionEndedError(`${origin}: the server does not know the session any more`)
   }
   if (response.status !== 200 || response.type !== 'text/event-stream') {
-    // 405: the server has no such stream.
+    // Another status, such as 405, means that the server has no such stream.
     if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.readError()
     response.stop()
     return undefined
@@ -110,7 +110,7 @@ async function listenToServer(
     bounds: session.http.bounds,
     messageHandlers: handlers,
     sendResponse: (answer) => postToServer(session, answer, { signal }),
-    // basic/transports: no response comes on this stream.
+    // basic/transports: the server sends no responses on this stream.
     onResponse: () => {},
     onFailure: () => {},
   }
@@ -128,19 +128,20 @@ async function listenToServer(
 
 async function endSession(session: HttpSession, signal: AbortSignal): Promise<void> {
   if (session.sessionId === undefined) return
-  // 405: the server does not let clients end sessions.
+  // Any status is accepted, for example 405 if the server does not let clients end sessions.
   const response = await session.http.send({
     method: 'DELETE',
     headers: createSessionHeaders(session),
     rpcRequest: session.relatedRequest,
     signal,
-    // The end of a session is no reason for a login.
+    // The end of a session must not start a login.
     mayAuthorize: false,
   })
   response.stop()
 }
 
-// The message of an arbitrary error may hold details of this program. Texts and `DOMException`s of signals do not.
+// The message of an arbitrary error may contain details of this program. Strings and `DOMException`s of signals do not,
+// so only they are sent.
 function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
   if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
   return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}

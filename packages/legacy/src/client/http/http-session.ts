@@ -4,15 +4,15 @@ import type { HttpClient, HttpClientResponse } from '@x/transport-http/client'
 import type { LegacyRevision } from '../../translate/revisions.ts'
 import type { ServerMessageHandlers } from '../calls/port.ts'
 
-/** State that the requests of one session over HTTP share. */
+/** The state that the requests of one session over HTTP share. */
 export interface HttpSession {
   readonly http: HttpClient
   readonly clock: Clock
-  /** The bytes of the stream of one call. */
+  /** The largest number of bytes on the stream of one call. */
   readonly maxStreamBytes: number
-  /** The request that the session was begun for. Option functions receive it where a message has no request. */
+  /** The request for which the session was begun. Option functions receive it if a message belongs to no request. */
   readonly relatedRequest: RpcRequest
-  /** The revision of the handshake, undefined before its end. */
+  /** The revision of the handshake. Undefined before the handshake ends. */
   revision: LegacyRevision | undefined
   sessionId: string | undefined
 }
@@ -24,7 +24,7 @@ export interface SentRequest {
   readonly handlers: ServerMessageHandlers
 }
 
-/** Returns the headers of every request of a session. */
+/** Returns the headers that every request of a session has. */
 export function createSessionHeaders({ sessionId, revision }: HttpSession): Record<string, string> {
   return {
     ...(revision !== undefined && { 'mcp-protocol-version': revision }),
@@ -37,12 +37,12 @@ export function originOf({ http }: Pick<HttpSession, 'http'>): string {
   return new URL(http.url).origin
 }
 
-/** Returns true for a status from 200 to 299. */
+/** Returns true if the status is from 200 to 299. */
 export function isSuccessStatus({ status }: HttpClientResponse): boolean {
   return status >= 200 && status < 300
 }
 
-/** Sends a notification or a response, which is accepted without a body. */
+/** Sends a notification or a response. The server accepts it with a status and without a message. */
 export async function postToServer(
   session: HttpSession,
   message: RpcNotification | RpcResponse,

@@ -7,13 +7,13 @@ import { createHttpPort } from './http-port.ts'
 
 const defaultMaxStreamBytes = 64 * 1024 * 1024
 
-// Error codes of servers of older revisions for requests without a session.
+// The error codes with which servers of older revisions reject a request without a session.
 const sessionErrorCodes: ReadonlySet<unknown> = new Set([-32_000, -32_001])
 const refusalStatuses: ReadonlySet<unknown> = new Set([400, 404, 405])
 
 /**
- * Reaches a server over HTTP. Throws a `TypeError` for headers that cannot be sent. No byte is sent before the first
- * request.
+ * Creates the transport to a server over HTTP. Throws a `TypeError` for headers that cannot be sent. Sends nothing
+ * before the first request.
  */
 export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock): Transport {
   const http = createHttpClient(url, { ...options, runtime: clock })

@@ -18,17 +18,17 @@ import { readFailure, readRpcResponse } from './read-response.ts'
 const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
 
 /**
- * Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure
- * (LEG-084).
+ * Returns true if an HTTP status does not show the era of the server, because it is about authorization, limits or a
+ * failure (LEG-084).
  */
 function isUndecidedStatus(status: number): boolean {
   return undecidedStatuses.has(status) || status >= 500
 }
 
 /**
- * Sends `server/discover` (basic/versioning, backward compatibility). An HTTP answer that is of no server of 2026-07-28
- * becomes the error of a method that does not exist. Rejects where the answer says nothing of the server's era:
- * authorization, limits, failures and missing connections are no evidence.
+ * Sends `server/discover` (basic/versioning, backward compatibility). If a server of 2026-07-28 would not send such a
+ * response, returns the error for an unknown method. Rejects if the response does not show the era of the server, for
+ * example because of authorization, a limit, or a failed connection.
  */
 export async function sendProbe(
   session: HttpSession,
@@ -62,8 +62,8 @@ function protocolVersionIn({ params }: RpcRequest): string {
 }
 
 /**
- * A browser hides the refusal of a CORS preflight, as of a server whose lists are older than the headers, behind a bare
- * `TypeError`.
+ * Ignores the bare `TypeError` with which a browser hides a rejected CORS preflight. Older servers reject it, because
+ * they do not allow the headers of 2026-07-28. Throws any other error.
  */
 function ignoreBrowserFailure(error: unknown): undefined {
   const isBare =

@@ -12,11 +12,11 @@ import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport
 import type { ServerMessageHandlers } from '../calls/port.ts'
 
 const maxBatchLength = 1000
-/** The bounds of the pause before a new connection that a server may name, in milliseconds. */
+/** The smallest and the largest pause before a new connection that a server may request, in milliseconds. */
 const minRetryMs = 100
 const maxRetryMs = 60_000
 
-/** Dependencies for reading the messages of one response. */
+/** The functions and limits with which the messages of one response are read. */
 export interface MessageReaderContext {
   readonly origin: string
   readonly bounds: ParseBounds
@@ -30,8 +30,8 @@ export interface MessageReaderContext {
 }
 
 /**
- * Parses a text and passes its messages to their receivers: one message, or a batch of revision 2025-03-26. Throws an
- * `HttpError` for any other text.
+ * Parses a text, which contains one message or a batch of revision 2025-03-26, and passes each message to its handler.
+ * Throws an `HttpError` for any other text.
  */
 export function readMessages(text: string, reader: MessageReaderContext): void {
   for (const message of parseMessages(text, reader)) receiveMessage(message, reader)
@@ -60,12 +60,12 @@ function receiveMessage(
     .catch(onFailure)
 }
 
-/** Position from which a broken stream may be resumed. */
+/** The position from which a broken stream may be resumed. */
 export interface StreamPosition {
   lastEventId: string | undefined
-  /** The pause before a new connection that the server named, in milliseconds. */
+  /** The pause before a new connection that the server has requested, in milliseconds. */
   retryMs: number | undefined
-  /** The number of events that arrived, and the number of characters in their data. */
+  /** The number of events that have arrived. `byteCount` is the number of characters in their data. */
   eventCount: number
   byteCount: number
 }

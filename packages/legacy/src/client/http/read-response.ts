@@ -5,12 +5,15 @@ import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentReq
 import { type MessageReaderContext, readMessages } from './read-messages.ts'
 import { readResumableStream } from './resumable-stream.ts'
 
-/** Time after a response in which its stream may end by itself, in milliseconds. */
+/** Milliseconds after a response for which the client waits until the server ends the stream. */
 const closeDelayMs = 1000
-/** The most connections for the stream of one call: an hour of polls at the usual pause of a second. */
+/**
+ * The largest number of connections for the stream of one call. It is enough for an hour of polls with the usual pause
+ * of a second.
+ */
 const maxConnectionsOfCall = 3600
 
-/** Reads the response to a request: JSON, or events, over as many connections as it takes. */
+/** Reads the response to a request, from JSON or from events. The events may arrive over several connections. */
 export function readRpcResponse(
   session: HttpSession,
   response: HttpClientResponse,
@@ -22,10 +25,10 @@ export function readRpcResponse(
       origin: originOf(session),
       bounds: session.http.bounds,
       messageHandlers: handlers,
-      // Answers are sent for a cancelled call too, because the server may wait for them.
+      // Answers to the server are sent even if the call is cancelled, because the server may wait for them.
       sendResponse: (answer) => postToServer(session, answer, { signal: session.http.closed, rpcRequest: request }),
       onResponse: (answer) => {
-        // An error has no id when the server could not read the id of the request.
+        // An error response has no id if the server could not read the id of the request.
         if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
       },
       onFailure: reject,
@@ -63,7 +66,8 @@ async function readResponse(
     const onResponse = (answer: RpcResponse): void => {
       isAnswered = true
       reader.onResponse(answer)
-      // A stream that ends by itself leaves its connection to the next request. A stream that does not is closed.
+      // If the server ends the stream, its connection can be used for the next request. Otherwise the stream is closed
+      // here.
       session.clock.setTimeout(() => response.stop(), closeDelayMs)
     }
     const { maxStreamBytes: maxBytes } = session
@@ -93,7 +97,10 @@ async function readErrorResponse(
   onResponse(rpcError)
 }
 
-/** Reads a response of an error status: its JSON-RPC error where it has one, and the error for any other body. */
+/**
+ * Reads a response with an error status. Returns an `HttpError` for it, and the JSON-RPC error in its body if there is
+ * one.
+ */
 export async function readFailure(
   response: HttpClientResponse,
   bounds: ParseBounds,

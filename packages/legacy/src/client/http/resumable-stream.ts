@@ -5,10 +5,10 @@ import { type MessageReaderContext, readEvents, type StreamPosition } from './re
 
 /** The pauses before a broken stream is resumed, in milliseconds. */
 export const retryDelays = { firstMs: 1000, maxMs: 30_000 }
-/** The attempts in a row without an event, after which a stream is not resumed. */
+/** The largest number of attempts in a row without an event. After that the stream is not resumed. */
 const maxAttempts = 5
 
-/** Options for reading a stream over several connections. */
+/** The options for reading a stream over several connections. */
 export interface StreamReadOptions {
   readonly reader: MessageReaderContext
   readonly signal: AbortSignal
@@ -20,9 +20,9 @@ export interface StreamReadOptions {
 }
 
 /**
- * Reads a stream, and resumes it by GET with `Last-Event-ID` after it broke off (basic/transports, resumability). The
- * server may name the pause before that. Five attempts in a row without an event end the stream, and so does the bound
- * of connections.
+ * Reads a stream. If its connection breaks, resumes it by GET with `Last-Event-ID` (basic/transports, resumability).
+ * The server may request the pause before a new connection. Stops after five attempts in a row without an event, and
+ * after `maxConnections`.
  */
 export async function readResumableStream(
   session: HttpSession,
@@ -51,7 +51,10 @@ export async function readResumableStream(
   }
 }
 
-/** Reads one connection of a stream to its end. Resolves with the error of a connection that failed. */
+/**
+ * Reads one connection of a stream to its end. Resolves with the error if the connection fails, and otherwise with
+ * undefined.
+ */
 async function readStreamPart(
   session: HttpSession,
   existingResponse: HttpClientResponse | undefined,
@@ -66,7 +69,8 @@ async function readStreamPart(
   }
 }
 
-// A broken connection or an unreachable server may recover. Any other failure would be repeated.
+// A broken connection or an unreachable server may recover. After any other failure, a new attempt would fail in the
+// same way.
 function isResumable(failure: unknown): boolean {
   if (failure === undefined) return true
   if (!(failure instanceof HttpError)) return false

@@ -27,13 +27,13 @@ export interface StdioTransportOptions {
   readonly options: StdioOptions
   readonly clock: Clock
   readonly probeTimeoutMs: number
-  /** Receives violations of the protocol by the server. */
+  /** A function that receives the server's violations of the protocol. */
   readonly log: Log
   /** Called when the process has ended. */
   readonly onEnd: () => void
 }
 
-/** The server refused the negotiation, so its process ends. */
+/** The error that ends the process of a server whose negotiation failed. */
 class RefusedError extends Error {
   readonly response: RpcError
 
@@ -43,7 +43,10 @@ class RefusedError extends Error {
   }
 }
 
-/** Runs a server as a process of its own. The first port starts the process, and so does the next after its end. */
+/**
+ * Creates a transport that runs a server as a process. The first `open` starts the process. After the process has
+ * ended, the next `open` starts a new one.
+ */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
   return new StdioTransport(options)
 }
@@ -53,7 +56,7 @@ class StdioTransport implements Transport {
   #connection: StdioConnection
   #port: StdioPort | undefined
   #conversation: Conversation | undefined
-  /** The negotiation of the latest `open`. A process that a request has restarted is negotiated with in this way. */
+  /** The negotiation of the latest `open`. It also runs with a process that a request has restarted. */
   #negotiate: Negotiate | undefined
 
   readonly process: NonNullable<Transport['process']>
@@ -81,7 +84,7 @@ class StdioTransport implements Transport {
     const { entry, options, clock, log, onEnd } = this.#options
     const { command, args, env, cwd } = entry
     return connectStdio({
-      // Every option must be one of `connectStdio`, which rejects any other at run time.
+      // The check at compile time is needed because `connectStdio` throws for unknown options.
       ...(options satisfies Pick<StdioConnectOptions, keyof StdioOptions>),
       command,
       args,
@@ -141,7 +144,7 @@ class StdioTransport implements Transport {
   }
 }
 
-/** Carries the messages of a process, which is one session (2025-11-25, basic/transports). */
+/** The port of a process. The lifetime of the process is one session (2025-11-25, basic/transports). */
 class StdioPort implements Port {
   readonly #process: StartedProcess
   handlers: ServerMessageHandlers | undefined
@@ -153,7 +156,7 @@ class StdioPort implements Port {
   send(request: RpcRequest, signal: AbortSignal, { onNotification }: ServerMessageHandlers): Promise<RpcResponse> {
     // basic/utilities/cancellation: the requests of a handshake are never cancelled at the server.
     if (this.handlers === undefined) return this.#process.exchange(request, createCall())
-    // Requests of the server name no call over stdio. `onRequest` of the connection passes them to the session.
+    // Over stdio, requests of the server do not name a call. `onRequest` of the connection passes them to the session.
     return this.#process.exchange(request, createCall({ signal, notify: onNotification }))
   }
 
@@ -161,7 +164,7 @@ class StdioPort implements Port {
     this.#process.notify(message)
   }
 
-  // Messages outside of calls reach the session without a stream of their own, for as long as the process runs.
+  // Messages outside calls need no separate stream. The session receives them as long as the process runs.
   async listen(): Promise<{ readonly endPromise: Promise<void> }> {
     return { endPromise: new Promise(() => {}) }
   }

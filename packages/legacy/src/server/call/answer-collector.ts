@@ -6,21 +6,21 @@ import type { OpenQuestion } from './open-questions.ts'
 import type { KeptRound } from './round-store.ts'
 import type { RoundQuestion, WaitingRound } from './waiting-round.ts'
 
-/** The reason that keeps a call from continuing. */
+/** The reason why a call cannot continue. */
 export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
 
-/** The answer to one question, or the reason that its call cannot continue. */
+/** The answer to one question, or the reason why its call cannot continue. */
 export type RoundAnswer = { readonly response: JsonObject } | { readonly failure: CallFailure }
 
-/** Collects the answers of a round at the instance where it waits. */
+/** Collects the answers of a round that waits at this instance. */
 export interface AnswerCollector {
-  /** Resolves with the answers by the keys of their questions. Rejects with the reason of a cancelled call. */
+  /** A promise of the answers, by the keys of their questions. It rejects with the abort reason of a cancelled call. */
   readonly answers: Promise<ReadonlyMap<string, RoundAnswer>>
   /** Accepts an answer that another instance has received. */
   accept(response: RpcResponse): void
-  /** Records how the questions were sent. */
+  /** Records how the round was stored, after its questions were sent. */
   noteKept(kept: KeptRound): void
-  /** Stops waiting. */
+  /** Stops waiting for answers. */
   stop(): void
 }
 
@@ -28,13 +28,16 @@ interface CollectedQuestion extends RoundQuestion {
   readonly openQuestion: OpenQuestion
 }
 
-/** Waits for the answers to the questions of a round. Throws `LimitError` when the caller has too many questions. */
+/**
+ * Starts to wait for the answers to the questions of a round. Throws `LimitError` if the caller has too many open
+ * questions.
+ */
 export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: CallDeps): AnswerCollector {
   const { signal } = channel
   const collected = new Map<string, RoundAnswer>()
   const questions: CollectedQuestion[] = []
   const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
-  // When sending the questions fails, no code waits for this promise.
+  // If the questions cannot be sent, no code awaits this promise.
   promise.catch(() => {})
   let kept: KeptRound = { states: new Map(), isShared: true }
   let hasStopped = false
@@ -57,7 +60,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
   }
   const onCancelled = (): void => {
-    // A call that another instance continues still needs its answers, so that its questions are not withdrawn.
+    // If another instance continues the call, it still needs the answers. So the questions are not withdrawn.
     if (!(signal.reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
     stop()
     reject(signal.reason)
@@ -65,7 +68,8 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const onTimeout = (): void => {
     withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
-    // An answer with its state may have reached another instance, which then runs the call: this one must not.
+    // Another instance may have received an answer with its `state`, and then runs the call. So this instance must not
+    // run it.
     const isElsewhere = kept.states.size > 0 && !kept.isShared
     for (const question of questions)
       accept(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
@@ -126,14 +130,15 @@ function createDeferred<T>() {
   return { promise, resolve, reject }
 }
 
-/** Returns the answer in a response. An error to a form or a URL means that the user has cancelled. */
+/** Returns the answer in a response. For a form or a URL, an error counts as a `cancel` of the user. */
 function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
   if ('result' in response) return { response: response.result }
   return createFailedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
 /**
- * Returns the answer to a question without a result: `cancel` for a form or a URL, a failure of the call for others.
+ * Returns the answer to a question without a result. For a form or a URL it is `cancel`, and for other questions a
+ * failure of the call.
  */
 function createFailedAnswer(method: string, message: string): RoundAnswer {
   return method === 'elicitation/create' ? { response: { action: 'cancel' } } : { failure: { message } }

@@ -8,15 +8,15 @@ import type { KeptRound } from './round-store.ts'
 import type { UrlPages } from './url-pages.ts'
 import { type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
 
-/** The answers of one round by their keys, or the reason that the call cannot continue. */
+/** The answers of one round by their keys, or the reason why the call cannot continue. */
 export type RoundOutcome =
   | { readonly answers: JsonObject; readonly isClientInvolved: boolean }
   | { readonly failure: CallFailure }
 
-/** A call that asks, with the pages that its user was sent to. */
+/** A call that asks its client, with the pages to which it has sent its user. */
 export interface InteractiveCall extends LegacyCall {
   readonly urlPages: UrlPages
-  /** The part of its state that comes from earlier rounds. */
+  /** The part of a round's data that comes from earlier rounds. */
   readonly roundState: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
 }
 
@@ -36,10 +36,10 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   })
 }
 
-/** Continues a round that another instance has asked, or this instance before a restart. */
+/** Continues a round whose questions another instance has sent, or this instance before a restart. */
 export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
   return holdRound(round, { call, deps }, async (collector) => {
-    // An answer to a question that was sent with a state has to bring it.
+    // Questions may have been sent with a `state`. Then their answers must contain it.
     const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
     const kept: KeptRound = { states: new Map(sentStates), isShared: true }
     collector.noteKept(kept)
@@ -50,7 +50,7 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
   })
 }
 
-/** Counts a round for its caller and collects its answers. Both end when the given function ends. */
+/** Counts a round in the quota of its caller and collects its answers, until `wait` has settled. */
 async function holdRound(
   round: WaitingRound,
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
@@ -71,7 +71,7 @@ async function holdRound(
   }
 }
 
-/** Counts a call that waits as one of its caller's, in number and in bytes, until the returned function is called. */
+/** Counts a waiting call in the quotas of its caller, in number and in bytes. Returns a function that releases them. */
 function countWaitingRound(round: WaitingRound, { channel }: InteractiveCall, { ledger }: CallDeps): () => void {
   const callerKey = callerKeyOf(channel.caller)
   const releaseBytes = ledger.take('bytes', callerKey, sizeOfRound(round))
@@ -103,7 +103,7 @@ function prepareRound(
   const questions: RoundQuestion[] = []
   const repeatedPages: RepeatedPage[] = []
   for (const [key, inputRequest] of entries) {
-    // The exchange checks its requests before it answers with them.
+    // The exchange has checked the input requests of its result.
     const prepared = prepareQuestion(key, inputRequest as unknown as InputRequest, call)
     if ('failure' in prepared) return prepared
     if ('repeated' in prepared) repeatedPages.push([key, prepared.repeated])
@@ -136,7 +136,7 @@ function prepareQuestion(
   const question = toLegacyInputRequest(request, client.revision, elicitationId)
   if ('missingCapabilities' in question) return { failure: { missingCapabilities: question.missingCapabilities } }
   if (channel.owner === undefined) return { failure: { message: 'This client cannot be asked: it has no session' } }
-  // The id of a question begins with the id of its stream, so that every instance finds the call of an answer.
+  // The id of a question begins with the id of its stream. So any instance can find the call of an answer.
   const id = channel.stream.id === '' ? randomId() : `${channel.stream.id}.${randomId().slice(0, 8)}`
   return { key, id, method: request.method, params: question.request.params }
 }
@@ -159,14 +159,18 @@ interface AskedRound extends SentRound {
   readonly repeatedPages: readonly RepeatedPage[]
 }
 
-/** Waits for all answers of a round, and takes them for this instance. */
+/**
+ * Waits for all answers of a round. Throws `CallHandedOffError` if another instance claims the round. Otherwise returns
+ * the answers.
+ */
 async function finishRound(
   round: WaitingRound,
   { kept, collector, repeatedPages }: AskedRound,
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
-  // This instance may be the only one with the answers, so it gives the round up to no instance without a claim.
+  // From here on, no other instance may take the round over without a claim, because only this instance may have all
+  // answers.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
   if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()
@@ -182,7 +186,7 @@ async function finishRound(
   return { answers: responses, isClientInvolved: true }
 }
 
-/** Claims a round, and tries again while the store is unreachable, so that the answers are not lost. */
+/** Claims a round. Retries while the store is unreachable, so that the answers are not lost. */
 function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: CallDeps): Promise<boolean> {
   return deps.retryUnavailable(() => deps.rounds.claim(round), { signal: channel.signal })
 }
@@ -194,7 +198,8 @@ function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObjec
 }
 
 /**
- * Waits until the handler runs again to look at the pages that the user visits. The call counts as running meanwhile.
+ * Waits for a pause, after which the handler runs again and checks the pages that the user is visiting. During the
+ * pause the call counts as running.
  */
 async function waitForPages(
   repeatedPages: readonly RepeatedPage[],

@@ -4,26 +4,29 @@ import type { Caller } from '../session/deps.ts'
 import type { KeptRound } from './round-store.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
-/** Channel between a call and its client. */
+/** The channel between a call and its client. */
 export interface CallChannel {
   readonly caller: Caller
-  /** Aborts when the client cancels the call, or can no longer be answered. */
+  /** Aborts when the client cancels the call, or when no response can reach the client any more. */
   readonly signal: AbortSignal
-  /** Identifies the client that may answer: a session, or a pair of streams. Undefined where none can be asked. */
+  /**
+   * The key of the session, or of the pair of streams, that may answer questions. Undefined if the client cannot be
+   * asked.
+   */
   readonly owner: string | undefined
-  /** Milliseconds that a handler may run. Infinity is no limit. */
+  /** Milliseconds that a handler may run. Infinity means no limit. */
   readonly timeoutMs: number
   /** Sends a notification about the call. */
   notify(message: RpcNotification): void
-  /** The stream of the call. Its id is empty for a pair of streams, which ends with its call. */
+  /** The stream of the call. Its id is empty for a call over a pair of streams, which cannot be resumed. */
   readonly stream: { readonly id: string; countEvents(): number }
-  /** Sends a request to the client, on the call's own stream. */
+  /** Sends a question to the client, on the stream of the call. */
   ask(request: StatefulRequest, round: KeptRound): void
-  /** Called when the questions of a round were sent. */
+  /** Called after the questions of a round were sent. */
   onQuestionsSent(round: WaitingRound, kept: KeptRound): void
-  /** Called when all questions of a round were answered. */
+  /** Called after all questions of a round were answered. */
   onAnswered(round: WaitingRound, kept: KeptRound): void
-  /** Sends a notification about a question, also when the call has been cancelled. */
+  /** Sends a notification about a question, even if the call has been cancelled. */
   notifyOfQuestion(message: RpcNotification): void
 }
 
@@ -35,7 +38,7 @@ export interface LegacyCall {
   readonly channel: CallChannel
 }
 
-/** The reason of a call that ends here without an answer, because another instance continues it. */
+/** The error of a call that ends at this instance without a response, because another instance continues it. */
 export class CallHandedOffError extends Error {
   override readonly name = 'CallHandedOffError'
 }

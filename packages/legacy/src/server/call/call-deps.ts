@@ -3,17 +3,17 @@ import { createOpenQuestions, type OpenQuestions } from './open-questions.ts'
 import { createMemoryRounds, type RoundStore } from './round-store.ts'
 import { createStateRounds, type StateRounds } from './state-rounds.ts'
 
-/** {@link Deps} with what keeps calls that wait for answers. */
+/** {@link Deps}, and the stores of calls that wait for answers. */
 export interface CallDeps extends Deps {
-  /** The questions that wait at this instance. */
+  /** The open questions of this instance. */
   readonly questions: OpenQuestions
-  /** Keeps the rounds that wait: where instances are linked, the link puts its own store in this place. */
+  /** The store of waiting rounds. If instances are linked, the link replaces it by its own store. */
   rounds: RoundStore
-  /** The rounds that travel in the `state` of questions, undefined where that is off. */
+  /** The rounds that are sealed in the `state` of their questions. Undefined without the option `questionState`. */
   readonly stateRounds: StateRounds | undefined
 }
 
-/** Starts with no call that waits. */
+/** Creates {@link CallDeps} without a waiting call. */
 export function createCallDeps(deps: Deps): CallDeps {
   const stateRounds = createStateRounds(deps.settings)
   return {

@@ -24,18 +24,18 @@ import type { CallDeps } from './call-deps.ts'
 import { createUrlPages, type UrlPages } from './url-pages.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
-/** The connection of an older client, as a handler sees it. */
+/** The older client of a call, as a handler sees it. */
 export interface LegacyPeer {
-  /** The revision that the client speaks. */
+  /** The protocol revision of the client. */
   readonly revision: string
 }
 
-/** The older client that calls. Absent for a client of 2026-07-28. */
+/** The context key of the older client. It is absent if the client is of 2026-07-28. */
 const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
 
 /**
- * Returns the revision that the client of this call speaks, undefined for a client of 2026-07-28. Handlers need it for
- * display and logs alone: everything else works the same for both.
+ * Returns the older client of this call with its revision. Undefined if the client is of 2026-07-28. Handlers need it
+ * only for display and logs, because everything else works the same for both.
  *
  * @example
  * run: (_, ctx) => legacyPeerOf(ctx)?.revision ?? 'this revision'
@@ -45,10 +45,10 @@ export function legacyPeerOf({ context }: { readonly context: CallContext }): Le
 }
 
 /**
- * Runs a call of an older client through the server's exchange. Questions in a result are sent to the client on the
- * stream of the call. The answers go into the next request, as a client of 2026-07-28 sends them. Given a round that
- * another instance asked, the call continues with its answers. Rejects with the signal's reason when the call is
- * cancelled, and with `LimitError` when too many calls of its caller wait.
+ * Runs a call of an older client through the server's exchange. If a result requests input, the questions are sent to
+ * the client on the stream of the call. The answers are part of the next request, as a client of 2026-07-28 sends them.
+ * With `resumedRound`, the call continues with the answers to the questions of another instance. Rejects with the
+ * signal's reason if the call is cancelled, and with `LimitError` if too many calls of the caller wait.
  */
 export async function runLegacyCall(
   call: LegacyCall,
@@ -101,7 +101,10 @@ async function runRounds(
   }
 }
 
-/** Rounds of one call with questions for its client. A form with one question for each field has fewer. */
+/**
+ * The largest number of rounds in which one call asks its client. A form with one question for each field has fewer
+ * rounds.
+ */
 const maxRounds = 50
 const maxRetries = 1000
 
@@ -119,7 +122,7 @@ function hasTooManyRounds({
   return roundCount > maxRounds || retryCount > maxRetries
 }
 
-/** Returns the request that continues a call with the answers of a round that was asked before. */
+/** Waits for the answers of a resumed round, and returns the request that continues its call with them. */
 async function createResumedRequest(
   round: WaitingRound,
   { call, urlPages }: RoundLoopContext,
@@ -130,14 +133,17 @@ async function createResumedRequest(
   return addAnswers(toModernRequest(call.request, call.client, call.level), round.requestState, outcome.answers)
 }
 
-/** Returns what a result asks for, which may be nothing but the retry, undefined when it asks for neither. */
+/**
+ * Returns the input requests of a result. They are empty if the result only requests a retry. Undefined if the result
+ * does not request input.
+ */
 function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
   if (!('result' in response) || response.result['resultType'] !== 'input_required') return undefined
   const { inputRequests } = response.result
   return isJsonObject(inputRequests) ? inputRequests : {}
 }
 
-// A handler that asks for the retry alone is tried again at once, and slower when it does so again and again.
+// A handler that only requests a retry runs again at once. With each further retry in a row, the pause becomes longer.
 function computeRetryDelayMs(retryCount: number): number {
   return Math.min(250, 50 * retryCount)
 }
@@ -186,7 +192,7 @@ interface ExchangeContext {
   readonly notificationFilter: NotificationFilter
 }
 
-/** Runs the handler once. A run that takes too long is aborted, and its call gets an error. */
+/** Runs the handler once. If that takes too long, aborts the handler and returns an error. */
 async function sendToExchange(
   request: RpcRequest,
   { call, notificationFilter }: ExchangeContext,
@@ -215,7 +221,7 @@ async function sendToExchange(
   const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
-    // A handler that is stopped may fail afterwards. Its response is no longer waited for.
+    // An aborted handler may still fail later, when no code awaits its response.
     responsePromise.catch(() => {})
     return await Promise.race([responsePromise, endPromise])
   } catch (error) {
@@ -235,9 +241,9 @@ interface NotificationFilter {
 }
 
 /**
- * Passes on the notifications that older revisions have, and those of extensions. A handler that runs again reports its
- * progress from the beginning, so only values above the last one are sent (basic/utilities/progress). Nothing is sent
- * after the response.
+ * Returns a filter that passes on the notifications that older revisions have, and those of extensions. A handler that
+ * runs again repeats its progress, so only values above the last one are sent (basic/utilities/progress). After the
+ * response nothing is sent.
  */
 function createNotificationFilter({ channel, client }: LegacyCall): NotificationFilter {
   let lastProgress = Number.NEGATIVE_INFINITY

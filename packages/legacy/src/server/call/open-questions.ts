@@ -1,31 +1,31 @@
 import type { Ledger } from '@x/core'
 import type { RequestId, RpcResponse } from '@x/schema'
 
-/** A question that waits at this instance for its answer. */
+/** A question whose answer this instance waits for. */
 export interface OpenQuestion {
-  /** True once it was sent with a `state` (SEP-1685). */
+  /** True once the question was sent with a `state` (SEP-1685). */
   hasState: boolean
-  /** Stops waiting. */
+  /** Stops waiting for the answer. */
   close(): void
 }
 
-/** A question to open. */
+/** The values with which a question is opened. */
 export interface QuestionInit {
   readonly id: string
-  /** The session, or the pair of streams, that may answer. */
+  /** The key of the session, or of the pair of streams, that may answer. */
   readonly owner: string
-  /** The caller that the question counts for. */
+  /** The caller in whose quota the question counts. */
   readonly callerKey: string
   onAnswer(response: RpcResponse): void
 }
 
-/** The questions that clients have not answered yet, each by a random id. */
+/** The questions of this instance that clients have not answered, by their random ids. */
 export interface OpenQuestions {
-  /** Waits for the answer to a question. Throws `LimitError` when its caller has too many. */
+  /** Starts to wait for the answer to a question. Throws `LimitError` if the caller has too many open questions. */
   open(question: QuestionInit): OpenQuestion
-  /** Returns an open question of this owner, undefined for one of another owner. */
+  /** Returns an open question. Undefined if there is none, or if another owner was asked. */
   find(owner: string, id: RequestId | undefined): OpenQuestion | undefined
-  /** Passes an answer to the call that waits for it. False when none does, or another owner was asked. */
+  /** Passes an answer to the call that waits for it. Returns false if no call waits, or if another owner was asked. */
   answer(owner: string, response: RpcResponse): boolean
 }
 
@@ -33,7 +33,7 @@ interface QuestionEntry extends QuestionInit {
   readonly question: OpenQuestion
 }
 
-/** Starts with no question. */
+/** Creates {@link OpenQuestions} without a question. */
 export function createOpenQuestions(ledger: Ledger): OpenQuestions {
   const entries = new Map<RequestId, QuestionEntry>()
   const findEntry = (owner: string, id: RequestId | undefined): QuestionEntry | undefined => {

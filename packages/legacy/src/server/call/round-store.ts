@@ -2,33 +2,34 @@ import type { RpcResponse, StatefulResponse } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
-/** A round that a store keeps. */
+/** The outcome of storing a round. */
 export interface KeptRound {
-  /** The `state` to send with each question, by its id (SEP-1685). */
+  /** The `state` to send with each question, by the id of the question (SEP-1685). */
   readonly states: ReadonlyMap<string, string>
-  /** True when another instance may continue the round, so that this one has to claim it. */
+  /** True if another instance may continue the round. Then this instance has to claim it before it uses the answers. */
   readonly isShared: boolean
 }
 
-/** Keeps calls that wait, for the instance that continues them. */
+/** A store of rounds, for the instances that may continue their calls. */
 export interface RoundStore {
-  /** Keeps a round before its questions are sent, in the place of an earlier round of its call. */
+  /** Stores a round before its questions are sent. It replaces an earlier round of the same call. */
   keep(round: WaitingRound, client: LegacyClient): Promise<KeptRound>
-  /** Returns the round of an answer, for the session that was asked. */
+  /** Returns the round that an answer belongs to. Undefined if it belongs to another owner. */
   findByAnswer(answer: StatefulResponse, owner: string): Promise<WaitingRound | undefined>
-  /** Returns the round of a stream, for its session. */
+  /** Returns the round of a stream. Undefined if it belongs to another owner. */
   findByStream(streamId: string, owner: string): Promise<WaitingRound | undefined>
-  /** Returns the answers of a round that reached other instances. */
+  /** Returns the stored answers of a round, which other instances may have received. */
   listAnswers(round: WaitingRound): Promise<readonly RpcResponse[]>
-  /** Resolves with true for the one instance that may use the answers of a round. */
+  /** Claims a round. Resolves with true at only one instance, which may use the answers of the round. */
   claim(round: WaitingRound): Promise<boolean>
   /**
-   * Removes what this instance keeps for a round that it does not wait for any more. Records for other instances stay.
+   * Removes the data that this instance keeps for a round for which it no longer waits. Records for other instances
+   * stay.
    */
   release(round: WaitingRound): void
 }
 
-/** Keeps rounds in the memory of this instance, which alone can continue them. */
+/** Creates a store in the memory of this instance. Only this instance can continue its rounds. */
 export function createMemoryRounds(): RoundStore {
   const rounds = new Map<string, WaitingRound>()
   const findByStream = (streamId: string, owner: string): WaitingRound | undefined => {
@@ -50,7 +51,7 @@ export function createMemoryRounds(): RoundStore {
   }
 }
 
-/** Joins two stores. A round is looked up in the first one, and then in the second. */
+/** Joins two stores. Each round is kept in both. A round is first looked up in `first`, and then in `second`. */
 export function joinRoundStores(first: RoundStore, second: RoundStore): RoundStore {
   return {
     async keep(round, client) {
@@ -69,10 +70,10 @@ export function joinRoundStores(first: RoundStore, second: RoundStore): RoundSto
   }
 }
 
-/** Characters of the id of a stream. */
+/** The number of characters of a stream id. */
 export const streamIdLength = 22
 
-/** Returns the stream in the id of a question. */
+/** Returns the id of the stream that the id of a question begins with. */
 export function streamIdOfQuestion(questionId: string): string {
   return questionId.slice(0, streamIdLength)
 }

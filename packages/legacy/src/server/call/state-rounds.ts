@@ -5,18 +5,20 @@ import { createBoundedMap } from '../session/session.ts'
 import type { RoundStore } from './round-store.ts'
 import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from './waiting-round.ts'
 
-/** Keeps rounds in the `state` of their own questions, which the client returns (SEP-1685). */
+/**
+ * A store that seals each round in the `state` of its questions, which the client returns with its answers (SEP-1685).
+ */
 export interface StateRounds extends RoundStore {
-  /** The number of answers without the state that was sent with their question. */
+  /** The number of answers without a `state`, although their question was sent with one. */
   missingEchoCount: number
-  /** Records that a question is not waited for any more, so that its state opens nothing at this instance. */
+  /** Records that this instance does not wait for a question any more. Its `state` is then not accepted here. */
   withdraw(questionId: string): void
 }
 
 const statePurpose = 'legacy-state'
 const maxWithdrawnQuestions = 100_000
 
-/** Creates the store, undefined when the option `questionState` is absent. */
+/** Creates the store. Undefined if the option `questionState` is absent. */
 export function createStateRounds(settings: LegacySettings): StateRounds | undefined {
   const { questionState, warn } = settings
   if (questionState === undefined) return undefined
@@ -24,7 +26,10 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
   const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
 
-  /** Seals the round for one question. Undefined where `questionState` is false for it, or the state is too large. */
+  /**
+   * Seals a round for one of its questions. Undefined if `questionState` returns false for the question, or if the
+   * state is too large.
+   */
   async function sealRound(round: WaitingRound, { id, method }: RoundQuestion): Promise<string | undefined> {
     if (!isChosen({ method, tool: toolNameIn(round.request) })) return undefined
     try {
@@ -45,7 +50,8 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     async keep(round, { capabilities }) {
       const states = new Map<string, string>()
-      // STA-008: a client that has not declared the echo gets no state. A pair of streams ends with its process.
+      // STA-008: a client that has not declared that it returns the state gets none. Over a pair of streams a state has
+      // no use, because the streams end with the process.
       const returnsStates = capabilities.experimental?.['requestState'] !== undefined
       if (!returnsStates || round.streamId === '') return { states, isShared: false }
       for (const question of round.questions) {
@@ -54,7 +60,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
       }
       return { states, isShared: false }
     },
-    /** Opens what a client returned, once (STA-005, STA-006). */
+    /** Opens the state of an answer. Each state can be opened once (STA-005, STA-006). */
     async findByAnswer({ id, state }, owner) {
       const questionId = String(id)
       if (typeof state !== 'string' || withdrawnQuestions.get(questionId) === true) return undefined
@@ -62,16 +68,16 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
         const binding = bindingOf(owner, questionId)
         return decodeRound(await codec.open(state, { purpose: statePurpose, binding }))
       } catch (error) {
-        // When the store of the codec is unreachable, the state may be valid.
+        // If the store of the codec is unreachable, the state may still be valid.
         if (!isStateError(error) || error.code === 'unavailable') throw error
         warn({ code: 'state_rejected', message: `The state of an answer was not accepted: ${error.detail}` })
         return undefined
       }
     },
-    // No instance has the round before an answer brings it.
+    // A round is only known once an answer with its state arrives.
     findByStream: async () => undefined,
     listAnswers: async () => [],
-    // Each state opens once, so the instance that has opened it has the round.
+    // A state can be opened once, so no other instance can have the round.
     claim: async () => true,
     release: () => {},
   }
@@ -82,7 +88,7 @@ function toolNameIn({ method, params }: RpcRequest): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-// The session is bound to its principal, and a question to its call.
+// The state is bound to the owner, which is bound to its principal, and to the question, which is bound to its call.
 function bindingOf(owner: string, questionId: string): JsonValue {
   return [owner, questionId]
 }

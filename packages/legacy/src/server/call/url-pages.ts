@@ -4,20 +4,22 @@ import type { CallDeps } from './call-deps.ts'
 import type { CallChannel } from './call-channel.ts'
 import type { AcceptedPage } from './waiting-round.ts'
 
-/** The pages that one call has sent its user to (client/elicitation, URL mode). */
+/** The pages to which one call has sent its user (client/elicitation, URL mode). */
 export interface UrlPages {
-  /** The `elicitationId` of a URL: one in a call. */
+  /** Returns the `elicitationId` of a URL, which stays the same within a call. */
   getElicitationId(url: string): string
-  /** Records that the user agreed to go there. */
+  /** Records that the user has agreed to visit a page. */
   accept(url: string, elicitationId?: string): void
   /**
-   * The answer to a URL that is asked for again because the server still waits: the user is not asked, and the server
-   * runs again after a pause. Undefined for a URL that the user has not agreed to.
+   * Returns the answer if a server asks for a URL again to which the user has already agreed. The user is not asked
+   * again, and the server gets the answer after a pause. Undefined if the user has not agreed to the URL.
    */
   answerRepeatedQuestion(url: string): Promise<'accept' | 'cancel'> | undefined
-  /** Lists the pages that the user agreed to. */
+  /** Returns the pages that the user has agreed to visit. */
   listAcceptedPages(): readonly AcceptedPage[]
-  /** Notifies the client of pages that are not asked for any more (elicitation/complete). */
+  /**
+   * Notifies the client that accepted pages which the server no longer asks for are completed (elicitation/complete).
+   */
   notifyCompletedUrls(inputRequests: JsonObject | undefined): void
 }
 
@@ -30,7 +32,7 @@ interface UrlPage {
 const minPollIntervalMs = 1000
 const maxPollIntervalMs = 5000
 
-/** Starts with the pages that the user of a resumed call has agreed to. */
+/** Creates {@link UrlPages} with the pages that the user of a resumed call has agreed to visit. */
 export function createUrlPages(
   channel: CallChannel,
   deps: CallDeps,

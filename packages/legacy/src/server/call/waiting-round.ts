@@ -11,37 +11,42 @@ export interface AcceptedPage {
 export interface RoundQuestion {
   /** The key of the question in `inputRequests`. */
   readonly key: string
-  /** The id of the request that asks it. */
+  /** The id of the request with the question. */
   readonly id: string
   readonly method: InputRequest['method']
   readonly params: JsonObject | undefined
 }
 
-/** A call that waits for the answers of its client: everything that an instance needs to continue it. */
+/**
+ * A round: the questions that a call has sent to its client at once, and all data with which any instance can continue
+ * the call.
+ */
 export interface WaitingRound {
-  /** Identifies the round, whose answers one instance may use. */
+  /** The id of the round. Only one instance may use the answers of a round. */
   readonly id: string
-  /** The key of its session, or of its pair of streams. */
+  /** The key of the call's session, or of its pair of streams. */
   readonly owner: string
   readonly request: RpcRequest
-  /** The `requestState` of the round, undefined when the server gave none. */
+  /** The `requestState` of the result that asks the questions. Undefined if the result has none. */
   readonly requestState: JsonValue | undefined
   readonly questions: readonly RoundQuestion[]
-  /** The keys of pages that were visited before, about which the server asks again. */
+  /** The keys of requests for pages to which the user has already agreed, and which the server requests again. */
   readonly repeatedKeys: readonly string[]
-  /** The stream of the call, and the number of events that it had before the questions. */
+  /** The id of the call's stream. `eventCount` is the number of its events before the questions. */
   readonly streamId: string
   readonly eventCount: number
-  /** The rounds before this one. */
+  /** The number of rounds before this one. */
   readonly roundCount: number
   readonly pages: readonly AcceptedPage[]
-  /** Milliseconds since 1970. */
+  /** The time at which the questions were asked, in milliseconds since 1970. */
   readonly askedAt: number
 }
 
 const contentVersion = 2
 
-/** Encodes a round as JSON. `withParams` includes what the questions ask, so that they can be sent again. */
+/**
+ * Encodes a round as JSON. With `withParams` it includes the params of the questions, so that they can be sent again.
+ */
 export function encodeRound(round: WaitingRound, { withParams }: { readonly withParams: boolean }): JsonValue {
   const { request, requestState = null, questions, streamId, eventCount, roundCount, pages } = round
   const { id, method, params = null } = request
@@ -65,7 +70,10 @@ export function encodeRound(round: WaitingRound, { withParams }: { readonly with
   ]
 }
 
-/** Decodes a value of {@link encodeRound}, of this version of the package or another, undefined for another form. */
+/**
+ * Decodes a value that {@link encodeRound} of this or another version of the package has made. Undefined if the value
+ * has another format.
+ */
 export function decodeRound(content: JsonValue | undefined): WaitingRound | undefined {
   if (!Array.isArray(content) || content[0] !== contentVersion) return undefined
   const [, roundFields, requestFields, requestState, questionRows, repeatedKeys, position, pageRows] =
@@ -102,7 +110,7 @@ export function decodeRound(content: JsonValue | undefined): WaitingRound | unde
   }
 }
 
-/** Returns the size of a waiting round in characters of its JSON, which its caller's bytes are counted by. */
+/** Returns the size of a round in characters of its JSON, for the byte quota of its caller. */
 export function sizeOfRound({ request, requestState, questions }: WaitingRound): number {
   const params = questions.map((question) => question.params ?? null)
   return JSON.stringify([request.params ?? null, requestState ?? null, params]).length

@@ -15,30 +15,30 @@ import { parseCapabilities, requestDiscovery } from './initialize.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {
-  /** Listens to these resources from now on: the new subscription is opened before the old one is closed. */
+  /** Replaces the resources of the subscription. The new subscription is opened before the old one is closed. */
   update(uris: Iterable<string>): void
   close(): void
 }
 
-/** Parameters with which a subscription is opened. */
+/** The parameters of a subscription. */
 export interface ChangeSubscriptionOptions {
   readonly client: LegacyClient
   readonly caller: Caller
   readonly uris: Iterable<string>
   notify(message: RpcNotification): void
-  /** Resolves when the reader has caught up, undefined while it is not behind. */
+  /** Resolves when the client has read all queued notifications. Undefined if it has already. */
   readonly whenDrained?: (() => Promise<void> | undefined) | undefined
-  /** The subscription is open. */
+  /** Called when the subscription is open. */
   onOpen?(): void
-  /** The subscription has ended by itself, with the error when it could not be opened. */
+  /** Called when the server has ended the subscription. Has an error if the subscription could not be opened. */
   onEnd(error?: WireError): void
 }
 
-/** Opens a `subscriptions/listen` of the server, whose notifications become plain ones. */
+/** Opens a `subscriptions/listen` request at the server. Converts its notifications to those of older revisions. */
 export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
   /**
-   * The newest subscription, and the one whose notifications are passed on. They differ until the newest is
-   * acknowledged.
+   * The controllers of the newest subscription, and of the subscription whose notifications are passed on. They differ
+   * until the newest subscription is acknowledged.
    */
   let newestController: AbortController | undefined
   let activeController: AbortController | undefined
@@ -96,15 +96,15 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
   return { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
 }
 
-/** A client and its caller. */
+/** An older client, and the caller of its requests. */
 interface ClientOfCaller {
   readonly client: LegacyClient
   readonly caller: Caller
 }
 
 /**
- * Returns true when the server has a resource of this URI for the caller. The server acknowledges a subscription to
- * such a resource alone.
+ * Returns true if the server has a resource with this URI for the caller. Opens a subscription for a moment, because
+ * the server acknowledges only subscriptions to such resources.
  */
 export async function isKnownResource(
   uri: string,
@@ -143,7 +143,7 @@ export interface NotifiableKinds {
   readonly hasResourceUpdates: boolean
 }
 
-/** Returns the kinds of changes that the server notifies this caller of. */
+/** Returns the kinds of changes about which the server notifies this caller. */
 export async function requestNotifiableKinds(
   client: LegacyClient,
   caller: Caller,

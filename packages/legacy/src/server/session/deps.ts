@@ -11,18 +11,18 @@ export interface Deps {
   readonly serverInfo: Implementation
   readonly settings: LegacySettings
   readonly ledger: Ledger
-  /** Counts work between two runs of a handler for the load of the server, until the returned function is called. */
+  /** Counts work between two runs of a handler in the load of the server. Returns a function that ends the work. */
   readonly beginWork: () => () => void
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
-  /** Runs a function once after so many milliseconds. The returned function cancels the timer. */
+  /** Runs a function once after `ms` milliseconds. Returns a function that cancels the timer. */
   readonly schedule: (run: () => void, ms: number) => () => void
-  /** Resolves after so many milliseconds. Rejects with the signal's reason when it aborts before. */
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason if it aborts before. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /**
-   * Runs an operation on a store again while the store is unreachable. Rejects with its error after `timeoutMs`, or
-   * with the signal's reason.
+   * Runs an operation on a store, and repeats it while the store is unreachable. Rejects with the last error after
+   * `timeoutMs`, or with the signal's reason.
    */
   readonly retryUnavailable: <T>(operation: () => Promise<T>, options: RetryOptions) => Promise<T>
 }
@@ -30,13 +30,13 @@ export interface Deps {
 /** Options of `retryUnavailable`. */
 export interface RetryOptions {
   readonly signal?: AbortSignal
-  /** Milliseconds in which the operation is tried. Default: the time that a question may wait. */
+  /** Milliseconds for which the operation is repeated. Default: the time that a question waits for its answer. */
   readonly timeoutMs?: number
 }
 
 const retryPauseMs = 250
 
-/** Makes the dependencies from the server and the settings of the extension. */
+/** Creates the dependencies from the server and from the settings of the extension. */
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
   const { exchange, info, runtime, ledger, beginWork, log } = host
   const schedule: Deps['schedule'] = (run, ms) => {

@@ -24,8 +24,8 @@ export interface InitializedClient {
 }
 
 /**
- * Answers `initialize` from the server's response to `server/discover` (basic/lifecycle). A client that asks for a
- * revision that is not served gets the newest older revision.
+ * Answers `initialize` from the server's response to `server/discover` (basic/lifecycle). If the client requests a
+ * revision that is not served, it gets the newest served older revision.
  */
 export async function answerInitialize(
   request: RpcRequest,

@@ -12,16 +12,16 @@ import type { Caller, Deps } from './deps.ts'
 import { toErrorResponse } from './to-error-response.ts'
 import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
-/** Sets what a client may set for itself: its log level, and the resources that it subscribes to. */
+/**
+ * The functions with which a client changes its own settings: its log level, and the resources that it subscribes to.
+ */
 export interface ClientSettings {
   readonly client: LegacyClient
   readonly caller: Caller
   setLevel(level: LoggingLevel): void | Promise<void>
-  /**
-   * Returns true for a resource that the client has subscribed to. True for each where nothing is kept for the client.
-   */
+  /** Returns true if the client has subscribed to a resource. Always true if nothing is stored for the client. */
   hasUri(uri: string): boolean
-  /** Subscribes to a resource. Throws `LimitError` when the caller has too many. */
+  /** Subscribes to a resource. Throws `LimitError` if the caller has too many subscriptions. */
   subscribe(uri: string): void | Promise<void>
   unsubscribe(uri: string): void | Promise<void>
 }
@@ -31,7 +31,7 @@ const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical'
 
 type LocalMethodHandler = (request: RpcRequest, clientSettings: ClientSettings, deps: Deps) => void | Promise<void>
 
-/** The methods of older revisions that the adapters answer themselves, with an empty result. */
+/** The methods of older revisions that the adapters answer without the server, with an empty result. */
 const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, LocalMethodHandler>([
   ['ping', () => {}],
   ['logging/setLevel', (request, clientSettings) => clientSettings.setLevel(parseLevelParam(request))],
@@ -45,7 +45,10 @@ const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, Lo
   ],
 ])
 
-/** Answers a request that needs no handler, or whose method is not served. Returns undefined for any other request. */
+/**
+ * Answers a request of a local method or of an unknown method. Returns undefined for a request that the server must
+ * answer.
+ */
 export function serveLocalMethod(
   request: RpcRequest,
   clientSettings: ClientSettings,
@@ -97,7 +100,9 @@ function parseLevelParam({ params }: RpcRequest): LoggingLevel {
   throw new McpError(errorCodes.invalidParams, `params.level must be one of ${loggingLevels.join(', ')}`)
 }
 
-/** The error of a method that older revisions do not have, or that this server does not serve to them. */
+/**
+ * Returns the error for a method that older revisions do not have, or that this server does not serve to older clients.
+ */
 function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
   const name = JSON.stringify(method.slice(0, 100))
   return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))

@@ -3,22 +3,28 @@ import type { ExtensionHost } from '@x/schema'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
 
-/** The codes of the warnings that the extension writes to the log of its server. */
+/** The codes of warnings that the extension logs. */
 export type LegacyWarningCode =
-  /** A session id was not accepted. The client sees 404 for every reason. */
+  /** A session id was not accepted. The client gets status 404, whatever the reason is. */
   | 'session_rejected'
-  /** An answer reached an instance that waits for none: the balancer has to send a session to one instance. */
+  /**
+   * An instance received an answer that none of its calls waits for. The balancer has to send all requests of a session
+   * to one instance.
+   */
   | 'unknown_answer'
-  /** A session id is longer than 2 KiB, which some proxies do not pass on. */
+  /** A session id is longer than 2 KiB. Some proxies do not accept such a header. */
   | 'large_session'
-  /** A limit ended a stream, left a `state` out, or dropped what an idle session had set. */
+  /** Because of a limit, a stream was ended, a `state` was omitted, or the settings of an idle session were deleted. */
   | 'limit'
-  /** The `state` of an answer was not accepted. The client sees 400 for every reason. */
+  /** The `state` of an answer was not accepted. The client gets status 400, whatever the reason is. */
   | 'state_rejected'
-  /** A client did not return the `state` of a question: its answer went to the call that waits here. */
+  /**
+   * A client did not return the `state` of a question. Its answer was passed to the call, because the call waits at
+   * this instance.
+   */
   | 'missing_echo'
 
-/** A problem that does not stop calls. */
+/** A logged problem that does not stop calls. */
 export interface LegacyWarning {
   readonly code: LegacyWarningCode
   readonly message: string
@@ -28,62 +34,67 @@ export interface LegacyWarning {
 export interface StateQuestion {
   /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
   readonly method: string
-  /** The tool that asks, undefined for a prompt or a resource. */
+  /** The name of the tool that asks. Undefined if a prompt or a resource asks. */
   readonly tool: string | undefined
 }
 
 /** Options of {@link legacy}. */
 export interface LegacyOptions {
-  /** The revisions to serve. Default: all. */
+  /** The revisions that are served. Default: all. */
   readonly revisions?: readonly LegacyRevision[] | undefined
-  /** Milliseconds that a session lives. Default: 24 hours. The `state` of the server has to open tokens for as long. */
+  /**
+   * The lifetime of a session, in milliseconds. The `state` of the server must be able to open a token for this time.
+   * Default: 24 hours.
+   */
   readonly sessionTtlMs?: number | undefined
   /** Milliseconds that a question waits for its answer. Default: 10 minutes. */
   readonly answerTimeoutMs?: number | undefined
-  /** Milliseconds that a broken stream is kept for its reader. Default: 60 seconds. */
+  /** Milliseconds for which a broken stream is kept until its client resumes it. Default: 60 seconds. */
   readonly resumeWindowMs?: number | undefined
   /**
-   * Milliseconds after which the connection of a call is closed, so that the client polls for the rest. Never when
-   * absent.
+   * Milliseconds after which the server closes the connection of a call, so that the client polls for the rest of the
+   * stream. Default: the connection stays open.
    */
   readonly closeAfterMs?: number | undefined
   /**
-   * Sends the `state` of SEP-1685 with questions to clients that declare that they return it: the call, sealed with the
-   * `state` of the server. A call that waits for an answer then survives a restart of its instance, behind a balancer
-   * that hashes the session header. A function chooses the questions. None has a `state` when absent.
+   * True to send questions with the `state` of SEP-1685, to clients that declare that they return it. It contains the
+   * call, sealed with the `state` of the server. So a call that waits for an answer survives a restart of its instance,
+   * behind a balancer that hashes the session header. A function selects the questions that get a `state`. Default: no
+   * question gets one.
    */
   readonly questionState?: true | ((question: StateQuestion) => boolean) | undefined
   /**
-   * Links the instances of a fleet behind any balancer: `redisStore` or `postgresStore` of `@x/state-codec`, the same
-   * for all instances. Each instance then takes the answers and continues the streams of all, and calls that wait for
-   * an answer survive the end of their instance. The server needs a `subscriptions.bus`, over which the instances
-   * notify one another. When absent, the balancer has to hash the session header.
+   * The store that links several instances behind any balancer, such as `redisStore` or `postgresStore` of
+   * `@x/state-codec`. All instances need the same store. Any instance can then accept the answers, and resume the
+   * streams, of calls at other instances. A call that waits for an answer survives the end of its instance. The server
+   * needs a `subscriptions.bus`, with which instances notify each other. Without a store, the balancer has to hash the
+   * session header.
    */
   readonly store?: StateStore | undefined
 }
 
-/** The parts of its server that the extension uses. */
+/** The parts of the server that the extension uses. */
 export type HostParts = Pick<ExtensionHost, 'bus' | 'log' | 'state'> & { readonly runtime: Pick<Runtime, 'now'> }
 
-/** What linked instances share. */
+/** The parts that linked instances share. */
 export interface LegacyLink {
-  /** Keeps rounds that wait, their answers, log levels and subscriptions of sessions. */
+  /** The store of waiting rounds and their answers, and of the log levels and subscriptions of sessions. */
   readonly store: StateStore
-  /** Carries the messages with which instances notify one another. */
+  /** The bus for the messages between instances. */
   readonly bus: ChangeBus
 }
 
-/** {@link LegacyOptions} with what is absent filled in. */
+/** {@link LegacyOptions} with defaults filled in. */
 export interface LegacySettings {
-  /** Seals session ids. */
+  /** The codec that seals session ids. */
   readonly state: StateCodec
-  /** Newest first. */
+  /** The served revisions, newest first. */
   readonly revisions: readonly LegacyRevision[]
   readonly sessionTtlMs: number
   readonly answerTimeoutMs: number
   readonly resumeWindowMs: number
   readonly closeAfterMs: number
-  /** False where a call ends with its connection, so that no stream waits for its reader. */
+  /** False if a call ends with its connection, so that no stream can be resumed. */
   readonly keepsStreams: boolean
   readonly questionState: QuestionStateSettings | undefined
   readonly link: LegacyLink | undefined
@@ -92,9 +103,9 @@ export interface LegacySettings {
 
 /** Settings of the `state` of questions (SEP-1685). */
 export interface QuestionStateSettings {
-  /** Opens each state once. */
+  /** A codec that opens each state only once. */
   readonly codec: StateCodec
-  /** Returns true for a question that is sent with a state. */
+  /** Returns true if a question is to be sent with a state. */
   readonly isChosen: (question: StateQuestion) => boolean
 }
 
@@ -111,8 +122,8 @@ const legacyOptionNames = {
 } satisfies Record<keyof LegacyOptions, true>
 
 /**
- * Checks options where they are written. Throws a TypeError for an option or a revision that is not known, and a
- * RangeError for a number that makes no sense.
+ * Checks the options of {@link legacy}. Throws a TypeError for an unknown option or revision, and a RangeError for an
+ * invalid number of milliseconds.
  */
 export function checkLegacyOptions(options: LegacyOptions): void {
   checkOptions(options, legacyOptionNames, 'legacy')
@@ -120,7 +131,7 @@ export function checkLegacyOptions(options: LegacyOptions): void {
   resolveTimes(options)
 }
 
-/** Fills in what is absent. Throws a TypeError where the server lacks what an option needs. */
+/** Fills in defaults. Throws a TypeError if an option needs a part that the server does not have. */
 export function resolveLegacySettings(options: LegacyOptions, host: HostParts): LegacySettings {
   if (isWorkerd()) rejectStreamOptions(options)
   return {
@@ -134,7 +145,7 @@ export function resolveLegacySettings(options: LegacyOptions, host: HostParts): 
   }
 }
 
-/** The options that have a call continue without its connection. */
+/** The options that let a call continue without its connection. */
 const streamOptionNames = ['closeAfterMs', 'questionState', 'store'] as const
 
 function rejectStreamOptions(options: LegacyOptions): void {
@@ -169,7 +180,10 @@ function resolveTimes(options: LegacyOptions): Times {
   }
 }
 
-/** A codec with a random key, which is made when it is first used: workerd has no random values while it starts. */
+/**
+ * Creates a codec with a random key. The key is created when it is first used, because workerd has no random values
+ * during its start.
+ */
 function createLocalState(): StateCodec {
   let codec: StateCodec | undefined
   const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()] }))
@@ -192,7 +206,7 @@ function resolveQuestionState(
   }
 }
 
-/** The states that were opened at this instance and are remembered, so that none opens twice. */
+/** The largest number of opened states that this instance stores, so that no state is opened twice. */
 const maxOpenedStates = 100_000
 
 function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined): LegacyLink | undefined {
@@ -204,7 +218,10 @@ function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined):
   )
 }
 
-/** A peer causes most warnings: more of one code in this time, in milliseconds, would only fill the log. */
+/**
+ * Milliseconds in which a warning of one code is logged only once, because clients cause most warnings and could fill
+ * the log.
+ */
 const warningPauseMs = 60_000
 
 function createWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => void {

@@ -4,31 +4,34 @@ import type { ChangeSubscription } from './change-subscription.ts'
 import type { LegacySettings } from './options.ts'
 import type { Session } from './session.ts'
 
-/** State of a session on one instance: the settings of its client, and the calls that run for it here. */
+/** The state of a session at one instance: the settings of its client, and its calls and streams at this instance. */
 export interface LegacySessionState {
   readonly key: string
-  /** Key of the caller for quotas, as `callerKeyOf` returns it. */
+  /** The key of the caller for quotas, as `callerKeyOf` returns it. */
   readonly callerKey: string
   level: LoggingLevel
-  /** The resources whose changes its client wants, and the functions that give their counts back. */
+  /**
+   * The resources to which the client subscribes. Each has a function that releases it from the quota of the caller.
+   */
   readonly uris: Map<string, () => void>
-  /** The calls that can be cancelled, by their ids. */
+  /** The calls that can be cancelled, by the ids of their requests. */
   readonly calls: Map<RequestId, { cancel(reason?: string): void }>
   /**
-   * Readers of streams whose call this instance does not have yet: the `state` of an answer brings the call (SEP-1685).
+   * The connections that wait for a call which this instance does not have yet, by the id of the stream. An answer
+   * whose `state` contains the call brings it here (SEP-1685).
    */
   readonly waitingReaders: Map<string, WaitingReader>
-  /** The streams of calls that can be resumed, by their ids. */
+  /** The streams of calls that can be resumed, by the ids of the streams. */
   readonly streams: Map<string, ResumableStream>
-  /** The GET stream, of which there is one. */
+  /** The GET stream. A session has at most one. */
   listeningStream: { readonly subscription: ChangeSubscription; end(): void } | undefined
 }
 
-/** A reader that waits for the call of its stream. */
+/** A connection on which the client waits for the call of its stream. */
 export interface WaitingReader {
   readonly reply: HttpReply
   readonly lastEventNumber: number
-  /** The reader does not wait any more. */
+  /** Ends the wait, and releases the quota of the caller. */
   release(): void
 }
 
@@ -43,45 +46,48 @@ export interface ResumableStream {
 /** The states of the sessions that this instance knows. */
 export interface SessionStates {
   /**
-   * Returns the state of a session, and makes one when there is none. When there are too many, the caller with the most
-   * states loses an idle one.
+   * Returns the state of a session, which is created if it does not exist. At the limit, an idle state of the caller
+   * with the most states is removed.
    */
   getOrCreate(session: Session, callerKey: string): LegacySessionState
-  /** Returns the state of a session, undefined when this instance has none. */
+  /** Returns the state of a session. Undefined if this instance has none. */
   find(session: Pick<Session, 'key'>): LegacySessionState | undefined
-  /** Forgets a state without calls, streams and settings. */
+  /** Removes a state that has no calls, no streams and no settings. */
   removeIfEmpty(state: LegacySessionState): void
-  /** Cancels the calls of a session, ends its streams, and forgets its state. */
+  /** Cancels the calls of a session, ends its streams, and removes its state. */
   end(session: Pick<Session, 'key'>): void
-  /** Applies the log level and the subscriptions that requests to other instances have set. */
+  /** Applies the stored log level and subscriptions, which requests to other instances may have changed. */
   applyStoredSettings(
     state: LegacySessionState,
     storedSettings: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
   ): void
   listStates(): readonly LegacySessionState[]
-  /** Adds a URI. Throws `LimitError` when its caller has too many. */
+  /** Adds a subscription to a resource. Throws `LimitError` if the caller has too many. */
   addUri(uri: string, state: LegacySessionState): void
   removeUri(uri: string, state: LegacySessionState): boolean
   /**
-   * Makes room for a stream whose reader has left: beyond the limits the oldest such stream of the caller with the most
-   * is abandoned.
+   * Enforces the limits after a client of a stream has disconnected. Above a limit, the oldest disconnected stream of
+   * the caller with the most such streams is ended.
    */
   makeRoomForStream(state: LegacySessionState): void
 }
 
 const defaultLevel: LoggingLevel = 'info'
-/** Broken streams that one instance keeps for their readers, each with at most `maxQueuedBytes` of the transport. */
+/**
+ * The largest number of disconnected streams that one instance keeps. Each needs at most `maxQueuedBytes` of the
+ * transport.
+ */
 const maxStreams = 1000
-/** Broken streams of one session: more than the calls that a host has running at a time. */
+/** The largest number of disconnected streams of one session. It is more than a host has calls running at a time. */
 const maxStreamsOfSession = 16
 
-/** A state, and a function that gives its place in the caller's quota back. */
+/** A state, and a function that releases it from the quota of its caller. */
 interface StateEntry {
   readonly state: LegacySessionState
   readonly release: () => void
 }
 
-/** The states by the keys of their sessions, each counted for its caller. */
+/** Creates the map of states by session key. Each state counts in the quota of its caller. */
 function createStateEntries(settings: LegacySettings, ledger: Ledger) {
   const entries = new Map<string, StateEntry>()
   const remove = ({ state, release }: StateEntry): void => {
@@ -90,8 +96,7 @@ function createStateEntries(settings: LegacySettings, ledger: Ledger) {
     release()
   }
   /**
-   * Takes a place in the quota of a caller. When there is none, an idle state of the caller with the most states is
-   * removed.
+   * Counts a state in the quota of a caller. At the limit, an idle state of the caller with the most states is removed.
    */
   const takePlace = (callerKey: string): (() => void) => {
     try {
@@ -118,7 +123,7 @@ function createStateEntries(settings: LegacySettings, ledger: Ledger) {
   }
 }
 
-/** Starts with no session. */
+/** Creates {@link SessionStates} without a session. */
 export function createSessionStates(settings: LegacySettings, ledger: Ledger): SessionStates {
   const entries = createStateEntries(settings, ledger)
   const abandonOldestStream = (streams: readonly DetachedStream[], maxCount: number): void => {
@@ -197,7 +202,7 @@ function collectDetachedStreams(states: Iterable<LegacySessionState>): DetachedS
   )
 }
 
-/** Returns the entries of the caller that has the most, in their order, so that other callers lose none. */
+/** Returns the entries of the caller that has the most entries, in the same order. So other callers lose no entries. */
 function entriesOfLargestCaller<Entry extends { readonly callerKey: string }>(
   entries: readonly Entry[],
 ): readonly Entry[] {

@@ -15,23 +15,26 @@ import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { LegacySettings } from './options.ts'
 
-/** A session of an older client over HTTP. The session id holds all of it, sealed. */
+/** A session of an older client over HTTP. The session id contains the whole session in sealed form. */
 export interface Session extends LegacyClient {
-  /** A random key, which clients see in sealed form alone. */
+  /** A random key. Clients only see it in sealed form. */
   readonly key: string
-  /** Milliseconds since 1970. */
+  /** The time at which the session expires, in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** Makes and opens session ids. */
+/** Creates and opens session ids. */
 export interface Sessions {
-  /** Returns the sealed id of a new session, undefined when the info and capabilities of the client are too large. */
+  /** Returns the sealed id of a new session. Undefined if the info and the capabilities of the client are too large. */
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
-  /** Returns the session of an id, undefined for one that is altered, of another principal, expired or ended. */
+  /**
+   * Returns the session of an id. Undefined if the id was altered, belongs to another principal, or if the session has
+   * expired or was ended.
+   */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
   /**
-   * Ends a session at this instance, for as long as its id would open. Throws `LimitError` when its caller has ended
-   * too many of those.
+   * Ends a session at this instance, until its id expires. Throws `LimitError` if the caller has ended too many
+   * sessions that have not expired.
    */
   end(session: Session, caller: Pick<Call, 'principal' | 'context'>): void
 }
@@ -47,7 +50,10 @@ export interface SessionsDeps {
   readonly ledger: Ledger
 }
 
-/** Seals sessions into their ids: any instance with the same keys opens them, and nothing is stored. */
+/**
+ * Creates {@link Sessions}. The id of a session contains the session, so nothing is stored, and any instance with the
+ * same keys can open the id.
+ */
 export function createSessions(settings: LegacySettings, { now, ledger }: SessionsDeps): Sessions {
   const openedSessions = createBoundedMap<Session>(maxRememberedSessions)
   const endedSessions = createEndedSessions(ledger, now)
@@ -93,7 +99,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
         if (session === undefined) return warnRejectedSession(settings, 'its content has a form that is not known here')
         return isLive(session) ? session : warnRejectedSession(settings, 'it has expired or was ended')
       } catch (error) {
-        // When the store of the codec is unreachable, the session may be valid.
+        // If the store of the codec is unreachable, the session may still be valid.
         if (!isStateError(error) || error.code === 'unavailable') throw error
         return warnRejectedSession(settings, error.detail)
       }
@@ -102,7 +108,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
   }
 }
 
-/** Remembers sessions that were ended until they would have expired. */
+/** Stores the keys of ended sessions until the sessions would have expired. */
 function createEndedSessions(ledger: Ledger, now: () => number) {
   const entries = new Map<string, { readonly expiresAt: number; readonly release: () => void }>()
   const forgetExpired = (): void => {
@@ -130,7 +136,7 @@ function toSealedInfo(info: Implementation | undefined): JsonValue {
   return info === undefined ? null : { name: info.name, version: info.version }
 }
 
-// The content of a sealed value comes from `seal`, of this version of the package or another.
+// The sealed value was made by `seal`, of this or another version of the package.
 function readSession(value: JsonValue, { revisions }: LegacySettings): Session | undefined {
   const [revisionName, info, declaredCapabilities, expiresAt, key] = Array.isArray(value) ? value : []
   const revision = findRevision(revisionName, revisions)
@@ -145,21 +151,21 @@ function readSession(value: JsonValue, { revisions }: LegacySettings): Session |
   }
 }
 
-/** The name and version of a client's software, undefined when they are malformed. */
+/** Returns the name and version of a client's software. Undefined if they are malformed. */
 export function readImplementation(info: JsonValue | JsonObject | undefined): Implementation | undefined {
   if (!isJsonObject(info)) return undefined
   const { name, version } = info
   return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined
 }
 
-/** A bounded map. */
+/** A map with a limited number of entries. */
 export interface BoundedMap<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
   delete(key: string): void
 }
 
-/** A map that forgets its oldest entries. */
+/** Creates a map that removes its oldest entry when it is full. */
 export function createBoundedMap<T>(maxEntries: number): BoundedMap<T> {
   const entries = new Map<string, T>()
   return {

@@ -19,13 +19,16 @@ import { answerInitialize } from '../session/initialize.ts'
 import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
 import { toErrorResponse } from '../session/to-error-response.ts'
 
-/** The adapter over pairs of streams, and how it ends. */
+/** The adapter over pairs of streams, and the function that ends its connections. */
 export interface StreamAdapter {
   readonly adapter: StreamProtocolAdapter
   close(): void
 }
 
-/** Makes the adapter that serves older clients over stdio: their session is the process (basic/lifecycle). */
+/**
+ * Creates the adapter that serves older clients over stdio. The lifetime of the process is their session
+ * (basic/lifecycle).
+ */
 export function createStreamAdapter(deps: CallDeps): StreamAdapter {
   const connections = new Set<LegacyStreamConnection>()
   return {
@@ -46,12 +49,12 @@ class LegacyStreamConnection implements StreamConnection {
   readonly #peer: StreamPeer
   readonly #deps: CallDeps
   readonly #onClose: () => void
-  /** Identifies these streams among those that questions are sent to. */
+  /** The owner key of these streams, which shows whose answers are accepted. */
   readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
-  /** Functions that each give the place of one URI in the caller's quota back. */
+  /** Functions that each release one URI from the quota of the caller. */
   readonly #releaseUris: (() => void)[] = []
-  /** The client, undefined before its `initialize`. */
+  /** The client. Undefined before its `initialize`. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
   #subscription: ChangeSubscription | undefined
@@ -113,7 +116,7 @@ class LegacyStreamConnection implements StreamConnection {
       owner: this.#ownerId,
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
-      // Calls end with the process and its streams, so no `state` is sent.
+      // The id is empty and no `state` is sent, because calls end with the process and its streams.
       stream: { id: '', countEvents: () => 0 },
       onQuestionsSent: () => {},
       onAnswered: () => {},
@@ -153,7 +156,7 @@ class LegacyStreamConnection implements StreamConnection {
     for (const release of this.#releaseUris.splice(0)) release()
   }
 
-  /** Notifications of changes are sent from `notifications/initialized` on (basic/lifecycle). */
+  /** Starts to send notifications of changes, after `notifications/initialized` (basic/lifecycle). */
   async #listen(): Promise<void> {
     const client = this.#client
     if (client === undefined || this.#subscription !== undefined) return
