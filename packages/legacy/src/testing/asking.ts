@@ -6,12 +6,12 @@ import type { LegacyOptions } from '../server/session/options.ts'
 import { type EventReader, createRpcRequest, type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
-/** A form of one field. */
+/** A form with one field. */
 export const nameSchema = z.object({ name: z.string() })
-/** The capabilities of a client that can be asked anything. */
+/** The capabilities of a client that can be asked all kinds of questions. */
 export const allCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
 
-/** The server that a test connects to. */
+/** The tools and options of the server, and the revision and capabilities of the client. */
 export interface ConnectOptions {
   readonly tools: readonly Tool[]
   readonly capabilities?: JsonObject
@@ -19,7 +19,7 @@ export interface ConnectOptions {
   readonly options?: LegacyOptions
 }
 
-/** Serves tools, and introduces a client. */
+/** Creates a server with tools, and a client that has sent it `initialize`. */
 export async function connectScriptedClient({
   tools,
   capabilities = allCapabilities,
@@ -32,7 +32,7 @@ export async function connectScriptedClient({
   return client
 }
 
-/** A call of a tool. */
+/** Returns a request that calls a tool. */
 export function createToolCall(
   name: string,
   args: JsonObject = {},
@@ -41,7 +41,7 @@ export function createToolCall(
   return createRpcRequest('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) })
 }
 
-/** The next request of the server on a stream. */
+/** Returns the next request of the server on a stream. */
 export async function readServerRequest(
   events: EventReader,
 ): Promise<JsonObject & { readonly id: string; readonly method: string }> {
@@ -51,19 +51,19 @@ export async function readServerRequest(
   return { ...message, id: message['id'], method: message['method'] }
 }
 
-/** An answer to a request of the server. */
+/** Returns the response to a request of the server. */
 export function answerOf(id: string, result: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** The text of a result. */
+/** Returns the text of a tool's result. Returns the message itself if it has no text. */
 export function textIn(message: JsonObject | undefined): unknown {
   const result = message?.['result']
   const content = isJsonObject(result) ? result['content'] : undefined
   return Array.isArray(content) && isJsonObject(content[0]) ? content[0]['text'] : message
 }
 
-/** Asks for a name, and gives the whole answer. */
+/** A tool that asks for a name, and returns the whole answer. */
 export const greetTool = tool('greet', {
   description: 'Asks for a name',
   run: async (_, ctx) => {
@@ -86,7 +86,7 @@ export function createPairTool(steps: string[]): Tool {
   })
 }
 
-/** Asks the user and the model at the same time. */
+/** A tool that asks the user and the model at the same time. */
 export const elicitAndSampleTool = tool('both', {
   description: 'Asks user and model at once',
   run: async (_, ctx) => {

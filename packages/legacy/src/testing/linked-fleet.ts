@@ -8,7 +8,7 @@ import { createPairTool, greetTool, nameSchema, elicitAndSampleTool } from './as
 import { type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
-/** The bus of one instance. */
+/** Creates the bus of one instance, which a test can cut off or pause. */
 function createTestBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { readonly bus: ChangeBus } {
   let state: 'runs' | 'frozen' | 'dead' = 'runs'
   const waiting: (() => void)[] = []
@@ -45,23 +45,23 @@ function createTestBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { re
   }
 }
 
-/** One instance, which a test can end or stop. */
+/** One instance, which a test can kill or freeze. */
 export interface LinkedInstance {
   readonly server: McpServer
-  /** Cuts it off, as a killed process is. */
+  /** Cuts the instance off from the bus, as if its process was killed. */
   kill(): void
-  /** Stops it, as a process is that gets no time. */
+  /** Pauses the messages of the instance, as if its process was suspended. */
   freeze(): void
   thaw(): void
   reportGap(): void
 }
 
-/** The store of a fleet, which a test can make unreachable or empty. */
+/** The store of all instances, which a test can make unreachable or empty. */
 export interface FaultyStore extends StateStore {
   isReachable: boolean
-  /** The operations so far. */
+  /** The number of operations so far. */
   operationCount: number
-  /** Loses everything, as a store does that is started again without its files. */
+  /** Deletes all entries, like a store that restarts without its files. */
   empty(): void
 }
 
@@ -85,20 +85,20 @@ function createFaultyStore(): FaultyStore {
   return faultyStore
 }
 
-/** Three instances, of which each request goes to the one that a test chose. */
+/** Three instances. The test chooses the instance that gets the next requests. */
 export interface LinkedServers {
   readonly client: ScriptedClient
-  /** The steps that tools have taken, in order. */
+  /** The steps that tools have done, in order. */
   readonly steps: readonly string[]
   readonly errors: readonly unknown[]
   readonly store: FaultyStore
-  /** Has every instance find out that messages may have been lost. */
+  /** Notifies every instance that messages may have been lost. */
   reportGap(): void
-  /** Lets tools go on that work for long. */
+  /** The gate at which long-running tools wait. */
   readonly gate: Gate
   /** Chooses an instance. */
   getInstance(place: number): LinkedInstance
-  /** Makes another client. */
+  /** Creates one more client. */
   createClient(): ScriptedClient
 }
 

@@ -11,21 +11,21 @@ import {
   type ServerStream,
 } from './scripted-server.ts'
 
-/** The program that calls. */
+/** The name and the version of the client. */
 export const hostInfo = { name: 'host', version: '1.2.3' }
 const form = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }
-/** Accepts a form. */
+/** Returns the answer of a user who filled in a form. */
 export const createAcceptAnswer = (): { action: 'accept'; content: { name: string } } => ({
   action: 'accept',
   content: { name: 'Grace' },
 })
 
-/** A client, and the server at the other end, written by a test. */
+/** A client, and the scripted server that it is connected to. */
 export interface ConnectedClient {
   readonly server: ScriptedServer
   readonly client: Client
   readonly connection: AnyConnection
-  /** The stream of the next call, and its request. */
+  /** Returns the next call that the server receives, with its request and its stream. */
   readonly nextCall: () => Promise<{
     readonly stream: ServerStream
     readonly id: JsonValue
@@ -33,7 +33,7 @@ export interface ConnectedClient {
   }>
 }
 
-/** A server that answers each call with a stream, which the test writes. */
+/** Creates a server that answers each call with a stream that the test writes, and a client of the server. */
 export function connectScriptedServer(
   client: Partial<ClientOptions> = {},
   options: ConnectAnyOptions = {},
@@ -68,7 +68,7 @@ export function connectScriptedServer(
   }
 }
 
-/** Ends a call with a text. */
+/** Sends a result with a text, and ends the stream of the call. */
 export function sendToolResult(
   { stream, id }: { readonly stream: ServerStream; readonly id: JsonValue },
   text = 'done',
@@ -77,7 +77,7 @@ export function sendToolResult(
   stream.close()
 }
 
-/** A form to ask. */
+/** Returns a request of the server for a form. */
 export function createElicitRequest(id: JsonValue, more: JsonObject = {}): JsonObject {
   const params = { message: 'Name?', requestedSchema: form }
   return { jsonrpc: '2.0', id, method: 'elicitation/create', params, ...more }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** Response to one HTTP request. */
+/** The response to one HTTP request. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
-  /** The JSON of the body; undefined for none. */
+  /** The JSON in the body. Undefined if there is none. */
   readonly json: JsonValue | undefined
 }
 
@@ -12,7 +12,7 @@ export interface ReceivedResponse {
 export interface ServerEvent {
   readonly id: string | undefined
   readonly retry: string | undefined
-  /** The message; undefined for an event without data. */
+  /** The message. Undefined for an event without data. */
   readonly message: JsonObject | undefined
 }
 
@@ -20,22 +20,22 @@ export interface ServerEvent {
 export interface EventReader {
   readonly status: number
   readonly headers: Headers
-  /** The next event with data; undefined at the end of the stream. */
+  /** Returns the next event with data. Undefined at the end of the stream. */
   readMessage(): Promise<JsonObject | undefined>
-  /** The next event; undefined at the end. Comments are passed over. */
+  /** Returns the next event. Undefined at the end of the stream. Comments are skipped. */
   readEvent(): Promise<ServerEvent | undefined>
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   leave(): Promise<void>
 }
 
-/** A client of an older revision, which sends what a test says. */
+/** A client of an older revision, which sends the requests of a test. */
 export interface ScriptedClient {
   readonly sessionId: string | undefined
-  /** Introduces itself; gives the result. */
+  /** Sends `initialize`, and returns the result. */
   initialize(params?: JsonObject): Promise<JsonObject>
   /** Sends a POST. */
   post(body: JsonValue, headers?: Record<string, string | undefined>): Promise<ReceivedResponse>
-  /** Sends a request, and gives what it is answered in JSON. */
+  /** Sends a request, and returns the JSON of the response. */
   request(method: string, params?: JsonObject): Promise<JsonObject>
   /** Sends a POST whose answer is a stream. */
   openStream(body: JsonValue, headers?: Record<string, string | undefined>): Promise<EventReader>
@@ -48,7 +48,7 @@ export type Fetch = (request: Request) => Promise<Response>
 
 let lastRequestId = 0
 
-/** A request with an id of its own. */
+/** Returns a request with a unique id. */
 export function createRpcRequest(
   method: string,
   params?: JsonObject,
@@ -57,7 +57,7 @@ export function createRpcRequest(
   return { jsonrpc: '2.0', id: lastRequestId, method, params: params ?? {} }
 }
 
-/** Makes a client of an endpoint; `headers` go with every request. */
+/** Creates a client of an endpoint. It sends `headers` with every request. */
 export function createScriptedClient(
   fetch: Fetch,
   revision = '2025-11-25',

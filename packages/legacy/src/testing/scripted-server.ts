@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** One HTTP request that came. */
+/** An HTTP request that the server has received. */
 export interface ReceivedRequest {
   readonly method: string
   readonly headers: Headers
@@ -12,7 +12,7 @@ export interface ServerStream {
   readonly response: Response
   send(message: JsonValue | undefined, fields?: { readonly id?: string; readonly retry?: number }): void
   close(): void
-  /** Ends it as a broken connection does. */
+  /** Ends the stream with an error, as a broken connection does. */
   breakOff(): void
 }
 
@@ -40,29 +40,29 @@ export function openStream(): ServerStream {
   }
 }
 
-/** The parts of a server that a test replaces; undefined for what a plain server does. */
+/** The parts of a server that a test replaces. An undefined part has its default. */
 export interface ServerScript {
   readonly revision?: string
   readonly capabilities?: JsonObject
   readonly sessionId?: string | undefined
   readonly instructions?: string
-  /** Answers requests and DELETE and GET before the plain server does. */
+  /** Answers an HTTP request instead of the default server, unless it returns undefined. */
   readonly handle?: (arrived: ReceivedRequest) => Response | Promise<Response> | undefined
 }
 
-/** A server of an older revision, written by a test. */
+/** A server of an older revision whose answers a test defines. */
 export interface ScriptedServer {
-  /** Serves one request; given to a connection as its `fetch`. */
+  /** Serves one request. It is the `fetch` of the connection. */
   readonly fetch: (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>
-  /** Everything that came, in order. */
+  /** All received requests, in order. */
   readonly arrived: readonly ReceivedRequest[]
-  /** The next response of the client to a request of this server. */
+  /** Returns the next response of the client to a request of this server. */
   nextAnswer(): Promise<JsonObject>
-  /** The methods of messages and verbs of requests without one, in order. */
+  /** Returns the method of each received message, or the HTTP method if the message has none, in order. */
   methods(): string[]
 }
 
-/** The response of a server to a request. */
+/** Returns the result of a request as an HTTP response. */
 export function createReply(
   { message }: ReceivedRequest,
   result: JsonObject,
@@ -71,12 +71,12 @@ export function createReply(
   return Response.json({ jsonrpc: '2.0', id: message['id'], result }, { headers })
 }
 
-/** The error of a server. */
+/** Returns the error of a request as an HTTP response. */
 export function createErrorReply({ message }: ReceivedRequest, error: JsonObject, status = 200): Response {
   return Response.json({ jsonrpc: '2.0', id: message['id'] ?? null, error }, { status })
 }
 
-/** A server with a session, as the official v1 SDK has them. */
+/** Creates a server with a session, like a server of the official v1 SDK. */
 export function createScriptedServer(script: ServerScript = {}): ScriptedServer {
   const arrived: ReceivedRequest[] = []
   const answers: JsonObject[] = []

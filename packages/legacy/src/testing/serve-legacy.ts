@@ -6,7 +6,10 @@ import type { LegacyOptions } from '../server/session/options.ts'
 
 const writeError = createLog(undefined, '@x/legacy')
 
-/** Returns a log that adds the warnings of the extension to a list. An error becomes a line of the console, which fails the test. */
+/**
+ * Returns a log that adds the warnings of the extension to a list. An error is written to the console, which fails the
+ * test.
+ */
 export function collectWarnings(warnings: LogRecord[]): Log {
   return (record) => {
     if (record.level === 'error') writeError(record)
@@ -14,7 +17,7 @@ export function collectWarnings(warnings: LogRecord[]): Log {
   }
 }
 
-/** Creates a server of both eras. */
+/** Creates a server for 2026-07-28 and older revisions. */
 export function createLegacyServer(
   definition: Omit<ServerDefinition, 'name' | 'version'>,
   options: LegacyOptions = {},

@@ -18,7 +18,7 @@ import type { JsonObject } from '@x/schema'
 import { waitUntil } from './wait-until.ts'
 import { writeAllWithLease } from './work-tests.ts'
 
-/** Tests of the functions that the client of a task causes: they store answers, cancel, and notify workers. */
+/** Tests of answers and cancellations, and of the notifications to workers that they cause. */
 export const answerTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'answers are kept one by one, and the last one lets the task go on with all of them',

@@ -31,18 +31,18 @@ import { tasksCapability } from '../schema/task-params.ts'
 import type { TaskOptions } from '../server/options.ts'
 import { tasks, type TasksApi } from '../server/tasks.ts'
 
-/** A client that takes tasks and can be asked. */
+/** The capabilities of a client that supports tasks and can be asked. */
 export const tasksClientCapabilities = {
   elicitation: { form: {}, url: {} },
   ...tasksCapability,
 } as const satisfies ClientCapabilities
 
-/** One that does not take tasks. */
+/** The capabilities of a client that can be asked, but does not support tasks. */
 export const plain = { elicitation: { form: {}, url: {} } } as const satisfies ClientCapabilities
 
 const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
-/** The parts of a test's request beside its params. */
+/** The parts of a test's request that are not its params. */
 export interface AskOptions {
   readonly principal?: Principal | undefined
   readonly capabilities?: ClientCapabilities | undefined
@@ -52,32 +52,32 @@ export interface AskOptions {
   readonly notify?: (message: RpcNotification) => void
 }
 
-/** One instance: it has a clock of its own, which the test alone moves. */
+/** One instance. It has its own clock, which only the test moves. */
 export interface Instance {
   readonly server: McpServer & { readonly tasks: TasksApi }
   readonly clock: ManualClock
   readonly errors: unknown[]
   ask(method: string, params?: JsonObject, options?: AskOptions): Promise<RpcResponse>
-  /** The result of a request, which must have one. */
+  /** Sends a request and returns its result. Throws if the response is an error. */
   result(method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject>
-  /** The error of a request, which must be one. */
+  /** Sends a request and returns its error. Throws if the response is a result. */
   error(method: string, params?: JsonObject, options?: AskOptions): Promise<WireError>
-  /** Calls a tool that becomes a task. Gives the task's id. */
+  /** Calls a tool that becomes a task. Returns the id of the task. */
   start(name: string, args?: JsonObject, options?: AskOptions): Promise<string>
   see(taskId: string, options?: AskOptions): Promise<JsonObject>
-  /** Waits until a task has a status, or for what a test wants to see of it. */
+  /** Waits until a task has a status, or fulfils a condition. Returns its state. */
   reach(taskId: string, wanted: string | ((task: JsonObject) => boolean)): Promise<JsonObject>
 }
 
 /** Instances that share an engine. */
 export interface Fleet {
   readonly engine: TaskEngine
-  /** Moves the engine's clock alone. */
+  /** Moves the clock of the engine, but not those of instances. */
   pass(ms: number): void
   add(tools: readonly Tool[], options?: Partial<TaskOptions>, definition?: Partial<ServerDefinition>): Instance
 }
 
-/** Makes a fleet without instances. */
+/** Creates a {@link Fleet} without instances. */
 export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine) => engine): Fleet {
   let time = Date.UTC(2026, 6, 28)
   const engine = around(memoryEngine({ wallClock: () => time }))
@@ -99,7 +99,7 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
         ...offers,
         extensions: [tasks({ runtime: clock, ...options, store }), ...extensions],
       })
-      // As a host does that asks for `/readyz`: the worker begins.
+      // Starts the worker, as a host does that serves `/readyz`.
       void server.ready()
       return { server, clock, errors, ...createRequestSenders(server, store.notifications) }
     },
@@ -166,16 +166,16 @@ function createBell(): { readonly ring: () => void; readonly rung: Promise<void>
   return { ring: () => ring(), rung }
 }
 
-/** Something that a test holds shut: a handler waits at it, and the test waits until it is there. */
+/** A gate that the test opens. A handler waits at it, and the test can wait until the handler is there. */
 export interface Gate {
-  /** Waits for the gate to be opened. */
+  /** Waits until the gate is opened. */
   pass(): Promise<void>
-  /** Resolves when a handler waits. */
+  /** A promise that resolves when a handler waits at the gate. */
   readonly reached: Promise<void>
   open(): void
 }
 
-/** Makes a gate that is shut. */
+/** Creates a closed gate. */
 export function createGate(): Gate {
   const opened = createBell()
   const reached = createBell()
@@ -189,33 +189,33 @@ export function createGate(): Gate {
   }
 }
 
-/** The text of a tool's result, also of one within a task. */
+/** Returns the text of a tool's result, also if the result is part of a task. */
 export function textOf(value: unknown): unknown {
   const content = isJsonObject(value) ? value['content'] : undefined
   const [first] = Array.isArray(content) ? content : []
   return isJsonObject(first) ? first['text'] : undefined
 }
 
-/** The answer of a user who filled in a form. */
+/** Returns the answer of a user who filled in a form. */
 export function accept(content: JsonObject): JsonObject {
   return { action: 'accept', content }
 }
 
-/** Both ways in which handlers run: once per run, and again from the top at every await. */
+/** The two ways in which handlers run: once per run, or again from the top at every await. */
 export const replayModes = [{ strictReplay: false }, { strictReplay: true }] as const
 
-/** What the steps of a test's tools did, whichever instance did it. */
+/** Creates a list of the steps that tools have done, at any instance, and the function that adds to it. */
 export function createWorkRecorder(): { readonly done: string[]; readonly work: (what: string) => string } {
   const done: string[] = []
   return { done, work: (what) => (done.push(what), what) }
 }
 
-/** Brings answers to a task. */
+/** Sends answers to a task. */
 export function sendTaskAnswer(instance: Instance, taskId: string, inputResponses: JsonObject): Promise<JsonObject> {
   return instance.result('tasks/update', { taskId, inputResponses })
 }
 
-/** A tool that greets by name. `task` says whether its calls become tasks. */
+/** Returns a tool that greets by name. `task` determines if its calls become tasks. */
 export const createGreetTool = (task?: TaskChoice): Tool =>
   tool('greet', {
     description: 'Greets',

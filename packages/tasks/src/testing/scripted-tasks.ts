@@ -5,7 +5,7 @@ import type { TasksClientOptions } from '../client/settings.ts'
 import type { TaskHandle } from '../client/task-handle.ts'
 import { type TaskCalls, taskCalls } from '../client/task-calls.ts'
 
-/** A request as it came. */
+/** A request that the server has received. */
 export interface ReceivedRequest {
   readonly method: string
   /** The params without `_meta`. */
@@ -13,78 +13,76 @@ export interface ReceivedRequest {
   readonly meta: JsonObject
   readonly id: string | number
   readonly call: Call
-  /** When it came, by the test's clock. */
+  /** The time of its arrival, by the test's clock. */
   readonly at: number
 }
 
-/** The answer of a script: a result, an error of the protocol, or the outcome of a promise. */
+/** The answer of a script: a result, a JSON-RPC error, or a promise. */
 export type Answer = JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
-/** Answers the requests of one method: each in turn, and the last of them ever after. */
+/** The answers to the requests of one method, in order. The last answer is repeated. */
 export type Script = readonly (Answer | ((received: ReceivedRequest) => Answer))[]
 
-/** A server that does as the test says, and a client that follows its tasks by the test's clock. */
+/** A server with scripted answers, and a client that follows its tasks by the test's clock. */
 export interface ScriptedTasks {
   readonly clock: ManualClock
   readonly received: ReceivedRequest[]
   readonly connection: ConnectionView & { readonly url: string }
   readonly client: Client & { readonly tasks: TaskCalls }
-  /** The requests of one method. */
+  /** Returns the received requests of one method. */
   of(method: string): ReceivedRequest[]
-  /** Lets time pass, a step after the other, and everything happen that happens by itself. */
+  /** Moves the clock in steps. After each step, waits until all work without timers is done. */
   pass(ms: number, steps?: number): Promise<void>
 }
 
 const taskId = 'task-1'
 const taskTimes = { createdAt: '2026-07-28T10:00:00Z', lastUpdatedAt: '2026-07-28T10:00:00Z', ttlMs: 60_000 }
 
-/** A state of the task of these tests. */
+/** Returns a state of the only task of these tests. */
 export function createTaskState(status: string, more: JsonObject = {}): JsonObject {
   return { taskId, status, ...taskTimes, pollIntervalMs: 1000, ...more }
 }
 
-/** What `tasks/get` answers. */
+/** Returns a result of `tasks/get`. */
 export function toGetTaskResult(status: string, more: JsonObject = {}): JsonObject {
   return { resultType: 'complete', ...createTaskState(status, more) }
 }
 
-/** What a call is answered with that becomes the task. */
+/** Returns the result of a call that becomes the task. */
 export function toCreateTaskResult(more: JsonObject = {}): JsonObject {
   return { resultType: 'task', ...createTaskState('working'), ...more }
 }
 
-/** A result of a tool. */
+/** Returns the result of a tool. */
 export function createTextResult(text: string): JsonObject {
   return { resultType: 'complete', content: [{ type: 'text', text }] }
 }
 
-/** The end of the task with a result. */
+/** The result of `tasks/get` for a completed task. */
 export const completedTaskResult = toGetTaskResult('completed', { result: createTextResult('done') })
 
-/** A task that asks for a name. */
+/** Returns the result of `tasks/get` for a task that asks for names, one for each key. */
 export function createInputRequiredTask(...keys: readonly string[]): JsonObject {
   return toGetTaskResult('input_required', {
     inputRequests: Object.fromEntries(keys.map((key) => [key, createQuestion(key)])),
   })
 }
 
-/** A question for a name. */
+/** Returns an input request for a name. */
 export function createQuestion(message: string): JsonObject {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
   return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } }
 }
 
-/** An answer that never comes. */
+/** A promise that never settles. */
 export const unresolvedPromise = new Promise<JsonObject>(() => {})
 
 export const acknowledgementResult: JsonObject = { resultType: 'complete' }
 
-/** Who calls in these tests. */
+/** The name and the version of the client. */
 export const host = { name: 'host', version: '1.0.0' } as const
 
-/**
- * Makes {@link ScriptedTasks}. What the script does not say is as for a task that works on and acknowledges everything.
- */
+/** Creates {@link ScriptedTasks}. By default, the task stays `working` and each request about it is acknowledged. */
 export function scriptedTasks(
   script: Readonly<Record<string, Script>>,
   options: { readonly tasks?: TasksClientOptions; readonly client?: Partial<ClientOptions> } = {},
@@ -143,19 +141,19 @@ function isRefusal(answer: JsonObject | { readonly error: WireError }): answer i
   return !('resultType' in answer) && isJsonObject(answer.error)
 }
 
-/** Lets everything run that waits for nothing but promises. */
+/** Waits until all code has run that only awaits promises. */
 export async function flushAsyncWork(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
-/** The task that a call became. */
+/** Starts a call and returns the task that it becomes. */
 export async function beginTask(client: { readonly tasks: TaskCalls }, options: CallOptions = {}): Promise<TaskHandle> {
   const started = await client.tasks.start('work', {}, options)
   if (started.status === 'task') return started.task
   throw new Error('the call was to become a task')
 }
 
-/** What came of a promise, kept so that a rejection is never unhandled. */
+/** Returns the value of a promise, or its error as a value. So a rejection is never unhandled. */
 export function outcome<T>(promise: Promise<T>): Promise<T | { readonly error: unknown }> {
   return promise.catch((error: unknown) => ({ error }))
 }

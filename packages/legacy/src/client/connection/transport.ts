@@ -23,10 +23,7 @@ export interface Transport {
   /** Opens a port and negotiates over it, on behalf of the client that has sent the request. */
   open(request: RpcRequest, negotiate: Negotiate): Promise<Conversation>
   createError(code: 'timeout' | 'closed', message: string): Error
-  /**
-   * Returns true if an outcome is a response or an error with which a server of one era may reject a request of the
-   * other era.
-   */
+  /** Returns true if a server of one era may reject a request of the other era with this response or error. */
   isRefusal(outcome: unknown): boolean
   close(): Promise<void>
 }

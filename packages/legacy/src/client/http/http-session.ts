@@ -42,7 +42,7 @@ export function isSuccessStatus({ status }: HttpClientResponse): boolean {
   return status >= 200 && status < 300
 }
 
-/** Sends a notification or a response. The server accepts it with a status and without a message. */
+/** Sends a notification or a response. The server accepts it with a status and an empty body. */
 export async function postToServer(
   session: HttpSession,
   message: RpcNotification | RpcResponse,

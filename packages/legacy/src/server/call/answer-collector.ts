@@ -18,7 +18,7 @@ export interface AnswerCollector {
   readonly answers: Promise<ReadonlyMap<string, RoundAnswer>>
   /** Accepts an answer that another instance has received. */
   accept(response: RpcResponse): void
-  /** Records how the round was stored, after its questions were sent. */
+  /** Records how the round was stored, and which of its questions have a `state`. */
   noteKept(kept: KeptRound): void
   /** Stops waiting for answers. */
   stop(): void

@@ -43,8 +43,8 @@ export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<
   // The text is released, because a call may wait for minutes and its arguments are parsed already.
   view.bodyText = ''
   if (isBatch(body)) return serveBatch(body, view, http)
-  // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, whatever its headers and its
-  // method are.
+  // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, and its headers and method
+  // do not matter.
   if ('method' in body && hasProtocolVersion(body.params)) return false
   if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
   const peer = await resolvePeer(view, http, { isAnswer: !('method' in body) })

@@ -5,7 +5,7 @@ import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.
 
 /** The codes of warnings that the extension logs. */
 export type LegacyWarningCode =
-  /** A session id was not accepted. The client gets status 404, whatever the reason is. */
+  /** A session id was not accepted. The client gets status 404 for every reason. */
   | 'session_rejected'
   /**
    * An instance received an answer that none of its calls waits for. The balancer has to send all requests of a session
@@ -16,7 +16,7 @@ export type LegacyWarningCode =
   | 'large_session'
   /** Because of a limit, a stream was ended, a `state` was omitted, or the settings of an idle session were deleted. */
   | 'limit'
-  /** The `state` of an answer was not accepted. The client gets status 400, whatever the reason is. */
+  /** The `state` of an answer was not accepted. The client gets status 400 for every reason. */
   | 'state_rejected'
   /**
    * A client did not return the `state` of a question. Its answer was passed to the call, because the call waits at

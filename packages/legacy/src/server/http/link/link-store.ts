@@ -19,7 +19,7 @@ export interface StoredSession {
 }
 
 /**
- * The records that linked instances share. Each function is atomic for all instances. A record that is written counts
+ * The records that linked instances share. Each record is read and written as a whole. A record that is written counts
  * in the quota of `owner`.
  */
 export interface LinkStore {
