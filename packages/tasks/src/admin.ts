@@ -1,5 +1,5 @@
 /**
- * Functions for operators, for command lines and monitoring: they list, count and cancel the tasks of a store.
+ * Functions with which operators list, count and cancel the tasks of a store, for command lines and monitoring.
  *
  * @module @x/tasks/admin
  */
@@ -21,7 +21,7 @@ export type {
 } from './engines/engine.ts'
 export type { TaskAdmin, TaskQuery } from './server/task-admin.ts'
 
-/** A {@link TaskAdmin} that has opened its own store. */
+/** A {@link TaskAdmin} that owns its store, so it must be closed. */
 export interface StoreAdmin extends TaskAdmin {
   /** Closes the store, even if it was given as an engine. */
   close(): Promise<void>

@@ -13,15 +13,15 @@ export interface RevisionFeatures {
   readonly hasIcons: boolean
   readonly hasUrlElicitation: boolean
   readonly hasRichForms: boolean
-  /** True if sampling has tools, and a message several content blocks. */
+  /** True if sampling can use tools, and one message can have several content blocks. */
   readonly hasSamplingTools: boolean
   /** True if streams begin with an event that has an id and no data. */
   readonly hasPrimingEvents: boolean
-  /** True for `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
+  /** True if the revision has `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
   readonly hasStructuredOutput: boolean
   /** True if a body may be an array of messages. */
   readonly hasBatches: boolean
-  /** True for audio content, annotations of tools, and texts of progress. */
+  /** True if the revision has audio content, annotations of tools, and texts of progress. */
   readonly hasAudio: boolean
 }
 

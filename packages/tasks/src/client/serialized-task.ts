@@ -4,8 +4,8 @@ import type { TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 
 /**
- * A task as plain JSON, which this process or another can resume. Keep it secret if the server does not authenticate
- * users. Then every holder can read the result and cancel the task.
+ * A task as plain JSON, which this process or another can resume. If the server does not authenticate users, keep it
+ * secret, because then it is enough to read the result and to cancel the task.
  */
 export type SerializedTask = {
   /** The server that runs the task: the option `target`, or the URL of the connection. */
@@ -35,8 +35,8 @@ export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner
   return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
-// The largest number of keys: ten rounds, which is the default of a call, with 100 requests each, which is the limit of
-// a round.
+// The largest number of keys. It is ten rounds, the default limit of a call, with 100 requests each, the limit of a
+// round.
 const maxAnsweredKeys = 1000
 
 /**

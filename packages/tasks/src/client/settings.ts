@@ -18,8 +18,8 @@ export interface TasksClientOptions {
   /** The identity of the server, for tasks that are serialized. Default: the connection's `url`. */
   readonly target?: string | undefined
   /**
-   * The user whose tasks are serialized, as the server authenticates users. Null if the server does not authenticate
-   * users.
+   * The user whose tasks are serialized, under the identity that the server authenticates. Null if the server does not
+   * authenticate users.
    */
   readonly user?: string | null | undefined
   /**

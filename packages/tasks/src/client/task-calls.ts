@@ -55,8 +55,8 @@ export function taskCalls(options: TasksClientOptions = {}): ClientExtension<'ta
     side: 'client',
     name: 'tasks',
     identifier: tasksExtension,
-    // The client as a whole does not declare the capability, because a call that declares it must accept a task as its
-    // result. Calls by `manualRounds` do not, so each other request declares the capability itself.
+    // Single requests declare the capability, and not the client as a whole. A request that declares it must accept a
+    // task as its result, which calls by `manualRounds` do not.
     start: (host) => startTaskClient(options, host),
   }
 }
@@ -81,7 +81,8 @@ function startTaskClient(
   host: ClientExtensionHost,
 ): ClientExtensionInstance<TaskCalls> {
   const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
-  // `wrapToolCall` replaces this function by its `next`, which also completes the result types of later extensions.
+  // `wrapToolCall` replaces this function by its `next`, which also handles the result types of the extensions after
+  // this one.
   let callTool = host.callTool
   return {
     api: {

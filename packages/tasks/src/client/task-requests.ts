@@ -36,9 +36,9 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
 }
 
 /**
- * Adds the missing member of its status to a state: the requests for input, the result or the error. A server of the
- * persistent workflow returns this member only from `tasks/result` (SEP-2322, persistent tool workflow). A state of the
- * published extension already contains it.
+ * Adds to a state the member that its status requires, if it is missing: the requests for input, the result or the
+ * error. A server of the persistent workflow returns this member only from `tasks/result` (SEP-2322, persistent tool
+ * workflow). A state of the published extension already contains it.
  */
 async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
   const state = renameLegacyMembers(receivedState)
@@ -72,7 +72,7 @@ export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject)
   }
 }
 
-/** The member that only states of this status have, by status. */
+/** For each status, the member that only states in this status have. */
 const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
   ['input_required', 'inputRequests'],
   ['completed', 'result'],

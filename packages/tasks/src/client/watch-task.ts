@@ -96,8 +96,8 @@ function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): 
 }
 
 /**
- * Returns the text that two equal states share. It leaves out the poll interval and other members of `_meta`, which may
- * change with each response.
+ * Returns a text that is the same for two equal states. It leaves out the poll interval and other members of `_meta`,
+ * which may change with each response.
  */
 function comparableTextOf(state: DetailedTask): string {
   return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressOfState(state) ?? null })

@@ -99,7 +99,7 @@ export interface TaskEngine {
 /** A worker's request for tasks. */
 export interface ClaimRequest {
   readonly maxClaims: number
-  /** The id of the only task to claim. It is claimed if it is ready. */
+  /** If given, only the task with this id is claimed, and only if it is ready. */
   readonly id?: string | undefined
   /** The name under which operators see the worker: its host and process. */
   readonly worker?: string | undefined
@@ -108,7 +108,7 @@ export interface ClaimRequest {
 /** The tasks that a worker has claimed. */
 export interface Claims {
   readonly tasks: readonly ClaimedTask[]
-  /** Milliseconds until the next pause or lease ends. Undefined if there is no such task. */
+  /** Milliseconds until the next pause or lease ends. Undefined if no task is paused or claimed. */
   readonly nextDueMs: number | undefined
 }
 
@@ -244,8 +244,8 @@ export interface TaskRelease extends TaskProgress {
 /** The progress of a task that now waits for answers, and the requests to its client. */
 export interface TaskSuspension extends TaskProgress {
   /**
-   * The requests to the client, by key. The key of an earlier request may only be used again for the same request, if
-   * it is unanswered.
+   * The requests to the client, by key. A key of an earlier request may be used again only for the same request, and
+   * only if that request is unanswered.
    */
   readonly requests: JsonObject
   /** Milliseconds from now for which the task is stored. A longer lifetime is not shortened. */

@@ -15,7 +15,7 @@ import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
  */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-/** The capability that a client declares with each request that may become a task or is about one. */
+/** The capability that a client declares in each request that may become a task, and in each request about a task. */
 export const tasksCapability = { extensions: { [tasksExtension]: {} } } as const
 
 /** The `_meta` key under which a message names its task, in the persistent workflow of SEP-2322. */
@@ -40,7 +40,7 @@ export function parseUpdateTaskRequestParams(params: JsonObject | undefined): Up
  * `McpError(invalidParams)` that names the wrong member.
  */
 export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObject): void {
-  // The params of `resources/read` have the same member, so their parser checks it.
+  // The params of `resources/read` also have the member `inputResponses`, so their parser checks it.
   methods['resources/read'].params({ uri: '', _meta, inputResponses })
 }
 

@@ -86,7 +86,7 @@ export type FailedTask = Task & {
 /** A task that was cancelled. */
 export type CancelledTask = Task & { readonly status: 'cancelled' }
 
-/** A task with the members of its status. */
+/** A task in any status, with the members that this status requires. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
 /** The shape of {@link DetailedTask}, as in `notifications/tasks`. */

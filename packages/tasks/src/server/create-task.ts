@@ -24,7 +24,7 @@ import { checkJournalSize } from './worker/size-limits.ts'
 /** Returns the `BackgroundRunner` of one request. It creates the task if the handler wants to run in the background. */
 export function createBackgroundRunner(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
   const { settings } = context
-  // The server checks the params before it reads `accepted`.
+  // The getter need not check the params, because the server has checked them before.
   return {
     get accepted() {
       return isTaskRequested(request, settings)
@@ -65,7 +65,8 @@ interface TaskCreationRequest {
   readonly call: Call
   readonly journal: JsonObject
   /**
-   * The id of a call with an idempotency key, also derived from the caller and the answers. Undefined without a key.
+   * The id of the call, which is derived from its idempotency key, its caller and its answers. Undefined without an
+   * idempotency key.
    */
   readonly callId: string | undefined
 }

@@ -44,7 +44,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = parseTaskIds(requestedIds, request)
-    // Ids of tasks that the caller does not own count as well, because they are followed until they are filtered.
+    // Tasks that the caller does not own count as well, because they are also followed.
     unfollowCallbacks.push(settings.ledger.take('topics', callerKeyOf(call), ids.length))
     // The tasks are followed before they are read, so that no change in between is missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))

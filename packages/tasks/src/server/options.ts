@@ -89,7 +89,10 @@ export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | '
 
 /** The state of the extension in one server, which its functions share. */
 export interface TaskContext {
-  /** The server behind the middleware of all other extensions, without `use` and authorization. It runs tasks. */
+  /**
+   * The exchange with which workers run the calls of tasks. It includes the middleware of the other extensions, but
+   * neither the middleware of `use` nor authorization.
+   */
   readonly innerExchange: Exchange
   readonly settings: TaskSettings
   readonly taskChanges: TaskChangeBus

@@ -23,7 +23,7 @@ function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Ma
 }
 
 function toTaskNotification(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
-  // The cast by text is needed because readonly interfaces are not assignable to `JsonObject`.
+  // The conversion through JSON text is needed, because readonly interfaces are not assignable to `JsonObject`.
   const params: JsonObject = JSON.parse(JSON.stringify(task))
   const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
   return { jsonrpc: '2.0', method: 'notifications/tasks', params: { ...params, _meta } }
@@ -38,9 +38,9 @@ export interface TaskStreamContext {
 }
 
 /**
- * Creates a {@link TaskStream}. It records each changed task once, and sends one task after the other. It waits until
- * the reader has taken the notification before. It reads the state of a task when it sends it, so a slow reader may
- * miss states in between, but never the last one.
+ * Creates a {@link TaskStream}. A changed task is recorded once, and recorded tasks are sent one after the other.
+ * Before each send, the stream waits until the reader has received the previous notification. The state of a task is
+ * read only when it is sent. So a slow reader may miss states in between, but never the last state.
  */
 export function createTaskStream({ requestId: streamId, call, ownerKey, context }: TaskStreamContext): TaskStream {
   const { engine, clock, onError } = context.settings

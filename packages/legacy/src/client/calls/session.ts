@@ -90,8 +90,8 @@ export function createLegacySession({
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findAskedCall(runningCalls)
     const askedClient = askedCall?.client ?? client
-    // A request for roots does not become a question of the call, because the call may end first. A server may list
-    // roots for itself, once after the handshake.
+    // An older server may list roots for its own use, for example once after the handshake. So a request for roots does
+    // not become a question of the call, which may end first.
     if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
       return answerRootsRequest(request, askedClient.listRoots)
     if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)

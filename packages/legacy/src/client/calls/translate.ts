@@ -38,7 +38,8 @@ export function toModernResponse(
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
-  // Older revisions have only complete results, and ignore other result types (basic/index, result responses).
+  // Older revisions have only complete results, and ignore other result types (basic/index, result responses). But an
+  // extension may define its own result types.
   const isCoreMethod = findMethodRow(method) !== undefined
   const resultType = isCoreMethod || typeof result['resultType'] !== 'string' ? 'complete' : result['resultType']
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType } }

@@ -60,7 +60,8 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
   }
   const onCancelled = (): void => {
-    // If another instance continues the call, it still needs the answers. So the questions are not withdrawn.
+    // If another instance continues the call, the questions are not withdrawn, because the call still needs the
+    // answers.
     if (!(signal.reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
     stop()
     reject(signal.reason)
@@ -68,7 +69,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const onTimeout = (): void => {
     withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
-    // Another instance may have received an answer with its `state`, and then runs the call. So this instance must not
+    // Another instance may have received an answer with its `state`. It then runs the call, so this instance must not
     // run it.
     const isElsewhere = kept.states.size > 0 && !kept.isShared
     for (const question of questions)

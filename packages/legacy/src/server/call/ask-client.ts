@@ -13,7 +13,7 @@ export type RoundOutcome =
   | { readonly answers: JsonObject; readonly isClientInvolved: boolean }
   | { readonly failure: CallFailure }
 
-/** A call that asks its client, with the pages to which it has sent its user. */
+/** A call that may ask its client, with the pages that it has asked its user to visit. */
 export interface InteractiveCall extends LegacyCall {
   readonly urlPages: UrlPages
   /** The part of a round's data that comes from earlier rounds. */
@@ -169,8 +169,8 @@ async function finishRound(
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
-  // From here on, no other instance may take the round over without a claim, because only this instance may have all
-  // answers.
+  // This instance may be the only one that has all answers. So from here on, another instance can take the round over
+  // only by a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
   if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()

@@ -50,8 +50,8 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     async keep(round, { capabilities }) {
       const states = new Map<string, string>()
-      // STA-008: a client that has not declared that it returns the state gets none. Over a pair of streams a state has
-      // no use, because the streams end with the process.
+      // STA-008: a client that has not declared that it returns the state gets none. Over a pair of streams no state is
+      // sent either, because the streams end with the process.
       const returnsStates = capabilities.experimental?.['requestState'] !== undefined
       if (!returnsStates || round.streamId === '') return { states, isShared: false }
       for (const question of round.questions) {
@@ -74,7 +74,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
         return undefined
       }
     },
-    // A round is only known once an answer with its state arrives.
+    // The store does not know a round before an answer with its state arrives.
     findByStream: async () => undefined,
     listAnswers: async () => [],
     // A state can be opened once, so no other instance can have the round.
@@ -88,7 +88,7 @@ function toolNameIn({ method, params }: RpcRequest): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-// The state is bound to the owner, which is bound to its principal, and to the question, which is bound to its call.
+// Binds a state to its owner and its question. The owner is bound to a principal, and the question to a call.
 function bindingOf(owner: string, questionId: string): JsonValue {
   return [owner, questionId]
 }

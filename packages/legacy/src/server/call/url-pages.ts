@@ -4,21 +4,22 @@ import type { CallDeps } from './call-deps.ts'
 import type { CallChannel } from './call-channel.ts'
 import type { AcceptedPage } from './waiting-round.ts'
 
-/** The pages to which one call has sent its user (client/elicitation, URL mode). */
+/** The pages that one call has asked its user to visit (client/elicitation, URL mode). */
 export interface UrlPages {
   /** Returns the `elicitationId` of a URL, which stays the same within a call. */
   getElicitationId(url: string): string
   /** Records that the user has agreed to visit a page. */
   accept(url: string, elicitationId?: string): void
   /**
-   * Returns the answer if a server asks for a URL again to which the user has already agreed. The user is not asked
-   * again, and the server gets the answer after a pause. Undefined if the user has not agreed to the URL.
+   * Returns the answer if the server asks again for a URL to which the user has already agreed. The user is not asked
+   * again, and the answer is returned after a pause. Undefined if the user has not agreed to the URL.
    */
   answerRepeatedQuestion(url: string): Promise<'accept' | 'cancel'> | undefined
   /** Returns the pages that the user has agreed to visit. */
   listAcceptedPages(): readonly AcceptedPage[]
   /**
-   * Notifies the client that accepted pages which the server no longer asks for are completed (elicitation/complete).
+   * Notifies the client of the accepted pages that the server no longer asks for, because the user has completed them
+   * (elicitation/complete).
    */
   notifyCompletedUrls(inputRequests: JsonObject | undefined): void
 }

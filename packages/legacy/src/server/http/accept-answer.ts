@@ -22,8 +22,8 @@ export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer
 }
 
 /**
- * Passes on an answer whose `state` contains the round that it belongs to. Resolves with false if the state is not
- * valid.
+ * Accepts an answer whose `state` contains its round. The round continues at another instance that waits for the
+ * answer, or here. Resolves with false if the state is not valid.
  */
 async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { deps, link } = http
@@ -32,8 +32,7 @@ async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPee
   if (round === undefined) return false
   if (link !== undefined && (await link.takeAnswer(response, peer))) return true
   adoptRound(round, peer, { http, lastEventNumber: undefined })
-  // If the call cannot wait here, for example because of a limit, it has already ended with an error on its stream. So
-  // the result is true in both cases.
+  // The result is true even if the call cannot wait here, because it has then ended with an error on its stream.
   deps.questions.answer(owner, response)
   return true
 }

@@ -298,8 +298,7 @@ class ReplayableCallStream implements CallStream {
   }
 
   /**
-   * Counts an event of a stream without a connection in the quota of its caller. Returns false if the quota is
-   * exhausted.
+   * If the client is disconnected, counts an event in the quota of its caller. Returns false if the quota is exhausted.
    */
   #isCountable({ text }: StreamEvent): boolean {
     if (this.#reply !== undefined) return true

@@ -39,7 +39,7 @@ export function rejectRequest({ reply }: HttpRequestView, { status, message, hea
   return true
 }
 
-/** Rejects an HTTP request without a JSON-RPC request id with a temporary error, such as an exhausted quota. */
+/** Rejects a request with a temporary error, such as an exhausted quota, and without a JSON-RPC id. */
 export function rejectWithError({ reply }: HttpRequestView, error: WireError): true {
   const { status, headers } = createOverloadHead(error)
   const response: RpcResponse = { jsonrpc: '2.0', error }

@@ -30,7 +30,10 @@ export interface InstanceLink {
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Deletes the round of a call that has ended, and stores its response. */
   finishCall(streamId: string, session: Session, response: WrittenEvent | undefined): Promise<void>
-  /** Notifies the instance at which the client reads a stream that the call of the stream waits for answers. */
+  /**
+   * Notifies the other instances that the call of a stream waits for answers, because its client reads the stream at
+   * one of them.
+   */
   announceQuestions(streamId: string): void
   /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
   resume(lastEventId: ParsedEventId, peer: SessionPeer): Promise<boolean>

@@ -26,7 +26,7 @@ import type { HttpDeps, HttpPeer } from './http-deps.ts'
 import { type RequestOrRejection, serveRequests } from './serve-requests.ts'
 import { createStreamId } from './stream-id.ts'
 
-/** The header with the session id, in responses and requests. Request headers are read with its lower-case form. */
+/** The name of the header with the session id, as responses have it. Requests are read with its lower-case form. */
 export const sessionHeader = 'Mcp-Session-Id'
 const maxBatchLength = 32
 const maxReasonLength = 200
@@ -109,8 +109,8 @@ async function serveInitialize(
 }
 
 /**
- * Returns the client of a request. It is the client of the session, or a client of the revision in the header.
- * Undefined if that revision is not served.
+ * Returns the client of a request. It is the client of the session, or a client of the revision in the header. Returns
+ * `rejected` if the session id is not accepted, and undefined if the revision is not served.
  */
 async function resolvePeer(
   view: HttpRequestView,

@@ -30,7 +30,7 @@ export interface ChangeSubscriptionOptions {
   readonly whenDrained?: (() => Promise<void> | undefined) | undefined
   /** Called when the subscription is open. */
   onOpen?(): void
-  /** Called when the server has ended the subscription. Has an error if the subscription could not be opened. */
+  /** Called when the server has ended the subscription. `error` is given if the subscription could not be opened. */
   onEnd(error?: WireError): void
 }
 

@@ -11,9 +11,9 @@ export interface Deps {
   readonly serverInfo: Implementation
   readonly settings: LegacySettings
   readonly ledger: Ledger
-  /** Counts work between two runs of a handler in the load of the server. Returns a function that ends the work. */
+  /** Counts the work between two runs of a handler as load of the server. Returns a function that ends the work. */
   readonly beginWork: () => () => void
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
   /** Runs a function once after `ms` milliseconds. Returns a function that cancels the timer. */

@@ -57,16 +57,16 @@ export interface LegacyOptions {
    */
   readonly closeAfterMs?: number | undefined
   /**
-   * True to send questions with the `state` of SEP-1685, to clients that declare that they return it. It contains the
-   * call, sealed with the `state` of the server. So a call that waits for an answer survives a restart of its instance,
-   * behind a balancer that hashes the session header. A function selects the questions that get a `state`. Default: no
-   * question gets one.
+   * True to send questions with the `state` of SEP-1685, if the client declares that it returns the state. This `state`
+   * contains the call, sealed by the `state` option of the server. So a call that waits for an answer survives a
+   * restart of its instance, behind a balancer that hashes the session header. A function selects the questions that
+   * get a `state`. Default: no question gets one.
    */
   readonly questionState?: true | ((question: StateQuestion) => boolean) | undefined
   /**
    * The store that links several instances behind any balancer, such as `redisStore` or `postgresStore` of
-   * `@x/state-codec`. All instances need the same store. Any instance can then accept the answers, and resume the
-   * streams, of calls at other instances. A call that waits for an answer survives the end of its instance. The server
+   * `@x/state-codec`. All instances need the same store. Then any instance can accept answers for calls at other
+   * instances, and resume their streams. A call that waits for an answer survives the end of its instance. The server
    * needs a `subscriptions.bus`, with which instances notify each other. Without a store, the balancer has to hash the
    * session header.
    */

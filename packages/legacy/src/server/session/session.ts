@@ -28,8 +28,8 @@ export interface Sessions {
   /** Returns the sealed id of a new session. Undefined if the info and the capabilities of the client are too large. */
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
   /**
-   * Returns the session of an id. Undefined if the id was altered, belongs to another principal, or if the session has
-   * expired or was ended.
+   * Returns the session of an id. Undefined if the id was altered or belongs to another principal, or if the session
+   * has expired or was ended.
    */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
   /**

@@ -26,8 +26,7 @@ export interface StreamAdapter {
 }
 
 /**
- * Creates the adapter that serves older clients over stdio. The lifetime of the process is their session
- * (basic/lifecycle).
+ * Creates the adapter that serves older clients over stdio. A session lasts as long as the process (basic/lifecycle).
  */
 export function createStreamAdapter(deps: CallDeps): StreamAdapter {
   const connections = new Set<LegacyStreamConnection>()
@@ -49,7 +48,7 @@ class LegacyStreamConnection implements StreamConnection {
   readonly #peer: StreamPeer
   readonly #deps: CallDeps
   readonly #onClose: () => void
-  /** The owner key of these streams, which shows whose answers are accepted. */
+  /** The key of these streams as the owner of questions. Answers are accepted only from the owner of their question. */
   readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
   /** Functions that each release one URI from the quota of the caller. */

@@ -13,7 +13,10 @@ export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRo
   return createdRow === undefined ? 'full' : toTaskRow(createdRow)
 }
 
-/** The smallest `callerLimit` for which the shared lock is tried. A lower limit rarely has room for all connections. */
+/**
+ * The smallest `callerLimit` for which the shared lock is tried. A shared lock requires room for as many tasks as there
+ * can be connections, which a lower limit rarely has.
+ */
 const minSharedLockCallerLimit = 200
 
 async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {

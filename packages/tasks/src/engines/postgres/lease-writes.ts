@@ -86,7 +86,10 @@ export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd
   return Number(row?.['ended']) === 1
 }
 
-/** Returns SQL that ends the tasks that match a condition. Its parameters are {@link createFinishTaskValues}. */
+/**
+ * Returns SQL that ends the tasks that match a condition. Its parameters are the values of {@link
+ * createFinishTaskValues}.
+ */
 export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, placeholders: readonly string[]): string {
   const [status, outcome, message, lifetime, progress] = placeholders
   return `WITH ended AS (

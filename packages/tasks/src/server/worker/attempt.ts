@@ -98,7 +98,10 @@ export function endClaim(attempt: Attempt): void {
   attempt.isFinished = true
 }
 
-/** Creates the store of an attempt's journal. Commits that wait for the same write share the next one. */
+/**
+ * Creates the store of an attempt's journal. If several commits wait for a running write, the next write stores the
+ * entries of all of them.
+ */
 export function createJournalStore(attempt: Attempt, journal: JsonObject, context: WorkerContext): JournalStore {
   return {
     journal,
@@ -230,7 +233,8 @@ export async function retryWrite<T>(attempt: Attempt, write: Write<T>, context: 
 export interface Write<T> {
   readonly run: () => Promise<T>
   /**
-   * Called when a repeated write has succeeded. Its value may be wrong, because an earlier try may have had its effect.
+   * Called when a repeated write has succeeded. Its value may be wrong, because an earlier attempt may already have
+   * changed the task.
    */
   readonly onRepeated?: () => void
 }

@@ -22,7 +22,7 @@ export type WorkerEngine = Pick<
 /**
  * Wraps an engine for its worker, so that each call has a time limit: the lease, but at least 5 seconds. Until the
  * engine has answered once, the limit is at least a minute. A call that exceeds the limit rejects, so that the worker
- * does not keep a task because of it. A rejected call may still have its effect, which is harmless because of the
+ * does not wait for it with a claimed task. A rejected call may still have its effect, which is harmless because of the
  * tokens of claims. A claim that succeeds too late is released. A listener that is added too late is removed.
  */
 export function boundEngineCalls(engine: TaskEngine, clock: Clock, onError: (error: unknown) => void): WorkerEngine {

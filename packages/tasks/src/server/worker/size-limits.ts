@@ -10,9 +10,9 @@ export interface JournalSize {
 }
 
 /**
- * The largest size of a task's journal, in bytes of JSON. It contains results of steps, checkpoints, requests for input
- * and responses. The limit is a little less than the largest message of the transports, because a message also has an
- * envelope.
+ * The largest size of a task's journal, in bytes of JSON. A journal contains results of steps, checkpoints, requests
+ * for input and responses. The limit is a little less than the largest message of the transports, because a message
+ * also has an envelope.
  */
 const maxJournalBytes = 4_000_000
 

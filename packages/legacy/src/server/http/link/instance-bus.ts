@@ -44,8 +44,8 @@ export interface InstanceBus {
   /** Sends a message to all other instances. A failure is only logged. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
   /**
-   * Waits for a message about an id that is of one of the given kinds. Resolves with its kind, or with undefined after
-   * `ms` milliseconds.
+   * Waits for a message that has the given id and one of the given kinds. Resolves with its kind, or with undefined
+   * after `ms` milliseconds.
    */
   waitForMessage(
     kinds: readonly InstanceMessage['kind'][],

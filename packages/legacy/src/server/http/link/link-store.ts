@@ -26,8 +26,8 @@ export interface LinkStore {
   /** Stores a round. It replaces an earlier round of the same call. */
   putRound(round: WaitingRound, owner: string): Promise<void>
   /**
-   * Stores a round again that the store may have lost. Does nothing if the round was claimed, or if the store has a
-   * record of another round of the call.
+   * Stores a round again, because the store may have lost it. Does nothing if the round was claimed, or if the store
+   * has a record of another round of the call.
    */
   restoreRound(round: WaitingRound, owner: string): Promise<void>
   getRound(streamId: string): Promise<WaitingRound | undefined>

@@ -44,7 +44,7 @@ interface RoundHere {
   handOff(): void
 }
 
-/** Milliseconds to wait for the message of an instance that waits for an answer. */
+/** Milliseconds in which an instance that waits for an answer must respond to a message about it. */
 const messageTimeoutMs = 1000
 /**
  * Milliseconds for which an answer is held while the store is unreachable. Clients of older revisions do not send an

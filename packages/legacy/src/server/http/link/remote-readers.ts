@@ -13,7 +13,10 @@ import type { LinkedRounds } from './linked-rounds.ts'
 export interface RemoteReaders {
   /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
   resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
-  /** Called when another instance looks for a stream because its client reads there. Answers if the stream is here. */
+  /**
+   * Called when another instance looks for the stream of a client that is connected there. Responds if the stream is
+   * here.
+   */
   onLooking(streamId: string, sessionKey: string): Promise<void>
   /** Called when a round was stored. Continues it if a client reads its stream here. */
   onAsked(streamId: string): Promise<void>
