@@ -21,7 +21,9 @@ export const tasksCapability = { extensions: { [tasksExtension]: {} } } as const
 /** The `_meta` key under which a message names its task, in the persistent workflow of SEP-2322. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task'
 
-/** Parses the params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names the wrong member. */
+/**
+ * Parses the params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)`, which names the wrong member.
+ */
 export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMetaOf(params)
   return { _meta, taskId: requireString(params?.['taskId'], 'taskId') }
