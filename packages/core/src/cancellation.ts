@@ -4,14 +4,14 @@ export interface Cancellable {
 }
 
 /**
- * The cancellation state of a call, behind its signal. The signal is created on first access: few handlers read it, and
- * one costs more than most of a call.
+ * The cancellation state of a call, behind its signal. The signal is created on first access, because few handlers read
+ * it and its creation takes longer than the rest of most calls.
  */
 export interface Cancellation {
   isCancelled: boolean
   reason: unknown
   controller: AbortController | undefined
-  /** The callbacks in the order of their addition, undefined while there are none, as for most calls. */
+  /** The callbacks in the order of their addition. Undefined while there are none, which is the usual case. */
   listeners: (() => void)[] | undefined
 }
 
@@ -20,7 +20,7 @@ export function createCancellation(): Cancellation {
   return { isCancelled: false, reason: undefined, controller: undefined, listeners: undefined }
 }
 
-/** Cancels, and aborts the signal if there is one. The first reason is kept. */
+/** Cancels, and aborts the signal if it was created. Later calls do nothing, so that the first reason is kept. */
 export function cancel(cancellation: Cancellation, reason: unknown): void {
   if (cancellation.isCancelled) return
   cancellation.isCancelled = true
@@ -50,7 +50,8 @@ type MaybeCancellationHolder = { readonly [cancellationKey]?: Cancellation | und
 
 /**
  * Gives an object the `signal` of a cancellation. {@link onCancel} and {@link isCancelled} then read the cancellation
- * itself, without creating the signal. A copy of the object has the signal alone, because a copy may be given another.
+ * itself, without creating the signal. A copy of the object gets only the signal, because the copy may be given another
+ * cancellation.
  */
 export function withCancellation<T extends object>(target: T, cancellation: Cancellation): T & Cancellable {
   Object.defineProperty(target, cancellationKey, { value: cancellation })
@@ -58,8 +59,8 @@ export function withCancellation<T extends object>(target: T, cancellation: Canc
   return target
 }
 
-// Every object shares the getter: a getter in a literal would be a new function in each, and V8 creates a hidden class
-// for each of those. A shared function needs `this`.
+// Every object shares the getter: a getter in an object literal would be a new function in each object, and V8 would
+// create a hidden class for each. A shared getter needs `this`.
 const signalProperty: PropertyDescriptor & ThisType<CancellationHolder> = {
   enumerable: true,
   get() {
@@ -71,10 +72,7 @@ function defineSignal<T extends object>(target: T): asserts target is T & Cancel
   Object.defineProperty(target, 'signal', signalProperty)
 }
 
-/**
- * Gives an object the signal of another one, and its cancellation, so that the signal is still created when first
- * needed.
- */
+/** Gives an object the signal and the cancellation of another object. The signal is still created on first access. */
 export function withSignalOf<T extends object>(target: T, source: Cancellable): T & Cancellable {
   const cancellation = cancellationOf(source)
   return cancellation === undefined
@@ -93,20 +91,23 @@ export function abortReasonOf(target: Cancellable): unknown {
   return cancellation === undefined ? target.signal.reason : cancellation.reason
 }
 
-/** Adds a callback for the cancellation of an object that is not cancelled yet. {@link offCancel} removes it. */
+/**
+ * Adds a callback that runs when the object is cancelled. The object must not be cancelled yet. {@link offCancel}
+ * removes the callback.
+ */
 export function onCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) onAbort(target.signal, listener)
   else if (!cancellation.isCancelled) attachListener(cancellation, listener)
 }
 
-// An array literal of one has capacity for one. A push onto an empty array allocates seventeen.
+// An array literal with one item allocates room for one item. A push onto an empty array allocates room for seventeen.
 function attachListener(cancellation: Cancellation, listener: () => void): void {
   if (cancellation.listeners === undefined) cancellation.listeners = [listener]
   else cancellation.listeners.push(listener)
 }
 
-/** Removes a callback of {@link onCancel}. */
+/** Removes a callback that {@link onCancel} added. */
 export function offCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) return offAbort(target.signal, listener)
@@ -115,7 +116,10 @@ export function offCancel(target: Cancellable, listener: () => void): void {
   if (listenerIndex !== -1) listeners.splice(listenerIndex, 1)
 }
 
-/** Settles like a promise, or rejects with the reason of an earlier cancellation. The promise itself continues. */
+/**
+ * Settles like the given promise, or rejects with the reason of the cancellation if that comes first. The work behind
+ * the promise continues.
+ */
 export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
     const rejectPromise = (): void => reject(abortReasonOf(target))
@@ -132,8 +136,8 @@ function cancellationOf(target: Cancellable & MaybeCancellationHolder): Cancella
 const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Adds a callback for the abort of a signal. All callbacks of a signal share one listener: hundreds of listeners would
- * make Node warn of a leak, and are slow to add and remove.
+ * Adds a callback for the abort of a signal. All callbacks of a signal share one event listener. Hundreds of event
+ * listeners would make Node warn of a leak, and are slow to add and remove.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): void {
   const existingCallbacks = callbacksBySignal.get(signal)
@@ -144,13 +148,13 @@ export function onAbort(signal: AbortSignal, callback: () => void): void {
   const callbacks = new Set([callback])
   callbacksBySignal.set(signal, callbacks)
   const runCallbacks = (): void => {
-    // A callback may remove itself during the iteration, which a Set allows.
+    // A callback may remove itself during the iteration. A `Set` allows that.
     for (const each of callbacks) each()
   }
   signal.addEventListener('abort', runCallbacks, { once: true })
 }
 
-/** Removes a callback of {@link onAbort}. */
+/** Removes a callback that {@link onAbort} added. */
 export function offAbort(signal: AbortSignal, callback: () => void): void {
   callbacksBySignal.get(signal)?.delete(callback)
 }
@@ -162,8 +166,8 @@ interface DeferredSignal {
 }
 
 /**
- * Gives an object a `signal` that is created on access. Few handlers read it, and creating one costs more than most of
- * a call. `createSignal` is called at every access, so it must return the same signal each time.
+ * Gives an object a `signal` that is created on access. Few handlers read the signal, and its creation takes longer
+ * than the rest of most calls. `createSignal` is called at every access, so it must return the same signal each time.
  */
 export function deferSignal<T extends object>(
   target: T,
@@ -174,8 +178,8 @@ export function deferSignal<T extends object>(
   return deferredTarget
 }
 
-// A getter in a literal would be a new function in every object, and V8 creates a hidden class for each. These survive
-// the young generation and burden the garbage collector. A shared function needs `this`.
+// A getter in an object literal would be a new function in each object. V8 would create a hidden class for each, which
+// burdens the garbage collector. A shared getter needs `this`.
 const deferredSignalDescriptor: PropertyDescriptor & ThisType<DeferredSignal> = {
   enumerable: true,
   get() {

@@ -1,7 +1,10 @@
-/** The names of the options that an object may have. `satisfies Record<keyof Options, true>` keeps them complete. */
+/**
+ * The names of the options that an object may have. Callers write `satisfies Record<keyof Options, true>`, so that the
+ * compiler finds a missing name.
+ */
 export type KnownOptions = Readonly<Record<string, true>>
 
-/** Names that an option had in an earlier design or has in another library, with the present one. */
+/** The present names of options, by a name that the option had earlier or has in another library. */
 const presentNames = new Map([
   ['principal', 'auth'],
   ['authenticate', 'auth'],
@@ -19,8 +22,9 @@ const presentNames = new Map([
 ])
 
 /**
- * Throws a TypeError for an option that does not exist, and suggests the one that was meant. Types find such a mistake
- * in TypeScript. In JavaScript an option that is ignored may leave a server open to every caller.
+ * Throws a TypeError for an option that does not exist. The message suggests the option that was probably meant. The
+ * compiler finds such mistakes only in TypeScript. In JavaScript an ignored option may leave a server open to every
+ * caller.
  *
  * @example
  * checkOptions(options, knownOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `auth`?
@@ -30,7 +34,10 @@ export function checkOptions(options: object | undefined, knownOptions: KnownOpt
   if (problem !== undefined) throw new TypeError(problem)
 }
 
-/** Returns a message about the first option that does not exist. An option that is undefined counts as absent. */
+/**
+ * Returns a message about the first option that does not exist, or undefined when there is none. Options that are
+ * undefined are not checked.
+ */
 export function findUnknownOption(
   options: object | undefined,
   knownOptions: KnownOptions,
@@ -56,10 +63,10 @@ function adviceFor(name: string, knownNames: readonly string[]): string {
 function findClosestName(name: string, knownNames: readonly string[]): string | undefined {
   const lowerCaseName = name.toLowerCase()
   let closestName: string | undefined
-  // Names that differ in more than a third of their letters are not spellings of each other.
+  // Names of which more than a third of the letters differ are not misspellings of each other.
   let leastDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const knownName of knownNames) {
-    // A time without its unit is another spelling.
+    // A name may be written without its unit `Ms`.
     const spellings = [knownName, knownName.replace(/Ms$/, '')]
     const distance = Math.min(...spellings.map((spelling) => editDistance(lowerCaseName, spelling.toLowerCase())))
     if (distance >= leastDistance) continue
@@ -69,7 +76,7 @@ function findClosestName(name: string, knownNames: readonly string[]): string | 
   return closestName
 }
 
-/** Returns the number of letters to insert, delete or replace (Levenshtein). */
+/** Returns the number of letters to insert, delete or replace to turn one text into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let previousRow = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (const [row, letter] of [...from].entries()) {

@@ -2,16 +2,17 @@
 export interface NumberBounds {
   /** Default: 1. */
   readonly min?: number
-  /** Default: none. */
+  /** Default: no maximum. */
   readonly max?: number
-  /** Only whole numbers up to 2^53 - 1. Default: true. Other numbers may be infinite. */
+  /** True accepts only whole numbers up to 2^53 - 1. False accepts any number, also an infinite one. Default: true. */
   readonly isWhole?: boolean
 }
 
 const defaults = { min: 1, max: Number.POSITIVE_INFINITY, isWhole: true } satisfies NumberBounds
 
 /**
- * Returns the number of an option. Throws a RangeError for a value outside of its bounds, in every package.
+ * Returns the value of a numeric option. Throws a RangeError for a value outside of the bounds. All packages use this
+ * function.
  *
  * @example
  * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // RangeError for 0

@@ -1,4 +1,4 @@
-/** Any value that JSON can carry. */
+/** Any value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | JsonArray | JsonObject
 
 /** A JSON array. */
@@ -14,12 +14,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns true if a value is an array, and narrows JSON to one. `Array.isArray` does not narrow readonly arrays. */
+/** Returns true if a JSON value is an array. Unlike `Array.isArray`, it narrows the type to a readonly array. */
 export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
   return Array.isArray(value)
 }
 
-/** Parses a text, undefined when it is not JSON. */
+/** Parses a text as JSON. Returns undefined for a text that is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text)
@@ -29,7 +29,7 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Parses a text, undefined when it is not a JSON object. */
+/** Parses a text as a JSON object. Returns undefined for any other text. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isJsonObject(value) ? value : undefined
@@ -37,41 +37,43 @@ export function parseJsonObject(text: string): JsonObject | undefined {
 
 /** The rules by which {@link findJsonProblem} and {@link copyJson} accept a value. */
 export interface JsonRules {
-  /** The number of arrays and objects that may contain one another: it bounds the stack, and ends a cycle. */
+  /**
+   * The maximum number of arrays and objects inside each other. It bounds the stack, and ends the walk through a cycle.
+   */
   readonly maxDepth: number
-  /** Returns true if an object that is not an array is accepted. Default: every object is. */
+  /** Returns true if an object that is not an array is accepted. Default: accepts every object. */
   readonly acceptsObject?: (object: object) => boolean
-  /** Accepts everything that is neither an array nor an object, so that depth alone is bounded. */
+  /** True accepts every value that is neither an array nor an object, so that only the depth is checked. */
   readonly acceptsLeaves?: boolean
 }
 
-/** The first value that JSON cannot carry within the rules. */
+/** The first value that JSON cannot represent, or that breaks the rules. */
 export interface JsonProblem {
-  /** The keys and indexes that lead to the value. */
+  /** The keys and indexes of the path to the value. */
   readonly path: readonly string[]
   readonly reason: 'too_deep' | 'not_json'
   readonly value: unknown
 }
 
-/** Returns the first value that JSON cannot carry, depth first, or undefined when JSON can carry all of them. */
+/** Returns the first problem in a value, depth first, or undefined when JSON can represent the whole value. */
 export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem | undefined {
   return isJsonLeaf(value) ? undefined : findProblem(value, completeRules(rules), 0)
 }
 
-/** Gives all rules the same members: the engine reads objects of one shape faster. */
+/** Returns rules with all members present, because the engine reads objects of one shape faster. */
 function completeRules({ maxDepth, acceptsObject, acceptsLeaves }: JsonRules): WalkRules {
   return { maxDepth, acceptsObject, acceptsLeaves }
 }
 
 type WalkRules = { readonly [Rule in keyof JsonRules]: JsonRules[Rule] | undefined }
 
-/** The depth limit of the message parser. */
+/** The maximum depth that the message parser accepts. */
 const maxMessageDepth = 256
 
 /**
- * Returns true if JSON can carry a value: no cycle, and no deeper than a message may be. Members of objects may be
- * undefined, since serialization omits them. It is separate from {@link findJsonProblem}, so that the bundle of a
- * client contains only this.
+ * Returns true if JSON can represent a value: it has no cycle and is no deeper than a message may be. Undefined members
+ * of objects are accepted, because serialization omits them. This function is separate from {@link findJsonProblem} to
+ * keep the bundle of a client small.
  */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
   if (typeof value !== 'object' || value === null) return isJsonLeaf(value)
@@ -87,7 +89,7 @@ function areItemsJson(items: readonly unknown[], depth: number): boolean {
 function areMembersJson(object: object, depth: number): boolean {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
-  // Twice as fast as a list of the members. Plain objects inherit no enumerable members.
+  // `for…in` is twice as fast as a list of the members. Plain objects inherit no enumerable members.
   for (const key in members) {
     const member = members[key]
     if (member !== undefined && !isJson(member, depth)) return false
@@ -95,7 +97,7 @@ function areMembersJson(object: object, depth: number): boolean {
   return true
 }
 
-/** A problem whose path grows from its end, as the walk returns to the root. */
+/** A problem whose path is still being built: each level of the walk adds its key in front when it returns. */
 interface FoundProblem extends JsonProblem {
   readonly path: string[]
 }
@@ -121,7 +123,7 @@ function createProblem(reason: JsonProblem['reason'], value: unknown): FoundProb
 }
 
 function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: number): FoundProblem | undefined {
-  // Indexing by length visits holes too. JSON would turn them into null.
+  // A loop over the indexes also visits holes, which JSON would turn into null.
   for (let index = 0; index < items.length; index++) {
     const problem = findProblem(items[index], rules, depth)
     if (problem !== undefined) return prependKey(problem, String(index))
@@ -132,7 +134,7 @@ function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: num
 function findMemberProblem(object: object, rules: WalkRules, depth: number): FoundProblem | undefined {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
-  // Twice as fast as a list of the members. It visits inherited ones as well, which JSON leaves out.
+  // `for…in` is twice as fast as a list of the members. It also visits inherited members, which JSON omits.
   for (const key in members) {
     const member = members[key]
     if (member === undefined) continue
@@ -147,13 +149,13 @@ function prependKey(problem: FoundProblem, key: string): FoundProblem {
   return problem
 }
 
-/** The rules by which {@link copyJson} accepts a value, and makes its copy. */
+/** The rules by which {@link copyJson} checks and copies a value. */
 export interface JsonCopyRules extends JsonRules {
-  /** Freezes every array and object of the copy. */
+  /** True freezes every array and object of the copy. */
   readonly isFrozen?: boolean
 }
 
-/** Returns a copy of a value without its undefined members, or the problem of a value that JSON cannot carry. */
+/** Returns a copy of a value without its undefined members, or the first problem if JSON cannot represent the value. */
 export function copyJson(
   value: unknown,
   rules: JsonCopyRules,
@@ -171,14 +173,12 @@ function freezeCopy<Copy extends JsonValue | undefined>(copy: Copy): Copy {
   return Object.freeze(copy)
 }
 
-/**
- * Returns a copy of a JSON value without its undefined members. It is several times as fast as `structuredClone`.
- */
+/** Returns a copy of a JSON value without its undefined members. This is several times as fast as `structuredClone`. */
 export function cloneJson(value: JsonObject): JsonObject
 export function cloneJson(value: JsonValue): JsonValue
 export function cloneJson(value: JsonValue | undefined): JsonValue | undefined
 export function cloneJson(value: JsonValue | undefined): JsonValue | undefined {
-  // JSON has no negative zero.
+  // JSON has no negative zero, so -0 becomes 0.
   if (typeof value === 'number') return value === 0 ? 0 : value
   if (typeof value !== 'object' || value === null) return value
   return isJsonArray(value) ? value.map((item) => cloneJson(item)) : cloneMembers(value)
@@ -190,7 +190,7 @@ function cloneMembers(object: JsonObject): JsonObject {
     const member = object[key]
     if (member === undefined) continue
     const value = cloneJson(member)
-    // Assignment would call the setter of `__proto__`, and fails for each name of a frozen `Object.prototype`.
+    // An assignment would call the setter of `__proto__`, and would fail for every name of a frozen `Object.prototype`.
     if (key in Object.prototype) Object.defineProperty(copy, key, { ...ownMemberDescriptor, value })
     else copy[key] = value
   }

@@ -1,71 +1,78 @@
 import { checkedNumber } from './checked-number.ts'
-/** The bounds of one kind. */
+/** The bounds of one kind of resource that a {@link Ledger} counts. */
 export interface LedgerBound {
   /** The amount that one caller may have at once. */
   readonly perCaller: number
   /** The amount that all callers together may have at once. */
   readonly total: number
-  /** A remedy other than waiting, for the message of the error. */
+  /** A remedy other than waiting, which the message of the error suggests. */
   readonly advice?: string | undefined
 }
 
-/** Milliseconds after which a caller at a bound may try again: most of what is counted ends within seconds. */
+/** Milliseconds after which a caller that reached a bound may try again. Most counted things end within seconds. */
 const retryAfterMs = 1000
 
 const mebibyte = 1024 * 1024
 const unbounded = Number.POSITIVE_INFINITY
 
 /**
- * Everything that a process keeps for a peer beyond the reading of one message, with its bounds. A bound for all
- * callers is what a process with 256 MB of heap can hold. A bound of one caller leaves room for others.
+ * The bounds of everything that a process keeps for a peer longer than it reads one message. `total` is what a process
+ * with 256 MB of heap can hold. `perCaller` is less, so that one caller leaves room for others.
  */
 export const ledgerBounds = {
-  /** Calls that run. `shedding.hardLimit` bounds their total, because only the author knows what a call costs. */
+  /** Running calls. `shedding.hardLimit` bounds their total, because only the author knows the cost of a call. */
   calls: { perCaller: 1000, total: unbounded, advice: 'wait for the answer to another call' },
-  /** Calls of older clients that wait for an answer: each keeps its request and its journal. */
+  /**
+   * Calls of older clients that wait for the answer to a question. Each keeps its request and its journal in memory.
+   */
   waiting_calls: { perCaller: 100, total: 10_000, advice: 'answer or cancel a call that waits' },
-  /** Streams of changes. Each costs about 2 KB. */
+  /** Open streams of changes. Each takes about 2 KB. */
   streams: { perCaller: 100, total: 10_000, advice: 'end a subscription' },
-  /** Lists and URIs of all streams. Each costs about 100 bytes. */
+  /** Lists and URIs that streams of changes follow. Each takes about 100 bytes. */
   topics: { perCaller: 10_000, total: 100_000, advice: 'end a subscription' },
   /** URIs to which sessions of older clients subscribe. */
   uris: { perCaller: 2000, total: 20_000, advice: 'unsubscribe from a resource' },
   /** Questions that wait for the answer of an older client. */
   questions: { perCaller: 100, total: 10_000, advice: 'answer a question that waits' },
-  /** Sessions of older clients that this process keeps something of. */
+  /** Sessions of older clients for which this process keeps state. */
   sessions: { perCaller: 1000, total: 10_000, advice: 'delete a session' },
-  /** Sessions of older clients that were deleted: remembered until they would have expired, in about 150 bytes each. */
+  /** Deleted sessions of older clients. The process remembers each until it would have expired, in about 150 bytes. */
   ended_sessions: { perCaller: 20_000, total: 200_000, advice: 'let sessions expire' },
-  /** Open resources of sessions, such as browsers or connections of a handler: a few are a lot. */
+  /** Open resources of sessions, such as browsers or connections of a handler. Even a few of them need much memory. */
   session_resources: { perCaller: 100, total: 1000, advice: 'delete a session' },
-  /** Kept tasks of every status. Their store counts them, so that the bound holds for a fleet. */
+  /** Stored tasks of every status. The store counts them, so that the bound holds for all instances together. */
   tasks: { perCaller: 1000, total: unbounded, advice: 'wait until a task has ended' },
-  /** Stored values of `requestState` and of sessions. Their store counts them. */
+  /** Stored values of `requestState` and of sessions. The store counts them. */
   states: { perCaller: 1000, total: 10_000, advice: 'end a call that waits' },
   /** Bytes of arguments, journals and buffered events that are kept between messages. */
   bytes: { perCaller: 16 * mebibyte, total: 64 * mebibyte, advice: 'end a call that waits' },
-  /** Bytes of request bodies that have not arrived whole. */
+  /** Bytes of request bodies that have only partly arrived. */
   arriving_bytes: { perCaller: 32 * mebibyte, total: 128 * mebibyte },
-  /** Bytes of finished answers that their clients have not read. */
+  /** Bytes of finished responses that the client has not read yet. */
   unread_bytes: { perCaller: 64 * mebibyte, total: 256 * mebibyte, advice: 'read the answers to other calls' },
-  /** Requests to an authorization server about tokens of a caller, that run or wait. 8 of a caller run at once. */
+  /**
+   * Requests to an authorization server about tokens of a caller, running or waiting. For each caller 8 run at once.
+   */
   introspections: { perCaller: 64, total: 1000 },
-  /** Proofs of possession that are remembered, for about two minutes: some 70 requests a second with one key. */
+  /**
+   * Proofs of possession, each remembered for about two minutes. The bound allows about 70 requests a second with one
+   * key.
+   */
   proofs: { perCaller: 10_000, total: 100_000 },
 } as const satisfies Record<string, LedgerBound>
 
 /** The kinds that a {@link Ledger} counts. */
 export type LedgerKind = keyof typeof ledgerBounds
 
-/** The bounds of one caller that an author may set. {@link ledgerBounds} has the defaults. */
+/** The bounds for one caller that an author may set. The defaults are in {@link ledgerBounds}. */
 export interface LedgerLimits {
   /** Calls that run at once, 1,000 by default. */
   readonly calls?: number | undefined
-  /** Calls of older clients that wait for an answer, 100 by default. */
+  /** Calls of older clients that wait for the answer to a question, 100 by default. */
   readonly waitingCalls?: number | undefined
   /** Streams of changes, 100 by default. */
   readonly streams?: number | undefined
-  /** Kept tasks of every status, 1,000 by default. */
+  /** Stored tasks of every status, 1,000 by default. */
   readonly tasks?: number | undefined
   /** Sessions of older clients, 1,000 by default. */
   readonly sessions?: number | undefined
@@ -82,12 +89,12 @@ const kindsByLimit = {
   bytes: 'bytes',
 } as const satisfies Record<keyof LedgerLimits, LedgerKind>
 
-/** The error of a bound that was reached. */
+/** The error for a request that would exceed a bound. */
 export class LimitError extends Error {
   override readonly name = 'LimitError'
   readonly kind: LedgerKind
   readonly max: number
-  /** `caller` for the bound of one caller, `all` for the bound that all callers share. */
+  /** `caller` if one caller reached its own bound, `all` if all callers together reached the total. */
   readonly scope: 'caller' | 'all'
   readonly retryAfterMs = retryAfterMs
   readonly advice: string | undefined
@@ -104,29 +111,32 @@ export class LimitError extends Error {
   }
 }
 
-/** Returns whether a value is a {@link LimitError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link LimitError}, from this copy of the package or another. */
 export function isLimitError(error: unknown): error is LimitError {
   return error instanceof Error && error.name === 'LimitError' && 'kind' in error && 'scope' in error
 }
 
 /**
- * Counts everything that a process keeps for its callers, by kind and by caller. A server has one. Its transports and
- * extensions count on it, so that a caller has one bound of each kind over all of them.
+ * Counts everything that a process keeps for its callers, by kind and by caller. A server has one ledger. All its
+ * transports and extensions count in it, so that one bound of each kind holds for a caller across all of them.
  */
 export interface Ledger {
   /**
-   * Takes an amount of a kind for a caller, one by default. Returns the function that gives it back. Further calls of
-   * that function do nothing. Throws {@link LimitError} when the caller, or all callers together, have as much as the
-   * bound. Keys come from `callerKeyOf` of `@x/schema`.
+   * Adds an amount of a kind to the count of a caller, 1 by default. Returns a function that subtracts it again. Only
+   * the first call of that function has an effect. Throws {@link LimitError} when the amount would exceed the bound of
+   * the caller or the total. Keys come from `callerKeyOf` of `@x/schema`.
    */
   take(kind: LedgerKind, callerKey: string, amount?: number): () => void
-  /** Throws the error of {@link take} without taking anything. */
+  /** Throws the error that {@link take} would throw, and counts nothing. */
   check(kind: LedgerKind, callerKey: string, amount?: number): void
   /** Returns the amount that a caller has of a kind. */
   usedBy(kind: LedgerKind, callerKey: string): number
   /** Returns the amount that all callers have of a kind. */
   usedInAll(kind: LedgerKind): number
-  /** Returns the key of the caller with the most of a kind: where something may be dropped, it is dropped there. */
+  /**
+   * Returns the key of the caller that has most of a kind. When something has to be dropped, the state of this caller
+   * is dropped.
+   */
   greediestCaller(kind: LedgerKind): string | undefined
   /** Returns the bounds of a kind. */
   boundOf(kind: LedgerKind): LedgerBound
@@ -140,7 +150,7 @@ interface KindCount {
 }
 
 /**
- * Makes a ledger on which nothing is counted yet. Throws a `RangeError` for a limit that is not a number from 1.
+ * Makes a ledger whose counts are zero. Throws a `RangeError` for a limit that is less than 1 or no number.
  *
  * @example
  * const ledger = createLedger({ calls: 50 })
@@ -154,7 +164,7 @@ export function createLedger(
 
   function check(kind: LedgerKind, callerKey: string, amount = 1): void {
     const { bound, usedByCaller, usedInAll } = counts[kind]
-    // The caller's own bound first: the caller can do something about it.
+    // The caller's own bound is checked first, because the caller can do something about it.
     if ((usedByCaller.get(callerKey) ?? 0) + amount > bound.perCaller)
       throw new LimitError(kind, { ...bound, scope: 'caller', max: bound.perCaller })
     if (usedInAll + amount > bound.total) throw new LimitError(kind, { ...bound, scope: 'all', max: bound.total })
@@ -190,18 +200,18 @@ function createCounts(
   }
   const entries = Object.entries<LedgerBound>({ ...ledgerBounds, ...bounds }).map(([kind, bound]) => {
     const perCaller = limitByKind.get(kind) ?? bound.perCaller
-    // A limit above the default raises the bound for all callers with it, by the same factor.
+    // A limit for one caller above the default also raises the total, by the same factor.
     const total = bound.total * Math.max(1, perCaller / bound.perCaller)
     return [kind, { bound: { ...bound, perCaller, total }, usedByCaller: new Map(), usedInAll: 0 }]
   })
-  // The keys are those of the table.
+  // The cast is safe, because the entries have the keys of the table.
   return Object.fromEntries(entries) as Record<LedgerKind, KindCount>
 }
 
 function adjustCount(count: KindCount, callerKey: string, amount: number): void {
   const used = (count.usedByCaller.get(callerKey) ?? 0) + amount
   count.usedInAll += amount
-  // A caller that has nothing is forgotten: the map grows with what is kept, and not with the number of callers.
+  // A caller whose count is zero is deleted, so that the map does not grow with the number of callers.
   if (used > 0) count.usedByCaller.set(callerKey, used)
   else count.usedByCaller.delete(callerKey)
 }

@@ -1,12 +1,12 @@
-/** The severity of a {@link LogRecord}: the levels that loggers share. */
+/** The severity of a {@link LogRecord}. Common loggers have the same levels. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 
 /** One event for the operator of a server. Every part of a server writes its errors and warnings as such records. */
 export interface LogRecord {
   readonly level: LogLevel
-  /** A sentence for people. It may quote text of a peer. */
+  /** The message, a sentence for people. It may quote text that a peer sent. */
   readonly message: string
-  /** The kind of a warning, from a closed table of the package that writes it. */
+  /** The kind of a warning, from a fixed list of the package that writes the warning. */
   readonly code?: string | undefined
   /** The method of the request, or the part of the server, such as `ready`. */
   readonly method?: string | undefined
@@ -19,25 +19,25 @@ export interface LogRecord {
   readonly principal?: string | undefined
   /** The trace id of the request's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */
   readonly traceId?: string | undefined
-  /** The value that was thrown, usually an `Error`. It may hold secrets, as its stack and its causes may. */
+  /** The value that was thrown, usually an `Error`. The value, its stack and its causes may contain secrets. */
   readonly err?: unknown
 }
 
 /** Receives log records. */
 export type Log = (record: LogRecord) => void
 
-/** The fields of a record that name the request or the part that it is about. */
+/** The fields of a record that identify the request or the part of the server. */
 export type LogContext = Omit<LogRecord, 'level' | 'message' | 'code' | 'err'>
 
-/** Makes the record of an error that was thrown. */
+/** Makes the log record of an error that was thrown. */
 export function errorRecord(err: unknown, context: LogContext = {}): LogRecord {
   return { ...context, level: 'error', message: messageOf(err), err }
 }
 
 /**
- * Returns a log that never throws: an error of the given log is dropped, because a request must not depend on how it is
- * logged. Without one, each record from `info` on is a line of the standard error: the standard output may be a
- * transport's. The line begins with the name of the package.
+ * Returns a log that never throws: errors of the given log are dropped, because a request must not fail for its
+ * logging. Without a given log, each record from `info` on is written as a line to the standard error. The standard
+ * output may be in use by a transport. The line begins with the name of the package.
  */
 export function createLog(log: Log | undefined, packageName: string): Log {
   const write = log ?? ((record) => writeConsoleLine(packageName, record))
@@ -45,7 +45,7 @@ export function createLog(log: Log | undefined, packageName: string): Log {
     try {
       write(record)
     } catch {
-      // An error of the log cannot be reported to it.
+      // The log itself fails, so its error cannot be logged.
     }
   }
 }
@@ -59,7 +59,10 @@ function writeConsoleLine(packageName: string, record: LogRecord): void {
 const maxLineLength = 2000
 const maxCauses = 3
 
-/** Part of a record may be a peer's text, which must not begin a line of its own, nor steer a terminal. */
+/**
+ * Formats a record as one line without control characters, because text of a peer must neither begin a new line nor
+ * control a terminal.
+ */
 function formatLogLine(packageName: string, record: LogRecord): string {
   const context = describeContext(record)
   const text = describeRecord(record)
@@ -76,7 +79,7 @@ function describeContext({ method, name }: LogRecord): string {
 function describeRecord({ message, err }: LogRecord): string {
   if (!(err instanceof Error)) return message
   const causes: string[] = []
-  // A message of its own does not repeat the error, which is then its first cause.
+  // If the message is not that of the error, the error itself is shown as the first cause.
   let cause: unknown = message === messageOf(err) ? err.cause : err
   while (cause !== undefined && causes.length < maxCauses) {
     causes.push(` (cause: ${messageOf(cause)})`)
@@ -95,14 +98,14 @@ function messageOf(error: unknown): string {
   return `${typeof error} ${String(error)}`
 }
 
-/** The first line of the stack that is the author's own, where the engine writes stacks as V8 does. */
+/** Returns the first line of the stack in the author's own code, if the engine formats stacks as V8 does. */
 function frameOf({ stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
   const ownFrame = frames.find((line) => !/node:|node_modules|<anonymous>/.test(line))
   return ownFrame === undefined ? '' : ` ${ownFrame.trim()}`
 }
 
-/** A name from a peer, for an error message: quoted, and never long. */
+/** Returns a name from a peer for an error message, quoted and shortened to 100 characters. */
 export function quoteName(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }

@@ -1,11 +1,11 @@
 import type { JsonValue } from './json.ts'
 
-/** The values that JSON writes by themselves. */
+/** The values that JSON can represent and that contain no other values. */
 export type JsonLeaf = string | number | boolean | null
 
 /**
- * Rejects types whose values JSON cannot write as they are. Intersect it with a parameter's own type, as in
- * `value: T & MustBeJson<T>`. Unlike `T extends JsonValue`, it takes interfaces, which have no index signature. The
+ * Rejects types whose values JSON cannot write as they are. Intersect it with a parameter's own type, as in `value: T &
+ * MustBeJson<T>`. Unlike `T extends JsonValue`, it accepts interfaces, although they have no index signature. The
  * compiler's error names the member: `it.list[].at: Date (write toISOString())`.
  */
 export type MustBeJson<T> = [T] extends [JsonValue | void]
@@ -15,8 +15,8 @@ export type MustBeJson<T> = [T] extends [JsonValue | void]
     : { readonly 'is not JSON': NotJson<T> }
 
 /**
- * The first members of a type that JSON cannot write, each with its path and advice. `never` when there are none.
- * Members more than six levels down are left to the check at run time.
+ * The members of a type that JSON cannot write, each with its path and advice. `never` if JSON can write all members.
+ * Members more than six levels deep are checked only at run time.
  */
 export type NotJson<T, Path extends string = 'it', Depth extends readonly 0[] = []> = Depth['length'] extends 6
   ? never
@@ -51,7 +51,9 @@ export type NotJsonObject<T extends object, Path extends string, Depth extends r
               ? NotJsonItem<Item, Path, Depth>
               : { [K in keyof T]-?: NotJson<T[K], MemberPath<Path, K>, [...Depth, 0]> }[keyof T]
 
-/** {@link NotJson} for the items of a list. JSON leaves an undefined member out, but has no undefined item. */
+/**
+ * {@link NotJson} for the items of a list. JSON omits undefined members of objects, but cannot omit an undefined item.
+ */
 export type NotJsonItem<Item, Path extends string, Depth extends readonly 0[]> =
   | (0 extends 1 & Item
       ? never

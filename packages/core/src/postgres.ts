@@ -1,5 +1,5 @@
 /**
- * A bus of changes over PostgreSQL.
+ * A change bus over PostgreSQL.
  *
  * @module @x/core/postgres
  */
@@ -13,20 +13,20 @@ export { BusError, type BusErrorCode } from './bus/change-bus.ts'
 export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
-/** A query with a time limit, in milliseconds, as `pg` takes it. */
+/** A query of `pg` with a time limit in milliseconds. */
 export interface PostgresQuery {
   text: string
   values?: unknown[]
   query_timeout?: number
 }
 
-/** The part of a PostgreSQL pool that the bus uses: a `Pool` of `pg` is one. */
+/** The part of a PostgreSQL pool that the bus uses. A `Pool` of `pg` has this type. */
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<unknown>
   connect(): Promise<PostgresConnection>
   /**
-   * Announces each connection that the pool opens, before any caller gets it. Without this the application handles the
-   * errors of connections that no caller has yet.
+   * Adds a listener that receives each connection that the pool opens, before any caller gets the connection. If the
+   * pool lacks this function, the application has to handle errors of connections that no caller has yet.
    */
   on?(event: 'connect', listener: (connection: PostgresConnection) => void): unknown
 }
@@ -36,7 +36,7 @@ export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
-  /** Returns the connection to the pool. `true` closes it. */
+  /** Returns the connection to the pool, or closes it if `shouldDestroy` is true. */
   release(shouldDestroy: boolean): void
 }
 
@@ -49,30 +49,31 @@ export interface PostgresNotification {
 /** The options of {@link postgresBus}. */
 export interface PostgresBusOptions extends NetworkBusOptions {
   /**
-   * The channel that every instance of one service has in common, and no other service of the database has. Default:
+   * The channel of this service: common to all its instances, and used by no other service of the database. Default:
    * `mcp_changes`.
    */
   readonly channel?: string | undefined
   /**
-   * The pool of the listening connection. Default: the same pool. The listening connection needs a session of its own.
-   * Give another pool where the first goes through a balancer that shares sessions, such as PgBouncer's transaction
-   * pooling.
+   * The pool for the listening connection. Default: the pool that publishes. The listening connection needs a
+   * PostgreSQL session of its own. So give another pool if the first one connects through a proxy that shares sessions,
+   * such as PgBouncer with transaction pooling.
    */
   readonly listenPool?: PostgresPool | undefined
 }
 
-/** PostgreSQL takes a payload of less than 8000 bytes. */
+/** The size limit of a payload: PostgreSQL accepts less than 8000 bytes. */
 const maxBytes = 7_999
 
 /**
- * A bus over LISTEN and NOTIFY of PostgreSQL. It publishes through the application's own pool, and keeps one connection
- * of it while it has listeners.
+ * Makes a bus over LISTEN and NOTIFY of PostgreSQL. The bus publishes through the application's own pool, and keeps one
+ * connection of a pool while it has listeners.
  *
  * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with
- * `too_large` for data that exceeds a payload of 7999 bytes. A topic that exceeds it notifies all listeners of a gap
- * instead. When the listening connection is lost, another is opened after a growing pause, and all listeners are
- * notified of a gap. Give the pool an `error` listener: without one, `pg` ends the process when an idle connection
- * breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus has no listeners.
+ * `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone exceeds the payload, all listeners are
+ * notified of a gap instead. When the listening connection is lost, a new one is opened after a pause that grows with
+ * each failure, and all listeners are notified of a gap. Give the pool an `error` listener: without one, `pg` ends the
+ * process when an idle connection breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus
+ * has no listeners.
  *
  * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.
  */
@@ -82,8 +83,8 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
   handleConnectionErrors(pool)
   handleConnectionErrors(listenPool)
   const batchSender = createBatchSender(
-    // One transaction keeps the order. `pg_notify` takes the name as a value. The commit does not wait for the
-    // disk, since a message does not outlive the server anyway.
+    // One transaction keeps the order of the texts. `pg_notify` takes the channel as a value. The commit does not wait
+    // for the disk, because the notifications do not outlive the database server anyway.
     (texts) =>
       pool.query({
         text: `SELECT pg_notify($1, message) FROM set_config('synchronous_commit', 'off', true),
@@ -117,8 +118,8 @@ function connectPostgres(
   const { channel, timeoutMs } = listenOptions
   return async ({ handleMessage, handleLoss }, signal) => {
     const connection = await pool.connect()
-    // The connection is closed and not returned to the pool: it still listens to the channel, and has listeners
-    // attached.
+    // The connection is closed instead of returned to the pool, because it still listens to the channel and has
+    // listeners attached.
     const releaseConnection = (): void => connection.release(true)
     // A pool cannot stop an attempt to connect, so a connection may arrive after the abort.
     if (signal.aborted) {
@@ -126,14 +127,14 @@ function connectPostgres(
       throw signal.reason
     }
     signal.addEventListener('abort', releaseConnection)
-    // A connection without this listener ends the process with its first error.
+    // Without this listener the first error of the connection would end the process.
     connection.on('error', handleLoss)
     connection.on('end', () => handleLoss(new Error('The connection has ended')))
     connection.on('notification', (notification) => {
-      // The pool may have used the connection before, so that it also listens to channels of the application.
+      // The application may have used the connection before, so that it may also listen to other channels.
       if (notification.channel === channel) handleMessage(notification.payload ?? '')
     })
-    // LISTEN takes no parameters, so the channel name was checked against a grammar, and is quoted.
+    // LISTEN takes no parameters. So the channel name was checked against a grammar and is quoted here.
     await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })
     return { ping: () => connection.query({ text: 'SELECT 1', query_timeout: timeoutMs }) }
   }
@@ -155,17 +156,20 @@ interface ObservablePool<C extends ObservableConnection> {
   on?(event: 'connect', listener: (connection: C) => void): unknown
 }
 
-/** The pools that have a listener already. Buses and engines may share a pool. */
+/**
+ * The pools that already have the listener of {@link handleConnectionErrors}. Several buses and engines may share a
+ * pool.
+ */
 const watchedPools = new WeakSet<object>()
 
 /**
- * Handles the errors of a pool's connections from their beginning. A database that is being stopped may accept a
- * connection and end it with the same packet. The error then comes before the caller has the connection, and an
- * unhandled one ends the process.
+ * Adds an error listener to each connection as soon as the pool opens it. A database that is shutting down may accept a
+ * connection and end it in the same packet. That error is emitted before the caller has the connection, and an
+ * unhandled error ends the process.
  */
 function handleConnectionErrors<C extends ObservableConnection>(pool: ObservablePool<C>): void {
   if (watchedPools.has(pool)) return
   watchedPools.add(pool)
-  // The caller finds the connection broken: its next query rejects.
+  // The error may be ignored, because the next query on the connection rejects.
   pool.on?.('connect', (connection) => void connection.on('error', () => {}))
 }

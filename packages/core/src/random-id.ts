@@ -1,17 +1,20 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The number of bytes that a pool draws at once. */
+/** The number of random bytes that a pool creates at once. */
 const poolBytes = 3072
 
-/** The longest request that a pool serves, in bytes. A longer one may be a secret key and is drawn separately. */
+/**
+ * The largest number of bytes that is taken from the pool. A larger number may be for a secret key, and is created
+ * separately.
+ */
 const maxPooledBytes = 22
 
 /**
- * Creates a source of random bytes that draws for many requests at once. A draw of a few bytes costs almost as much as
- * a whole call.
+ * Creates a source of random bytes that creates bytes for many requests at once. To create a few bytes takes almost as
+ * long as a whole call.
  *
- * Each byte is used once: a repeated nonce would reveal both plaintexts and allow forgeries. A pool is replaced, never
- * overwritten, so that bytes in use do not change.
+ * Each byte is used once, because a repeated nonce would reveal both plaintexts and allow forgeries. A used pool is
+ * replaced and never overwritten, so that bytes already returned do not change.
  */
 export function createRandomPool(draw: (byteCount: number) => Uint8Array): (byteCount: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0)
@@ -32,7 +35,7 @@ const drawBytes = /* @__PURE__ */ createRandomPool((byteCount) => crypto.getRand
 /** Returns a random id of 132 bits: 22 characters that need no escape in a URL or a header. */
 export function randomId(): string {
   let id = ''
-  // Six bits of each byte: 132 in all.
+  // Each character uses six bits of a byte, 132 bits in all.
   for (const byte of drawBytes(22)) id += alphabet.charAt(byte & 63)
   return id
 }

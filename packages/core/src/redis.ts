@@ -1,5 +1,5 @@
 /**
- * A bus of changes over Redis.
+ * A change bus over Redis.
  *
  * @module @x/core/redis
  */
@@ -12,10 +12,10 @@ export { BusError, type BusErrorCode } from './bus/change-bus.ts'
 export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
-/** The part of a Redis client that the bus uses: a connected one of `@redis/client` or `redis` is one. */
+/** The part of a Redis client that the bus uses. Connected clients of `@redis/client` and `redis` have this type. */
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
-  /** A client with the same options, which is not connected. */
+  /** Returns a new client with the same options, not yet connected. */
   duplicate(): RedisSubscriber
 }
 
@@ -30,21 +30,21 @@ export interface RedisSubscriber {
 
 /** The options of {@link redisBus}. */
 export interface RedisBusOptions extends NetworkBusOptions {
-  /** The channel that every instance of one service has in common, and no other service has. Default: `mcp:changes`. */
+  /** The channel of this service: common to all its instances, and used by no other service. Default: `mcp:changes`. */
   readonly channel?: string | undefined
 }
 
-/** Redis allows more, but a change is a name and little beside it. */
+/** The size limit of a message. Redis allows more, but a change is a name and little data. */
 const maxBytes = 65_536
 
 /**
- * A bus over Redis or Valkey. It publishes through the application's own client, and listens on one duplicate of it
- * while it has listeners.
+ * Makes a bus over Redis or Valkey. The bus publishes through the application's own client. While it has listeners, it
+ * listens on one duplicate of that client.
  *
  * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
- * data that exceeds a message of 64 KiB. A topic that exceeds it notifies all listeners of a gap instead. When the
- * listening connection is lost, it is opened again after a growing pause, and all listeners are notified of a gap. The
- * client's `reconnectStrategy` does not apply to it.
+ * data that exceeds a message of 64 KiB. If the topic alone exceeds this size, all listeners are notified of a gap
+ * instead. When the listening connection is lost, it is opened again after a pause that grows with each failure, and
+ * all listeners are notified of a gap. The client's `reconnectStrategy` does not apply to the listening connection.
  *
  * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.
  */
@@ -66,8 +66,8 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
 function connectRedis(client: RedisClient, channel: string): ConnectFunction {
   return async ({ handleMessage, handleLoss }, signal) => {
     const subscriber = client.duplicate()
-    // A client without this listener ends the process with its first error. Each error ends this connection instead,
-    // and the session opens another. So there is one way to reconnect, and each reconnection is notified as a gap.
+    // Without this listener the first error of the client would end the process. Here each error ends the connection,
+    // and the session opens another. So there is only one way to reconnect, and each reconnection notifies of a gap.
     subscriber.on('error', handleLoss)
     signal.addEventListener('abort', () => subscriber.destroy())
     await subscriber.connect()

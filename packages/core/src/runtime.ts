@@ -1,43 +1,52 @@
 /**
- * Milliseconds since 1970, as `Date.now()` counts them. The compiler refuses one where a {@link MonotonicMs} is wanted:
- * exchanged, they make tokens that other instances reject.
+ * Milliseconds since 1970, as `Date.now()` counts them. The compiler does not accept an `EpochMs` as a
+ * {@link MonotonicMs}. A mistake there would make tokens that other instances reject.
  */
 export type EpochMs = number & { readonly origin?: '1970' }
 
-/** Milliseconds from any beginning, which never go back, as `performance.now()` counts them. Only differences count. */
+/**
+ * Milliseconds from an arbitrary start, as `performance.now()` counts them. The value never decreases. Only differences
+ * of two values have a meaning.
+ */
 export type MonotonicMs = number & { readonly origin?: 'any' }
 
-/** Time and chance as a server or client uses them: the platform's by default, a test's own in tests. */
+/** The clock, the timers and the random ids of a server or client. Tests replace those of the platform by their own. */
 export interface Runtime {
   /** Returns the time of day. */
   now(): EpochMs
-  /** Returns a time that never goes back. */
+  /** Returns the milliseconds since an arbitrary start, which never decrease. */
   monotonicNow(): MonotonicMs
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
-  /** A random UUID (RFC 9562, version 4). */
+  /** Returns a random UUID (RFC 9562, version 4). */
   randomUuid(): string
 }
 
-/** The platform's time and chance. */
+/** The clock, the timers and the random ids of the platform. */
 export const platformRuntime: Runtime = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),
-  // A handle is the value that setTimeout gave: a number in browsers, an object on Node.
+  // The handle is a return value of `setTimeout`: a number in browsers, an object on Node.
   clearTimeout: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
   randomUuid: () => crypto.randomUUID(),
 }
 
-/** Completes a runtime of which only some functions are given. */
+/** Returns a runtime with the given functions, and those of the platform for all others. */
 export function runtimeOf(overrides: Partial<Runtime> = {}): Runtime {
   return { ...platformRuntime, ...overrides }
 }
 
-/** The part of a {@link Runtime} that measures and waits. It has no time of day, so the two cannot be exchanged. */
+/**
+ * The part of a {@link Runtime} for timers and durations. It lacks the time of day, so that code cannot mix up the two
+ * times.
+ */
 export type Clock = Pick<Runtime, 'monotonicNow' | 'setTimeout' | 'clearTimeout'>
 
-/** Lets the process exit despite a timer, where the platform can: on Node a timer is an object, elsewhere a number. */
+/**
+ * Allows the process to exit while a timer is pending, if the platform supports that. On Node a timer is an object,
+ * elsewhere a number.
+ */
 export function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
     timer.unref()
@@ -52,22 +61,23 @@ export function isWorkerd(): boolean {
 }
 
 /**
- * Returns a function that runs others in the asynchronous context of this moment (`AsyncLocalStorage`), from any other
- * one. A server captures the context in which it is created, so that background work never runs with the stores of the
- * request that started it. On platforms without such contexts the function calls the other directly.
+ * Returns a function that runs other functions in the asynchronous context of the present moment (`AsyncLocalStorage`).
+ * A server captures the context in which it is created, so that background work never sees the stores of the request
+ * that started it. On platforms without such contexts, the returned function calls the other function directly.
  */
 export function captureAsyncContext(): <T>(run: () => T) => T {
   return asyncHooks?.AsyncLocalStorage.snapshot() ?? ((run) => run())
 }
 
 /**
- * Returns the SHA-256 of a text as hexadecimal digits: at once on platforms that can, and otherwise as a promise.
+ * Returns the SHA-256 of a text as hexadecimal digits, or a promise of them on platforms with asynchronous digests
+ * only.
  */
 export function sha256Hex(text: string): string | Promise<string> {
   return sha256HexSync(text) ?? sha256HexWithWebCrypto(text)
 }
 
-/** Returns the SHA-256 of a text as hexadecimal digits, undefined on platforms that have digests only as promises. */
+/** Returns the SHA-256 of a text as hexadecimal digits, or undefined on platforms with asynchronous digests only. */
 export function sha256HexSync(text: string): string | undefined {
   return nodeCrypto?.hash('sha256', text, 'hex')
 }
@@ -77,8 +87,9 @@ async function sha256HexWithWebCrypto(text: string): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-// Bundles for other platforms need not know of these modules.
+// `getBuiltinModule` keeps these modules out of bundles for other platforms.
 const asyncHooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
 
-// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that a request does.
+// The digest of Node is preferred, because Web Crypto computes in another thread. That takes longer than the rest of a
+// request.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

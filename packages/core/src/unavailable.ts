@@ -1,15 +1,22 @@
-/** The codes that error classes of these packages have for a store, bus, issuer or engine that cannot be reached. */
+/**
+ * The error codes with which classes of these packages report that a store, bus, issuer or engine cannot be reached.
+ */
 const unavailableCodes: ReadonlySet<unknown> = new Set(['unavailable', 'issuer_unavailable'])
 
-/** Those classes, by name, since a program may hold two copies of a package. An author's own error is none of them. */
+/**
+ * The names of these error classes. A name is compared instead of the class, because a program may contain two copies
+ * of a package. Errors of an author's own classes do not count.
+ */
 const errorNames: ReadonlySet<string> = new Set(['BusError', 'EngineError', 'StateError', 'TokenError'])
 
-/** Causes that are looked at: a wrapped error has few, and a peer's object may have a cycle of them. */
+/**
+ * The maximum number of causes to examine. A wrapped error has few, and the causes of a foreign error may form a cycle.
+ */
 const maxCauses = 8
 
 /**
- * Returns true when an error says that a store, bus, issuer or engine cannot be reached. It is an error of these
- * packages whose `code` says so, or an error with such a cause.
+ * Returns true if an error means that a store, bus, issuer or engine cannot be reached. The error or one of its causes
+ * then has a class of these packages and one of the codes above.
  */
 export function isUnavailable(error: unknown): boolean {
   let candidate = error

@@ -1,10 +1,10 @@
 import { offAbort, onAbort } from './cancellation.ts'
 import { type Clock, unref } from './runtime.ts'
 
-/** The longest time that a timer of the platforms holds, in milliseconds: 31 bits. */
+/** The longest time that the timers of the platforms accept, in milliseconds: 31 bits. */
 export const maxTimerMs = 2_147_483_647
 
-/** Sets a timer that does not keep the process alive, where the platform supports that. Returns the timer. */
+/** Sets a timer that does not keep the process alive, if the platform supports that. Returns the timer. */
 export function startBackgroundTimer(clock: Clock, callback: () => void, ms: number): unknown {
   const timer = clock.setTimeout(callback, ms)
   unref(timer)
@@ -14,15 +14,15 @@ export function startBackgroundTimer(clock: Clock, callback: () => void, ms: num
 /** Options of {@link sleep}. */
 export interface SleepOptions {
   readonly clock: Clock
-  /** Ends the sleep. It then rejects with the reason of the signal. */
+  /** Ends the sleep when it aborts. The sleep then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined
-  /** Receives a function that ends the sleep early. It then resolves. */
+  /** Receives a function that ends the sleep early. The sleep then resolves. */
   readonly registerWake?: ((wake: () => void) => void) | undefined
-  /** True where the sleep alone must not keep the process alive. */
+  /** True if the process may exit while only this sleep is pending. */
   readonly isBackground?: boolean | undefined
 }
 
-/** Waits for a time in milliseconds. Rejects with the reason of the signal if that aborts before. */
+/** Waits for a time in milliseconds. Rejects with the reason of the signal if the signal aborts first. */
 export async function sleep(ms: number, { clock, signal, registerWake, isBackground }: SleepOptions): Promise<void> {
   signal?.throwIfAborted()
   let timer: unknown
@@ -48,8 +48,8 @@ export interface BackoffBounds {
 }
 
 /**
- * Returns the pause before another attempt, in milliseconds. It doubles after each failure in a row, up to a bound. Up
- * to half of it is taken off at random, so that callers that failed together do not retry together.
+ * Returns the pause before another attempt, in milliseconds. It doubles after each failure in a row, up to a bound. A
+ * random part of up to half is subtracted, so that callers that failed together do not retry together.
  *
  * @param failureCount The number of failures in a row before the last one, from 0.
  */
@@ -61,30 +61,33 @@ export function computeBackoffMs(
   return Math.min(firstMs * 2 ** failureCount, maxMs) * (1 - random() / 2)
 }
 
-/** A time limit. */
+/** A time limit of an operation. */
 export interface TimeLimit {
-  /** The limit in milliseconds. There is none when undefined, or when a timer cannot hold the number. */
+  /** The limit in milliseconds. Undefined, or a number beyond {@link maxTimerMs}, means no limit. */
   readonly timeoutMs: number | undefined
   readonly clock: Clock
-  /** Returns the error of a wait whose time is over. */
+  /** Creates the error for an operation that exceeds the limit. */
   readonly createTimeoutError: () => Error
 }
 
-/** The limits of an operation: a time, and the signal of its caller. */
+/** The limits of an operation: a time limit, and the signal of the caller. */
 export interface TimeoutOptions extends TimeLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A signal of an operation, which follows that of its caller. */
+/** A signal for an operation that aborts when the signal of its caller does, and at a time limit. */
 export interface AbortScope {
   /** Aborts with the caller's reason, the timeout error, or the argument of `stop`. */
   readonly signal: AbortSignal
   stop(reason: unknown): void
-  /** Releases the caller's signal and the timer. */
+  /** Stops listening to the caller's signal, and stops the timer. */
   close(): void
 }
 
-/** Opens an {@link AbortScope} that follows a caller's signal, with a time limit or none. Its opener closes it. */
+/**
+ * Opens an {@link AbortScope} that follows a caller's signal, optionally with a time limit. The code that opens the
+ * scope has to close it.
+ */
 export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: TimeLimit): AbortScope {
   const controller = new AbortController()
   const onSignalAbort = (): void => controller.abort(signal?.reason)
@@ -101,7 +104,7 @@ export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: Time
   }
 }
 
-/** Aborts when the time is over. Returns a function that stops the timer, if there is one. */
+/** Starts a timer that aborts the controller when the time is over. Returns a function that stops the timer. */
 function startTimer(
   { timeoutMs, clock, createTimeoutError }: TimeLimit,
   controller: AbortController,
@@ -111,13 +114,13 @@ function startTimer(
   return () => clock.clearTimeout(timer)
 }
 
-/** Returns the promise's outcome, or rejects with the signal's reason when that comes first. */
+/** Settles like the promise, or rejects with the reason of the signal if the signal aborts first. */
 export async function raceWithAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let onSignalAbort = (): void => {}
   const abortPromise = new Promise<never>((_resolve, reject) => {
     onSignalAbort = () => reject(signal.reason)
   })
-  // The promise that loses must not count as an unhandled rejection.
+  // A rejection of the promise that settles later must not count as unhandled.
   const outcome = Promise.race([promise, abortPromise])
   if (signal.aborted) onSignalAbort()
   else onAbort(signal, onSignalAbort)
@@ -129,8 +132,8 @@ export async function raceWithAbort<T>(promise: Promise<T>, signal: AbortSignal)
 }
 
 /**
- * Runs an operation within limits of time and signal. The signal that it receives aborts at the first of them. Rejects
- * at once then, although the operation may still run.
+ * Runs an operation with a time limit and the signal of its caller. When one of them ends the wait, the signal that the
+ * operation received aborts, and this function rejects at once. The operation itself may still run.
  */
 export async function withTimeout<T>(
   options: TimeoutOptions,
@@ -144,7 +147,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** Waits for a promise, but no longer than a time in milliseconds. Resolves to true if the promise settled in time. */
+/** Waits at most a time in milliseconds for a promise. Resolves to true if the promise settled in time. */
 export function settlesWithin(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(false), ms)

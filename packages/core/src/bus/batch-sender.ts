@@ -1,7 +1,7 @@
-/** The characters that may wait to be sent. */
+/** The limit of characters that wait to be sent. */
 export const maxWaitingCharacters = 16 * 1024 * 1024
 
-/** The characters that are sent at once, unless one text alone is longer. */
+/** The limit of characters in one batch. A single text that is longer makes a batch of its own. */
 export const maxBatchCharacters = 256 * 1024
 
 interface WaitingText {
@@ -10,18 +10,18 @@ interface WaitingText {
   readonly reject: (error: unknown) => void
 }
 
-/** Texts that are sent in the order in which they came. */
+/** Sends texts in the order in which they came. */
 export interface BatchSender {
   /**
-   * Resolves when the text has been sent, and rejects when that failed. A text that waits when the signal aborts is not
-   * sent any more.
+   * Resolves when the text has been sent, and rejects when that failed. A text that still waits when the signal aborts
+   * is not sent.
    */
   send(text: string, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Sends texts one batch after the other. Texts that arrive while a batch is being sent make the next one. So a burst of
- * changes keeps its order, and takes one connection of a pool and not all of them.
+ * Sends texts one batch after the other. Texts that arrive while a batch is being sent make the next batch. So a burst
+ * of changes keeps its order, and uses only one connection of a pool.
  *
  * `send` throws the error of `createOverflowError` when more than {@link maxWaitingCharacters} characters wait.
  */

@@ -5,13 +5,16 @@ import { sleep } from '../waiting.ts'
 /** The shortest pause before a connection is opened again, in milliseconds. */
 export const minReconnectDelayMs = 250
 
-/** The longest one, in milliseconds. */
+/** The longest pause before a connection is opened again, in milliseconds. */
 export const maxReconnectDelayMs = 30_000
 
-/** The lifetime of a connection that does not count as a failure, in milliseconds. */
+/** The lifetime after which the loss of a connection does not count as a failure, in milliseconds. */
 export const healthyAfterMs = maxReconnectDelayMs
 
-/** Returns the milliseconds to wait after a number of consecutive failures: longer each time, with jitter. */
+/**
+ * Returns the pause before the next attempt to connect, in milliseconds. It grows with the number of consecutive
+ * failures, and has jitter.
+ */
 export function computeReconnectDelayMs(failureCount: number, random: () => number): number {
   const currentMaxDelayMs = Math.min(maxReconnectDelayMs, minReconnectDelayMs * 2 ** (failureCount + 1))
   return minReconnectDelayMs + random() * (currentMaxDelayMs - minReconnectDelayMs)
@@ -19,15 +22,15 @@ export function computeReconnectDelayMs(failureCount: number, random: () => numb
 
 /** The options of a {@link BusSession}. */
 export interface BusSessionOptions extends ConnectionOptions {
-  /** The connection is open again, and messages sent meanwhile are lost. */
+  /** Called when the connection is open again after a loss. Messages sent in between are lost. */
   readonly onGap: () => void
-  /** Receives the loss of an open connection, and the failures of attempts to open it again. */
+  /** Receives the error of a lost connection, and of failed attempts of attempts to open it again. */
   readonly onError: (error: unknown) => void
-  /** A number from 0 to 1, for the jitter. */
+  /** Returns a random number from 0 to 1, for the jitter. */
   readonly random: () => number
 }
 
-/** A connection that is opened when it is wanted, and opened again when it is lost. */
+/** A connection that is opened on demand, and opened again when it is lost. */
 export interface BusSession {
   /** Resolves when the connection listens. Rejects when the current attempt to open it fails. */
   ensureOpen(): Promise<void>
@@ -35,7 +38,7 @@ export interface BusSession {
   close(): void
 }
 
-/** Makes a {@link BusSession}, closed. */
+/** Makes a {@link BusSession} whose connection is not open yet. */
 export function createBusSession(options: BusSessionOptions): BusSession {
   let session: BusSession | undefined
   const startNewSession = (): BusSession => {
@@ -84,7 +87,8 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   }
   const onLost = (error: unknown): void => {
     isOpen = false
-    // Ends the session before its waiters are rejected: a caller that listens next must get a new session.
+    // The session ends before its waiters are rejected, so that a caller that listens after a rejection gets a new
+    // session.
     if (openedAt === undefined) onEnd()
     else onError(error)
     finishWaiters(({ reject }) => reject(error))
@@ -94,10 +98,10 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
     for (let failureCount = 0; ; failureCount++) {
       const previousOpenedAt = openedAt
       await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
-      // The connection never opened, and its waiters were rejected: there is nothing to restore.
+      // The connection never opened and its waiters were rejected, so the session has ended.
       if (openedAt === undefined) return
-      // A connection that breaks as soon as it is open counts as a failure: each reconnection makes every listener read
-      // everything again.
+      // A connection that breaks as soon as it is open counts as a failure, because each reconnection makes every
+      // listener read everything again.
       if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failureCount = 0
       if (waiters.length === 0 && !endController.signal.aborted)
         await sleep(computeReconnectDelayMs(failureCount, random), { clock, registerWake: (wake) => (endSleep = wake) })
@@ -108,7 +112,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   const waitUntilOpen = (): Promise<void> => {
     if (isOpen) return Promise.resolve()
     const openPromise = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
-    // This caller wants the connection now: the next attempt starts at once, and its failure rejects this promise.
+    // The caller needs the connection now, so the next attempt starts at once. Its failure rejects this promise.
     endSleep()
     return openPromise
   }

@@ -1,37 +1,42 @@
 import type { JsonObject } from '../json.ts'
 
-/** A notice that something has changed: copies of it have to be read again. */
+/** A notice that something has changed, so that receivers have to read their copies of it again. */
 export interface Change {
   /** The changed topic, such as `tools`, or `resource:file:///a.txt`. Two changes of one topic count as one. */
   readonly topic: string
-  /** Data beside the topic: small, and public to every instance. Absent for most topics. */
+  /** Additional data: small, and readable by every instance. Absent for most topics. */
   readonly data?: JsonObject | undefined
 }
 
 /** A listener of a bus. */
 export interface ChangeListener {
-  /** Receives a change of any instance. */
+  /** Receives each change that any instance publishes. */
   readonly onChange: (change: Change) => void
-  /** Changes may have been lost, for example while the connection was closed: everything may have changed. */
+  /**
+   * Called when changes may have been lost, for example while the connection was closed. Everything may have changed.
+   */
   readonly onGap: () => void
 }
 
 /**
- * Carries a change from the instance that publishes it to every instance that has streams open. Delivery is prompt, and
- * at most once. When changes may have been lost, the bus calls `onGap`.
+ * Carries a change from the instance that publishes it to every instance that listens. Delivery is prompt, and at most
+ * once. When changes may have been lost, the bus calls `onGap`.
  */
 export interface ChangeBus {
   /**
-   * Notifies every listener of every instance, this one included. Rejects when the change could not be delivered to the
-   * bus.
+   * Sends a change to every listener of every instance, also of this one. Rejects when the bus did not accept the
+   * change.
    */
   publish(change: Change): Promise<void>
   /**
-   * Listens until the function that it resolves with is called. When it resolves, every change that is published from
-   * then on will come. Rejects when the bus cannot be reached.
+   * Adds a listener. Resolves when every change that is published from then on will reach it, with a function that
+   * removes it. Rejects when the bus cannot be reached.
    */
   listen(listener: ChangeListener): Promise<() => void>
-  /** Makes a round trip to the database or message broker. Rejects when it cannot be reached. Absent: not checked. */
+  /**
+   * Makes a round trip to the database or message broker, and rejects when that cannot be reached. A bus without this
+   * function is never checked.
+   */
   ping?(): Promise<void>
 }
 
@@ -39,11 +44,11 @@ export interface ChangeBus {
 export type BusErrorCode =
   /** The database or message broker cannot be reached, or took too long. */
   | 'unavailable'
-  /** A change has more beside its topic than the bus carries. */
+  /** The `data` of a change is larger than the bus can carry. */
   | 'too_large'
-  /** Something came over the channel that no bus of this kind has sent. */
+  /** A message on the channel has a form that no bus of this kind sends. */
   | 'unreadable'
-  /** An option is mistaken. */
+  /** An option is invalid. */
   | 'option'
 
 /** A failed operation of a change bus, or an unreadable message on it. The text is for the log, not for a peer. */
@@ -57,7 +62,10 @@ export class BusError extends Error {
   }
 }
 
-/** Wraps an error of the database or message broker in a {@link BusError}, whose message names it and the reason. */
+/**
+ * Wraps an error of the database or message broker in a {@link BusError}. Its message contains the name of the database
+ * or broker, and the reason.
+ */
 export function busUnavailableError(name: string, cause: unknown): BusError {
   if (cause instanceof BusError) return cause
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : 'no reason given'

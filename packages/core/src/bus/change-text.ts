@@ -1,21 +1,21 @@
 import { findJsonProblem, isJsonObject, type JsonObject } from '../json.ts'
 import { type Change, BusError } from './change-bus.ts'
 
-/** A message on the channel: a change, or the notice that changes may have been lost. */
+/** A message on the channel: either a change, or the notice that changes may have been lost. */
 export type BusMessage = Change | { readonly gap: true }
 
 /** The nesting depth that `data` of a change may have. */
 export const maxDataDepth = 32
 
 /**
- * Encodes a change as a text of at most `maxBytes`, in ASCII, so that a character is a byte and every database can hold
- * it.
+ * Encodes a change as a text of at most `maxBytes`, in ASCII. So each character is one byte, and every database can
+ * store it.
  *
- * A topic that is too long becomes a gap: every subscriber is notified to read again, which costs more than a change
- * but loses none.
+ * A topic that is too long becomes a gap. Then every subscriber reads everything again, which costs more but loses no
+ * change.
  *
- * @throws BusError with `too_large` when only `data` makes it too long, or `data` is nested deeper than
- *   {@link maxDataDepth}.
+ * @throws BusError with `too_large` when the topic alone would fit but `data` does not, or when `data` is nested
+ *   deeper than {@link maxDataDepth}.
  */
 export function encodeChange({ topic, data }: Change, maxBytes: number): string {
   if (!isWithinDepth(data)) {
@@ -29,12 +29,12 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
 }
 
 /**
- * Decodes a text of the channel.
+ * Decodes a text that came over the channel.
  *
- * @throws BusError with `unreadable` when it is not a message, or longer than `maxBytes`.
+ * @throws BusError with `unreadable` when the text is not a message, or is longer than `maxBytes`.
  */
 export function decodeMessage(text: string, maxBytes: number): BusMessage {
-  // Checked before it is parsed: every program with access to the channel may write anything.
+  // The length is checked before parsing, because every program with access to the channel may write anything.
   if (text.length > maxBytes) throw unreadableMessageError(`is longer than ${maxBytes} characters`)
   const value = parseChange(text)
   if (!isJsonObject(value)) throw unreadableMessageError('is not a JSON object')

@@ -2,50 +2,50 @@ import type { Clock } from '../runtime.ts'
 import { sleep, withTimeout } from '../waiting.ts'
 import { BusError, busUnavailableError } from './change-bus.ts'
 
-/** The events of an open connection. */
+/** The callbacks for the events of an open connection. */
 export interface ConnectionHandlers {
   readonly handleMessage: (text: string) => void
-  /** The connection is lost, or no longer to be trusted. */
+  /** Called when the connection is lost or cannot be trusted any more. */
   readonly handleLoss: (error: unknown) => void
 }
 
 /** A connection that listens to a channel. */
 export interface Connection {
-  /** Makes a round trip to the other side, or rejects. */
+  /** Makes a round trip to the database or message broker. Rejects when that fails. */
   ping(): Promise<unknown>
 }
 
 /**
- * Opens a connection, and resolves when it receives everything that is sent from then on. When the signal aborts, the
- * connection closes, however far it has come.
+ * Opens a connection. Resolves when everything that is sent from then on will be received. When the signal aborts, the
+ * connection closes, even while it is being opened.
  */
 export type ConnectFunction = (handlers: ConnectionHandlers, signal: AbortSignal) => Promise<Connection>
 
 /** The options of a watched connection. */
 export interface ConnectionOptions {
-  /** The name of the other side in logs. */
+  /** The name of the database or message broker in logs. */
   readonly name: string
   readonly connect: ConnectFunction
   readonly onMessage: (text: string) => void
-  /** The time limit of opening and of each ping, in milliseconds. */
+  /** The time limit for opening the connection and for each ping, in milliseconds. */
   readonly timeoutMs: number
-  /** Milliseconds from one ping to the next. */
+  /** Milliseconds between two pings. */
   readonly keepAliveMs: number
   readonly clock: Clock
 }
 
-/** The owner of one connection. */
+/** The callbacks and the signal of the owner of one connection. */
 export interface ConnectionOwner {
   /** Aborts when the connection is no longer wanted. */
   readonly signal: AbortSignal
   readonly onOpen: () => void
-  /** The connection could not be opened, or was lost. Not called once the signal has aborted. */
+  /** Called when the connection could not be opened, or was lost. Not called once the signal has aborted. */
   readonly onLost: (error: unknown) => void
 }
 
 /**
- * Holds one connection, from its opening until it fails, is lost or is no longer wanted. Never rejects, and leaves
- * nothing open.
+ * Opens one connection and keeps it until it fails, is lost or is no longer wanted. Resolves when it is closed, and
+ * never rejects.
  */
 export async function keepConnectionOpen(
   options: ConnectionOptions,
@@ -59,14 +59,15 @@ export async function keepConnectionOpen(
   })
   const failConnection = (error: unknown): void => {
     if (attemptController.signal.aborted) return
-    // Aborts at once, and not when a promise settles: by then the driver would have begun to reconnect by itself.
+    // This aborts at once instead of after a promise settles. By then the driver would have begun to reconnect by
+    // itself.
     attemptController.abort()
     if (!signal.aborted) onLost(busUnavailableError(name, error))
     resolveEnd()
   }
   const handleAbort = (): void => failConnection(signal.reason)
   signal.addEventListener('abort', handleAbort)
-  // Messages of a closing connection belong to the time before.
+  // Messages that arrive on a closing connection are dropped.
   const forwardMessage = (text: string): void => void (attemptController.signal.aborted || onMessage(text))
   try {
     const timeoutOptions = { name, limitMs, clock, advice: 'is it running, and is a connection free to listen on?' }
@@ -85,8 +86,8 @@ export async function keepConnectionOpen(
 }
 
 /**
- * Detects a peer that has disappeared without closing the connection, which no socket reports in time. Rejects then,
- * and when the signal aborts.
+ * Pings until a ping fails or the signal aborts, and rejects then. Pings detect a peer that disappeared without closing
+ * the connection, which the socket does not report in time.
  */
 async function pingUntilAborted(
   options: ConnectionOptions,
@@ -101,9 +102,9 @@ async function pingUntilAborted(
   }
 }
 
-/** The parameters of a time limit. */
+/** The parameters of {@link withBusTimeout}. */
 export interface BusTimeoutOptions {
-  /** The name of the other side in logs. */
+  /** The name of the database or message broker in logs. */
   readonly name: string
   readonly limitMs: number
   readonly clock: Clock
@@ -112,8 +113,8 @@ export interface BusTimeoutOptions {
 }
 
 /**
- * Runs work of a driver within a time limit: some drivers wait for ever while they are not connected. At the limit the
- * work's signal aborts.
+ * Runs work of a driver within a time limit, because some drivers wait forever while they are not connected. At the
+ * limit the signal that the work received aborts.
  *
  * @throws BusError with `unavailable` for every error of the driver.
  */

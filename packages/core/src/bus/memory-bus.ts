@@ -3,13 +3,17 @@ import type { Change, ChangeBus, ChangeListener } from './change-bus.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
-  /** Receives errors that a listener throws. The other listeners are called nonetheless. Default: a line of stderr. */
+  /**
+   * Receives errors that a listener throws, after which the other listeners are still called. Default: writes a line to
+   * stderr.
+   */
   readonly log?: Log | undefined
 }
 
 /**
- * A bus within this process. A change reaches every listener of the same object before `publish` returns. A change that
- * a listener publishes waits until the changes before it are delivered. It never loses a change, and never rejects.
+ * A bus within this process. A change reaches every listener of this bus object before `publish` returns. A change that
+ * a listener publishes is delivered after all earlier changes. The bus never loses a change, and `publish` never
+ * rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   const listeners = createListenerRegistry(createErrorReporter(options.log))
@@ -27,7 +31,7 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
 interface ListenerRegistry {
   /** The number of listeners. */
   readonly count: number
-  /** Adds a listener. The returned function removes it, and from then on it receives nothing. */
+  /** Adds a listener. The returned function removes the listener, which then receives nothing more. */
   add(listener: ChangeListener): () => void
   /** Passes a change to each listener. */
   notifyChange(change: Change): void
@@ -41,12 +45,12 @@ interface ListenerEntry {
 }
 
 /**
- * Makes a {@link ListenerRegistry}. It passes an error that a listener throws to `onError`, and calls the
- * others all the same.
+ * Makes a {@link ListenerRegistry}. When a listener throws, the error goes to `onError` and the other listeners are
+ * still called.
  */
 export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
   // Each addition makes an entry of its own, because the same listener may be added twice and removed once. A list is
-  // never altered: a notification goes to the listeners of the list with which it began.
+  // never altered, so that each notification goes to the listeners that were there when it began.
   let entries: readonly ListenerEntry[] = []
   const pendingNotifications: ((listener: ChangeListener) => void)[] = []
   let isNotifying = false
@@ -64,7 +68,8 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
 
   const notifyListeners = (notify: (listener: ChangeListener) => void): void => {
     pendingNotifications.push(notify)
-    // A listener that publishes is inside the loop below: its change waits its turn instead of deepening the stack.
+    // A listener may publish while the loop below calls it. Its change waits for the loop, because a nested loop would
+    // deepen the stack.
     if (isNotifying) return
     isNotifying = true
     try {
@@ -96,7 +101,7 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
   }
 }
 
-/** Returns a function that writes each error of a bus to the log, as that of the change bus. */
+/** Returns a function that writes each error of a bus to the log, under the name `change bus`. */
 export function createErrorReporter(log: Log | undefined): (error: unknown) => void {
   const write = createLog(log, '@x/core')
   return (error) => write(errorRecord(error, { name: 'change bus' }))

@@ -10,29 +10,32 @@ import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
 
 /** The options that every bus over a network has. */
 export interface NetworkBusOptions {
-  /** Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: stderr. */
+  /**
+   * Receives background errors: a lost connection, an unreadable message, an error that a listener threw. Default:
+   * writes to stderr.
+   */
   readonly log?: Log | undefined
   /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds that the listening connection may be silent before it is pinged. Default: 10000. Must be less than a
-   * `socketTimeout` of the Redis client, which ends silent connections.
+   * Milliseconds without a message after which the listening connection is pinged. Default: 10000. A Redis client with
+   * a `socketTimeout` closes silent connections, so this value must be less.
    */
   readonly keepAliveMs?: number | undefined
 }
 
-/** The database or message broker under a bus. */
+/** The functions that a bus needs of its database or message broker. */
 export interface BusConnector {
-  /** Its name in logs. */
+  /** The name of the database or message broker in logs. */
   readonly name: string
-  /** The bytes that a message may have. */
+  /** The size limit of a message in bytes. */
   readonly maxMessageBytes: number
   readonly connect: ConnectFunction
-  /** Sends a message to every connection that listens to the channel. The signal aborts when it took too long. */
+  /** Sends a message to every connection that listens to the channel. The signal aborts when the time limit is over. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
-  /** Makes a round trip over a connection that sends; the signal aborts when it took too long. */
+  /** Makes a round trip over a connection that sends messages. The signal aborts when the time limit is over. */
   readonly ping: (signal: AbortSignal) => Promise<unknown>
-  /** The advice at the end of the message when sending takes too long. */
+  /** The advice at the end of the error message for a message that took too long to send. */
   readonly advice: string
 }
 
@@ -41,12 +44,12 @@ export const defaultTimeoutMs = 5_000
 
 const defaultKeepAliveMs = 10_000
 
-/** Timers of the platform hold 31 bits, and fire at once beyond them. */
+/** Timers of the platform take at most 31 bits, and fire at once for longer durations. */
 const durationBounds = { max: maxTimerMs, isWhole: false }
 
 /**
- * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed
- * with the last.
+ * Makes a bus over a network. All listeners share one listening connection, which is opened with the first listener and
+ * closed with the last one.
  *
  * @throws RangeError for an invalid time.
  */
