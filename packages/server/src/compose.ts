@@ -16,7 +16,10 @@ import { createPartReadiness, type PartReadiness, type ServerPart } from './comp
 import { checkExtensionIdentifier } from './compile/compile-entry.ts'
 import { DefinitionError } from './request/definition-error.ts'
 
-/** The extensions of one server, started, and the exchange that they and the middleware of `use` make of its core. */
+/**
+ * The started extensions of one server, and the exchange made of its core, the middleware of extensions and the
+ * middleware of `use`.
+ */
 export interface Composition {
   readonly exchange: Exchange
   /** Methods that extensions serve. */
@@ -24,7 +27,10 @@ export interface Composition {
   readonly adapters: ProtocolAdapters
   /** The members that extensions add to the server. */
   readonly apis: Readonly<Record<string, object>>
-  /** The reason of the first extension that may be reached from this machine only. */
+  /**
+   * The reason why the server must be reachable from this machine only, given by the first extension that requires
+   * this.
+   */
   readonly localOnly: string | undefined
   readonly needsPrincipal: boolean
   /** The readiness of the extensions and of the server's other parts. */
@@ -34,12 +40,12 @@ export interface Composition {
   close(options: CloseOptions): Promise<void>
 }
 
-/** The parts of a server that its composition is made of. */
+/** The inputs of {@link composeServer}. */
 export interface CompositionOptions {
   readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
-  /** The parts that readiness asks beside the extensions. */
+  /** The parts of the server whose readiness is checked in addition to that of the extensions. */
   readonly parts: readonly ServerPart[]
   readonly host: Pick<
     ExtensionHost,
@@ -54,10 +60,10 @@ interface StartedExtension {
 
 const defaultGraceMs = 5000
 
-/** The fields of a log record about an extension. */
+/** The fields of each log record about an extension. */
 const extensionContext = { method: 'extension' }
 
-/** Members of a server that no extension may take. */
+/** Names of members of a server, which no extension may use. */
 const reservedMemberNames = new Set(
   (
     'exchange info load ledger log adapters localOnly needsPrincipal ready receive drain close ' +
@@ -66,9 +72,9 @@ const reservedMemberNames = new Set(
 )
 
 /**
- * Starts the extensions of a server and composes its exchange: `use` outermost, then the middleware of extensions that
- * need a principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list
- * that cannot be composed.
+ * Starts the extensions of a server and composes its exchange. From outside to inside it consists of `use`, the
+ * middleware of extensions that need a principal, the middleware of all other extensions in their order, and the core.
+ * Throws {@link DefinitionError} for a list that cannot be composed.
  */
 export function composeServer({ coreExchange, use, extensions, parts, host }: CompositionOptions): Composition {
   checkExtensions(extensions)
@@ -114,7 +120,7 @@ function createLifecycleMethods(startedExtensions: readonly StartedExtension[], 
     try {
       await instance.close?.({ graceMs })
     } catch (error) {
-      // The others close nonetheless.
+      // The error is only logged, so that the other extensions are closed too.
       log(errorRecord(error, extensionContext))
     }
   }
@@ -206,7 +212,8 @@ function checkExtensions(extensions: readonly ServerExtension[]): void {
 }
 
 function checkExtension(extension: ServerExtension): void {
-  // A list may come from untyped code, where the usual mistake is the factory in place of its result.
+  // A list may come from untyped code. A usual mistake there is to pass the factory of an extension instead of its
+  // result.
   const candidate: unknown = extension
   const isExtension =
     typeof candidate === 'object' && candidate !== null && 'side' in candidate && candidate.side === 'server'

@@ -31,19 +31,19 @@ import type { RequestState } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
-/** The revisions that are served, newest first. */
+/** The protocol revisions that the server accepts, the newest first. */
 const servedVersions = [protocolVersion]
 
-/** The state that requests read. */
+/** The parts of a server that are read while it handles a request. */
 export interface ServerState {
-  /** Replaced by an update. */
+  /** The compiled definitions. `update` replaces them. */
   catalog: Catalog
-  /** Methods of extensions, which are started once the exchange is there. */
+  /** Methods of extensions. They are set after the exchange was created, because extensions start later. */
   methods: ReadonlyMap<string, ExtensionMethod>
   readonly settings: ServerSettings
 }
 
-/** Makes the exchange behind all middleware: the methods of the protocol and of the extensions. */
+/** Creates the innermost exchange, behind all middleware. It serves the methods of the protocol and of extensions. */
 export function createCoreExchange(state: ServerState): Exchange {
   const { settings } = state
   function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
@@ -54,7 +54,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       : serveMethod(method, request, call)
   }
 
-  /** A method of an extension, or an unknown one. */
+  /** Serves a method of an extension, or rejects an unknown method. */
   async function serveExtensionMethod(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = state.methods.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
@@ -64,7 +64,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw abortReasonOf(call)
-      // The codes of an extension are its own to choose.
+      // An extension may choose any error code.
       return isMcpError(error)
         ? errorResponse(request.id, error)
         : toErrorResponse(error, { ...request, call }, settings)
@@ -76,7 +76,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     try {
       const { handle } = requireServedMethod(method, request, state)
       servedRequest = createRequestState(request, call, state)
-      // A task was counted when it was created.
+      // The ledger counted a task when it was created.
       const { journalStore, callerKey } = servedRequest
       if (journalStore === undefined) settings.ledger.check('calls', callerKey)
       const pendingResult = handle(request.params, servedRequest)
@@ -92,11 +92,11 @@ export function createCoreExchange(state: ServerState): Exchange {
     }
   }
 
-  // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began
-  // with, and no suspended function waits for them.
+  // Thousands of streaming responses may be open. So each keeps neither its request nor the definitions at its
+  // beginning in memory, and no suspended function waits for its end.
   function serveStreamingMethod(servedMethod: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { id } = request
-    // The row's name: the text of the request would stay with each.
+    // The name comes from the table of methods. The string of the request would stay in memory with each stream.
     const method = servedMethod.name
     const toStreamErrorResponse = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw abortReasonOf(call)
@@ -111,7 +111,7 @@ export function createCoreExchange(state: ServerState): Exchange {
   return exchange
 }
 
-/** Begins a response that lasts. A rejection is its error. */
+/** Starts a streaming response. A method that throws makes the returned promise reject. */
 function startStreamingMethod(
   method: ServedMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
@@ -125,27 +125,27 @@ function startStreamingMethod(
   }
 }
 
-/** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
+/** Ends a request. It then sends no more notifications, and its listeners are removed from signals that live longer. */
 function endRequest(request: RequestState): void {
   request.isOpen = false
   request.releaseCall?.()
   for (const abortListener of request.abortListeners ?? []) offAbort(request.call.signal, abortListener)
 }
 
-/** Counts a call that takes time, until its request ends. A task was counted when it was created. */
+/** Counts an asynchronous call until its request ends. The ledger counted a task when it was created. */
 function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
   const { journalStore, settings, callerKey } = request
   if (journalStore !== undefined) return pendingResult
   try {
     request.releaseCall = settings.ledger.take('calls', callerKey)
   } catch {
-    // There was room before the handler ran. One that calls its own server may have taken the rest since: its result
-    // must not be lost.
+    // The limit was checked before the handler ran. The handler may then have used up the rest by calling its own
+    // server. Its result must not be lost, so the error is ignored.
   }
   return pendingResult
 }
 
-/** Runs a method of an extension, and counts it for its caller. */
+/** Runs a method of an extension, and counts it as a running call of its caller. */
 async function runCountedMethod(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
@@ -179,8 +179,8 @@ function createRequestState(request: RpcRequest, call: Call, { catalog, settings
 }
 
 /**
- * Returns the row of a method that this server serves. Every rejection names the served revisions, because for a client
- * of an earlier one the message may be all it can show (basic/versioning, compatibility).
+ * Returns the row of a method that this server serves. Every rejection contains the served revisions. A client of an
+ * earlier revision may be able to show only the message (basic/versioning, compatibility).
  */
 function requireServedMethod(method: ServedMethod | undefined, request: RpcRequest, state: ServerState): ServedMethod {
   const missingCapability = method && findMissingCapability(method, state)
@@ -193,7 +193,7 @@ function requireServedMethod(method: ServedMethod | undefined, request: RpcReque
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported: servedVersions } })
 }
 
-/** Adds the members that every result has to a result of an extension (basic/index, result responses). */
+/** Adds to a result of an extension the members that every result has (basic/index, result responses). */
 function addResultMembers(result: JsonObject, { resultMeta }: Catalog): JsonObject {
   const resultWithType = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
   return {
@@ -211,7 +211,9 @@ function findMissingCapability(
   return isStreaming === true && !settings.subscriptions.isEnabled ? 'subscriptions' : undefined
 }
 
-/** Returns the `_meta` of a request of a served revision (basic/versioning, negotiation). */
+/**
+ * Returns the `_meta` of a request. Throws if the request is not of a served revision (basic/versioning, negotiation).
+ */
 function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
   const meta = requestMetaOf(params)
   const requestedVersion = meta[metaKeys.protocolVersion]
@@ -225,19 +227,20 @@ function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
 const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 
 /**
- * The one place where errors become what the peer sees: an McpError as it is, a reached limit and a part that cannot be
- * reached with their reasons, all else as -32603 without detail, which is reported to the author.
+ * Converts an error into the response that the peer receives; there is no other place for this. An `McpError` is sent
+ * as it is. A reached limit, or a part that cannot be reached, is sent with its reason. Every other error becomes
+ * -32603 without details, and is logged for the author.
  */
 function toErrorResponse(error: unknown, request: LoggedRequest, settings: ServerSettings): RpcError {
   if (isMcpError(error) && isSendable(error)) return errorResponse(request.id, error)
   if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
   if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
   reportServerError(error, logContextOf(request, targetNameOf(request)), settings)
-  // A handler may have begun, so no client may send the request again without a key.
+  // A handler may have begun, so the client must not send the request again unless it has an idempotency key.
   return errorResponse(request.id, isUnavailable(error) ? unavailableError({ begun: true }) : undefined)
 }
 
-/** A prompt or a resource has no other way to say that its user would not answer. */
+/** Creates the error for a prompt or resource whose user did not answer, because their results cannot express this. */
 function declinedError({ key, action, message }: InputDeclined): McpError {
   return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
@@ -250,8 +253,8 @@ function targetNameOf({ method, params }: LoggedRequest): string | undefined {
 }
 
 /**
- * Returns whether a code may be sent. Those from -32099 to -32000 are the specification's to define, and some that it
- * once defined must not be sent any more (basic/index, error codes).
+ * Returns true if the code of an error may be sent. The specification defines the codes from -32099 to -32000, and some
+ * that it once defined must not be sent any more (basic/index, error codes).
  */
 function isSendable({ code }: McpError): boolean {
   if (!Number.isSafeInteger(code)) return false

@@ -12,8 +12,9 @@ import { publishTopic } from './replay/open-context.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
 /**
- * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once. A request
- * allocates its context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
+ * Makes a server of definitions and extensions. All of them are checked and compiled here once, so that a request
+ * allocates little more than its context. Throws {@link DefinitionError} with the definition that cannot be served and
+ * the reason.
  *
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [tasks({ store })] })
@@ -49,7 +50,7 @@ export function createServer<
     ...readServerLoad(settings.loadMonitor),
     unavailable: composition.readiness.unavailableNames(),
   }))
-  // The members are those of the extensions in the list, as their types say.
+  // The cast is safe, because the members come from the extensions in the list, and the types say the same.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
 
@@ -130,7 +131,7 @@ async function isReady({ ready }: ServerDefinition, settings: ServerSettings): P
   }
 }
 
-/** Closes what the author opened, after everything that uses it has ended. */
+/** Calls the author's `close`, after everything that may use the author's resources has ended. */
 async function closeResources({ close }: ServerDefinition, settings: ServerSettings): Promise<void> {
   try {
     await close?.()
@@ -152,7 +153,8 @@ function createMcpServer(members: ServerMembers, info: Implementation, readLoad:
 }
 
 /**
- * The lists that an update replaces. Templates are notified with resources: the protocol has one notification for both.
+ * Returns the lists that an update replaces. A change of templates counts as a change of resources, because the
+ * protocol has one notification for both.
  */
 function listKindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
   const offersByKind = { tools, prompts, resources: resources ?? resourceTemplates }

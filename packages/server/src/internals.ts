@@ -1,5 +1,5 @@
 /**
- * Parts of a server for the packages and tests of this repository: no promise of stability.
+ * Parts of a server for the packages and tests of this repository. They may change in any release.
  *
  * @module @x/server/internals
  */

@@ -12,20 +12,20 @@ const histogramResolutionMs = 10
 const idleTimeoutMs = 2000
 
 /**
- * Measures the event loop's delay with Node's own histogram, and the heap: `createServer({ shedding: { load:
- * measureLoad() } })`. Each reading covers the time since the one before. Nothing is measured while there are no
- * readings, and nothing keeps the process alive.
+ * Returns a function that measures the delay of the event loop, with the histogram of Node, and the use of the heap:
+ * `createServer({ shedding: { load: measureLoad() } })`. Each call covers the time since the previous call. The
+ * measurement stops when there are no calls for some time, and does not keep the process alive.
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: histogramResolutionMs })
   const idleTimer = setTimeout(() => histogram.disable(), idleTimeoutMs).unref()
   return () => {
     idleTimer.refresh()
-    // False when it measures already.
+    // `enable` returns false if the histogram is already enabled.
     const isFirstSample = histogram.enable()
     const { mean } = histogram
     histogram.reset()
-    // The histogram records the time between two samples, which is the resolution when nothing is late.
+    // The histogram records the time between two samples. If nothing is late, that time is the resolution.
     const eventLoopDelayMs = isFirstSample || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - histogramResolutionMs)
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }

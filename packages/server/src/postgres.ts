@@ -1,5 +1,5 @@
 /**
- * A bus of changes over PostgreSQL: the one of `@x/core`.
+ * The change bus over PostgreSQL of `@x/core`.
  *
  * @module @x/server/postgres
  */

@@ -1,5 +1,5 @@
 /**
- * A bus of changes over Redis or Valkey: the one of `@x/core`.
+ * The change bus over Redis or Valkey of `@x/core`.
  *
  * @module @x/server/redis
  */

@@ -4,31 +4,34 @@ import type { RequestContext } from './context.ts'
 
 /** The members that every definition may have. */
 export interface BaseDefinition {
-  /** The name that people see. The name itself is for programs. */
+  /** The name that people see. The member `name` is for programs. */
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
-  /** The `_meta` of its entry in the list. */
+  /** The `_meta` of the definition's entry in the list. */
   readonly meta?: JsonObject | undefined
-  /** The client capabilities that it needs. A request that does not declare them is rejected with -32021. */
+  /**
+   * The client capabilities that are needed to use the definition. A request that does not declare them is rejected
+   * with -32021.
+   */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * Decides which callers may see and use it. Default: every caller. To all others it does not exist. Decide by the
-   * principal, and by the request itself: lists must not vary by connection, nor by earlier requests (server/tools,
-   * capabilities).
+   * Decides which callers may see and use the definition. Default: every caller. For other callers the definition does
+   * not exist. The decision may depend on the principal and on the request itself. It must not depend on the connection
+   * or on earlier requests (server/tools, capabilities).
    */
   readonly visibleTo?: VisibleTo | undefined
 }
 
-/** For how long and by whom a result may be kept (server/utilities/caching). */
+/** The time that clients may cache a result, and the caches that may store it (server/utilities/caching). */
 export interface CacheHints {
-  /** Milliseconds, a whole number of at least 0. */
+  /** The time in milliseconds, a whole number of at least 0. */
   readonly ttlMs?: number | undefined
-  /** `public` only where every caller gets the same. */
+  /** `public` allows shared caches, and requires that every caller gets the same result. */
   readonly scope?: CacheScope | undefined
 }
 
 /**
- * Suggests values for an argument that a user is typing, the best first. More than 100 are cut
+ * Suggests values for an argument that a user is typing, the best first. At most 100 values are sent
  * (server/utilities/completion).
  */
 export type Completer = (
@@ -36,27 +39,27 @@ export type Completer = (
   completionContext: CompletionContext,
 ) => Awaitable<readonly string[] | Completion>
 
-/** The other arguments while a value is completed. */
+/** The context of a completion: the other arguments, and the request. */
 export interface CompletionContext {
-  /** The arguments that have values already, as far as the client sends them. */
+  /** The arguments that already have values, if the client sends them. */
   readonly arguments: { readonly [name: string]: string }
   readonly ctx: RequestContext
 }
 
-/** Suggestions that are a part of all matches. */
+/** Suggestions that are only some of all matching values. */
 export interface Completion {
   readonly values: readonly string[]
-  /** The number of all matches. */
+  /** The number of all matching values. */
   readonly total?: number | undefined
-  /** True when there are more matches, where their number is unknown. */
+  /** True if there are more matching values, for completers that do not know the number. */
   readonly hasMore?: boolean | undefined
 }
 
 /**
  * Decides whether a caller may know of a definition and use it. `undefined` is a caller without authentication. The
- * call's context has what middleware and extensions set, such as its session.
+ * context of the call contains the values that middleware and extensions set, such as the session.
  */
 export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean
 
-/** The part of a call that handlers and `visibleTo` see: values of middleware and extensions, by typed keys. */
+/** The part of a call that handlers and `visibleTo` see: the values of middleware and extensions, by typed keys. */
 export type CallView = Pick<Call, 'context'>

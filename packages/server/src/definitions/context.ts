@@ -18,117 +18,126 @@ import type { FormContentOf, Form } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 
-/** The request while it is served. It may be destructured: its functions need no `this`. */
+/** The request that a handler serves. The object may be destructured, because its functions do not use `this`. */
 export interface RequestContext {
   /** Aborts when the call is cancelled, or when this run of the handler ends because a question was asked. */
   readonly signal: AbortSignal
-  /** The authenticated caller. The only member that authorization may rely on. */
+  /** The authenticated caller. Authorization must rely on this member alone. */
   readonly principal: Principal | undefined
   /** The client's unverified description of itself. */
   readonly client: ClientView
   /** The request's `_meta`, with the keys of extensions and of trace context. */
   readonly meta: RequestMetaObject
   /**
-   * Values that middleware and extensions set for this call, by typed keys. An extension's package exports the accessor
-   * to its own.
+   * Values that middleware and extensions set for this call, by typed keys. The package of an extension exports the
+   * function that reads the values of the extension.
    */
   readonly context: CallContext
-  /** Returns whether the client declared a feature for this request. */
+  /** Returns true if the client declared a feature for this request. */
   can(feature: ClientFeature): boolean
   /**
-   * Reports progress, if the client asked for it. A value that is not greater than the last is dropped, as is every
-   * value after the call has ended (basic/patterns/progress).
+   * Reports progress, if the client asked for it. Values that are not greater than the previous one, and values after
+   * the end of the call, are dropped (basic/patterns/progress).
    */
   progress(progress: number, total?: number, message?: string): void
   /**
-   * Sends a log message, if the client asked for this level. Nothing is sent after the call has ended. Keep
-   * credentials and personal data out of it (server/utilities/logging, security).
+   * Sends a log message, if the client asked for this level. Messages after the end of the call are dropped. The
+   * message must not contain credentials or personal data (server/utilities/logging, security).
    */
   log(level: LoggingLevel, data: JsonValue, logger?: string): void
 }
 
 /**
- * The context of a tool's, prompt's or resource's handler. Its functions that ask and record take a key, which names
- * the question or the work within the call: 1 to 128 letters, digits and `_-.:/`, each used once. Loops put the item in
- * it.
+ * The context of the handler of a tool, prompt or resource. Functions that ask or record take a key. The key identifies
+ * the question or the work within the call: 1 to 128 letters, digits and `_-.:/`, and no two may be equal. In a loop,
+ * include the item in the key.
  *
- * When an answer is missing, the function rejects, the handler ends, and the client is asked. Once it has answered, the
- * handler runs again from the top, on any instance: answers and recorded results return at once, and the code between
- * is run again. Work that must not be repeated belongs into a `step`.
+ * When an answer is missing, the function rejects, the handler ends, and the client is asked. After the client has
+ * answered, the handler runs again from the top, on any instance. Questions that were answered and work that was
+ * recorded return at once, and all other code runs again. So work that must not be repeated belongs in a `step`.
  */
 export interface Context extends RequestContext {
   /**
-   * Asks the user to fill in a form, and gives what they filled in, as the schema made it. Rejects with `InputDeclined`
-   * when they would not. An answer that does not fit is asked for twice more (client/elicitation, form mode).
-   * `Promise.all` over several calls asks all of them in one round.
+   * Asks the user to fill in a form. Resolves with the content as the output of the schema. Rejects with
+   * `InputDeclined` if the user declines or cancels. An answer that the schema rejects is asked for at most twice more
+   * (client/elicitation, form mode). `Promise.all` over several calls asks all questions in one round.
    */
   elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormContentOf<S>>
-  /** Like `elicit`, but returns the user's action: accept, decline or cancel. */
+  /** Like `elicit`, but also resolves if the user declines or cancels, with the user's action. */
   elicitResult<S extends AnySchema | Form<unknown>>(
     key: string,
     question: FormQuestion<S>,
   ): Promise<FormAnswer<FormContentOf<S>>>
-  /** Sends the user to a page. Rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
+  /**
+   * Asks the user to open a page. Rejects with `InputDeclined` if the user declines or cancels (client/elicitation, URL
+   * mode).
+   */
   elicitUrl(key: string, question: UrlQuestion): Promise<void>
-  /** Asks the client's model (client/sampling). */
+  /** Asks the model of the client, and resolves with its message (client/sampling). */
   sample(key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult>
   /**
-   * Asks the client's model, and gives the text of its answer: the text blocks, one per line. Rejects when the answer
-   * has none.
+   * Asks the model of the client, and resolves with the text blocks of its message, one per line. Rejects if the
+   * message has no text.
    */
   sampleText(key: string, params: CreateMessageRequestParams): Promise<string>
-  /** The places in the user's files that the server may work on (client/roots). */
+  /** Resolves with the folders and files of the user on which the server may work (client/roots). */
   roots(key: string): Promise<readonly Root[]>
   /**
-   * Runs work and records its result: later runs of this call have it without the work. The result is JSON, or nothing.
-   * The type of one that is not makes an error that names the member (`Date`, `Map`, a function).
-   * A step that throws is not recorded, and one that has just run may run again if its recording is lost: it runs at
-   * least once.
+   * Runs work and records its result. Later runs of this call return the recorded result and skip the work. The result
+   * is JSON, or undefined. For any other type the compiler reports the member that is not JSON, such as a `Date`, a
+   * `Map` or a function. A step that throws is not recorded. A step runs at least once, because the record of a
+   * finished step may be lost.
    */
   step<T extends StepResult>(key: string, work: ((context: StepContext) => Awaitable<T>) & MustBeJson<T>): Promise<T>
-  /** Opens a record of how far a loop has come, as JSON: a later run begins from its value. */
+  /** Opens a record of the progress of a loop, as JSON. A later run starts with the value that was saved last. */
   checkpoint<T extends JsonLeaf | object>(key: string, initialValue: T & MustBeJson<T>): Checkpoint<WidenedValue<T>>
   /**
-   * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the
-   * background, with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks
-   * the handler continues, unless the task is `required`: then the call fails with -32021.
+   * Turns the call into a task, if the client accepts tasks. The handler ends, and runs again from the top in the
+   * background, with all answers and recorded results. In that run this function resolves with true. If the client does
+   * not accept tasks, it resolves with false, or the call fails with -32021 if the task is `required`.
    */
   continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
-   * Notifies subscribers, at every instance, that what a resource holds has changed. Resolves once the change bus has
-   * it. A bus that fails is logged, and the call continues. A run that is repeated notifies again,
-   * except from within a `step`.
+   * Notifies the subscribers at all instances that the content of a resource has changed. Resolves when the change bus
+   * has accepted the notice. An error of the bus is logged, and the call continues. When the handler runs again, it
+   * notifies again, unless the call is within a `step`.
    */
   notifyResourceUpdated(uri: string): Promise<void>
-  /** Notifies subscribers that a list has changed for some callers, as `notifyResourceUpdated` does of a resource. */
+  /**
+   * Notifies the subscribers at all instances that a list has changed for some callers. Errors and repeated runs are
+   * handled as in `notifyResourceUpdated`.
+   */
   notifyListChanged(kind: ListKind): Promise<void>
-  /** When the call began, in milliseconds since 1970: the same in every run. */
+  /**
+   * Returns the time at which the call began, in milliseconds since 1970. Every run of the call returns the same time.
+   */
   now(): number
   /**
-   * A UUID by key: the same in every run, and when a call with an idempotency key is sent again. The client that made
-   * that key can compute it: make secrets with `crypto.randomUUID()` inside a step.
+   * Returns a UUID for a key. Every run of the call returns the same UUID, and so does a repeated call with the same
+   * idempotency key. The client chose the idempotency key and can compute the UUID. So create secrets with
+   * `crypto.randomUUID()` in a step instead.
    */
   uuid(key: string): string
   /**
-   * The client's answers to the `inputRequired` that the last round returned, by key. Their contents are unchecked. A
-   * request without `requestState` may bring answers too, to questions that were never asked. Where it matters that a
-   * user was asked, give `inputRequired` a state and look for it in `ctx.state`, or use `ctx.elicit`.
+   * The client's answers to the questions of the last `inputRequired`, by key. Their contents are not checked. A client
+   * may also send answers to questions that were never asked, in a request without `requestState`. If it matters that a
+   * user was asked, pass a state to `inputRequired` and check `ctx.state`, or use `ctx.elicit`.
    */
   readonly responses: ReadonlyMap<string, InputResponse>
-  /** The state that the last round gave to `inputRequired`. */
+  /** The state that the previous round passed to `inputRequired`. */
   readonly state: JsonValue | undefined
 }
 
 /** A client as its request describes it. */
 export interface ClientView {
-  /** The revision of the protocol that the request is written in. */
+  /** The protocol revision of the request. */
   readonly version: string
-  /** The client's software: for display, not for decisions. */
+  /** The name and version of the client software. They are unverified, so use them only for display. */
   readonly info: Implementation | undefined
   readonly capabilities: ClientCapabilities
 }
 
-/** A feature that a client may declare. An identifier with a slash is an extension. */
+/** A feature that a client may declare. A feature with a slash is the identifier of an extension. */
 export type ClientFeature =
   | 'elicitation'
   | 'elicitation.form'
@@ -139,24 +148,30 @@ export type ClientFeature =
   | 'roots'
   | `${string}/${string}`
 
-/** A form for the user, never for secrets, which belong behind a URL (client/elicitation, form mode). */
+/**
+ * A form for the user. It must not ask for secrets, for which there is {@link UrlQuestion} (client/elicitation, form
+ * mode).
+ */
 export interface FormQuestion<S extends AnySchema | Form<unknown>> {
-  /** The text that says what is wanted, and why. */
+  /** The text that explains to the user what is asked for, and why. */
   readonly message: string
   /** The fields of the form: an object of strings, numbers, booleans and choices. */
   readonly schema: S
 }
 
-/** A page that the user is sent to. The client sees nothing of what happens there (client/elicitation, URL mode). */
+/**
+ * A page that the user is sent to. The client does not see what the user does on the page (client/elicitation, URL
+ * mode).
+ */
 export interface UrlQuestion {
-  /** The text that says why to open the page. */
+  /** The text that explains to the user why to open the page. */
   readonly message: string
-  /** The same in every run: make it from `ctx.uuid`, or in a step. */
+  /** The URL of the page. It must be the same in every run, so make it from `ctx.uuid` or in a step. */
   readonly url: string
   /**
-   * Returns whether the work behind the URL is done, as the server itself knows it: the user's agreement to open a page
-   * proves nothing. While it is not done, the question is asked again. Without this function, the agreement is the
-   * answer.
+   * Returns true if the user has finished the work on the page, according to the server's own data. The user's
+   * agreement to open a page does not prove this. While the function returns false, the question is asked again.
+   * Without this function, the agreement is the answer.
    */
   readonly isDone?: (() => Awaitable<boolean>) | undefined
 }
@@ -166,35 +181,37 @@ export type FormAnswer<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
 
-/** The argument of a step's function. */
+/** The argument of the function that a step runs. */
 export interface StepContext {
   /**
-   * The same whenever this step of this call runs with the same answers, over replays and retries, and when a client
-   * sends a call with an idempotency key again: give it to what the step talks to, because a step runs at least once.
-   * At most 165 characters.
+   * The key of this step, at most 165 characters. It is the same each time the step of this call runs with the same
+   * answers, in replays, in retries, and when a client repeats a call with an idempotency key. Send it to the system
+   * that the step calls, because a step may run more than once.
    */
   readonly idempotencyKey: string
-  /** Aborts when the call is cancelled. A question that is asked meanwhile does not stop a step. */
+  /** Aborts when the call is cancelled. It does not abort when the handler asks a question at the same time. */
   readonly signal: AbortSignal
 }
 
-/** The result type of a step: JSON, or nothing. `MustBeJson` looks into its objects. */
+/** The result type of a step: JSON, or undefined. `MustBeJson` checks the members of objects. */
 export type StepResult = JsonLeaf | undefined | void | object
 
 /** The recorded progress of a loop. */
 export interface Checkpoint<T> {
-  /** The value last saved, in this run or an earlier one. At first, the initial value. */
+  /** The value that was saved last, in this run or an earlier one, or the initial value. */
   readonly value: T
   /**
-   * Records how far the loop is: a later run begins from here. Lets the event loop turn when handlers have held it up
-   * for about 10 milliseconds, and ends this run when the call is to continue at another instance.
+   * Records the progress of the loop, so that a later run begins from it. Lets other work of the process run if
+   * handlers have blocked the event loop for about 10 milliseconds. Ends this run if the call has to continue at
+   * another instance.
    */
   save(value: T): Promise<void>
 }
 
 /**
- * The type of the values that a checkpoint saves: one that begins with 0 may save any number, and one that begins with
- * an empty list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
+ * The type of the values that a checkpoint may save. A checkpoint that begins with 0 may save any number, and one that
+ * begins with an empty list may save any list. A type argument declares the items: `ctx.checkpoint<{ ids: string[]
+ * }>('k', { ids: [] })`.
  */
 export type WidenedValue<T> = T extends number
   ? number
@@ -204,7 +221,7 @@ export type WidenedValue<T> = T extends number
       ? boolean
       : WithListsFilled<T>
 
-/** Replaces the type of an empty list, which can hold nothing. */
+/** Replaces the type of an empty list, which permits no items, by a list of any JSON. */
 export type WithListsFilled<T> = T extends readonly never[]
   ? JsonValue[]
   : T extends JsonLeaf | readonly unknown[]
@@ -212,15 +229,15 @@ export type WithListsFilled<T> = T extends readonly never[]
     : { [K in keyof T]: WithListsFilled<T[K]> }
 
 /**
- * Decides whether a call runs as a task: `never`; `allowed` when its client accepts tasks; or `required`, which rejects
- * a client that does not.
+ * Decides whether a call runs as a task: `never`, `allowed` (as a task if the client accepts tasks), or `required`
+ * (rejects a client that does not accept tasks).
  */
 export type TaskChoice = 'never' | 'allowed' | 'required'
 
 const explicitRoundBrand = Symbol('explicit round')
 
 /**
- * The input that a handler requires of the client, and the state that it gets back with the answers. See
+ * The questions of a handler to the client, and the state that the handler receives again with the answers. See
  * {@link inputRequired}.
  */
 export interface InputRequiredReturn {
@@ -230,10 +247,10 @@ export interface InputRequiredReturn {
 }
 
 /**
- * Ends a run by asking, in the protocol's own terms, for handlers that want every round in sight: return it, and in the
- * next round read `ctx.responses` and `ctx.state`. The state is sealed on its way. The contents of forms are the
- * client's word, and the handler checks them. At least one of the two must be there (basic/patterns/mrtr, server
- * requirements).
+ * Creates the value that a handler returns to ask the client, for handlers that control each round themselves. In the
+ * next round read `ctx.responses` and `ctx.state`. The state is sealed, so that the client can neither read nor change
+ * it. The handler itself has to check the contents of forms. At least one of `requests` and `state` is required
+ * (basic/patterns/mrtr, server requirements).
  *
  * @example
  * const name = ctx.responses.get('name')
@@ -255,8 +272,9 @@ export function isInputRequired(value: unknown): value is InputRequiredReturn {
 }
 
 /**
- * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`. Uncaught, it ends
- * the call with a result that says so. `ctx.elicitResult` returns it instead (client/elicitation, response actions).
+ * The error of a question that the user declined or cancelled. `ctx.elicit` and `ctx.elicitUrl` throw it. If the
+ * handler does not catch it, the call ends with a result that reports it. `ctx.elicitResult` returns the user's action
+ * instead (client/elicitation, response actions).
  */
 export class InputDeclined extends Error {
   override readonly name = 'InputDeclined'

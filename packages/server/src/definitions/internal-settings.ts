@@ -1,4 +1,4 @@
-/** Values of a server that are constants for its users. The tests of this repository give others. */
+/** Values of a server that are constants for its users. The tests of this repository replace them. */
 export interface InternalSettings {
   readonly pageSize?: number
   readonly maxNotificationsPerSecond?: number
@@ -6,11 +6,13 @@ export interface InternalSettings {
   readonly maxStoredResultCharacters?: number
 }
 
-/** A registered symbol, so that two copies of the package have the same. Checks of unknown options do not see it. */
+/**
+ * A registered symbol, which is the same in two copies of the package. The check for unknown options ignores symbols.
+ */
 const internalSettingsKey = Symbol.for('@x/server.internalSettings')
 
 /**
- * Returns a part of a definition that replaces constants of its server.
+ * Returns members for a definition that replace constants of its server.
  *
  * @example
  * createServer({ ...definition, ...internalSettings({ pageSize: 2 }) })
@@ -19,7 +21,7 @@ export function internalSettings(settings: InternalSettings): object {
   return { [internalSettingsKey]: settings }
 }
 
-/** Returns the settings that a definition carries. */
+/** Returns the internal settings in a definition. */
 export function readInternalSettings(definition: object): InternalSettings {
   return (Reflect.get(definition, internalSettingsKey) as InternalSettings | undefined) ?? {}
 }

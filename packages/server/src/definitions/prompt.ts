@@ -4,7 +4,7 @@ import type { Context, InputRequiredReturn } from './context.ts'
 import type { Completer, BaseDefinition } from './base-definition.ts'
 import type { AnySchema, SchemaOutput, PromptArguments } from '../json-schema/compile-schema.ts'
 
-/** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
+/** A prompt, as {@link prompt} makes it, with the type of the arguments that callers pass. */
 export interface Prompt<Name extends string = string, Input = unknown> extends TypeCarrier<Input> {
   readonly name: Name
   readonly definition: AnyPromptDefinition
@@ -13,17 +13,17 @@ export interface Prompt<Name extends string = string, Input = unknown> extends T
 /** The definition of a prompt. `Input` is inferred from the schema. */
 export interface PromptDefinition<Input extends AnySchema | undefined> extends BaseDefinition {
   readonly description?: string | undefined
-  /** The arguments: an object of strings, which the schema may turn into something else. */
+  /** The schema of the arguments: an object of strings, which the schema may convert to other types. */
   readonly input?: Input
   /** @deprecated The arguments' schema is called `input` here. */
   readonly argsSchema?: 'it is called input'
-  /** Suggests values, by argument. */
+  /** The functions that suggest values, by the names of the arguments. */
   readonly complete?: { readonly [argument: string]: Completer } | undefined
   /** Writes the messages. A string is one message of the user. */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<PromptReturn | InputRequiredReturn>
 }
 
-/** A {@link PromptDefinition} of which only the server knows what goes in. */
+/** A {@link PromptDefinition} with any type of arguments. */
 export interface AnyPromptDefinition extends BaseDefinition {
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined

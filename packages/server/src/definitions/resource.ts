@@ -17,7 +17,7 @@ export interface Resource {
   readonly definition: ResourceDefinition
 }
 
-/** A template of resources, as {@link resourceTemplate} makes it. */
+/** A resource template, as {@link resourceTemplate} makes it. */
 export interface ResourceTemplate {
   readonly uriTemplate: string
   readonly definition: AnyTemplateDefinition
@@ -26,48 +26,48 @@ export interface ResourceTemplate {
 /** The description of a resource or template. */
 export interface ResourceDescription extends BaseDefinition {
   readonly name: string
-  /** Its content, described for the model. */
+  /** The description of the content, for the model. */
   readonly description?: string | undefined
-  /** Also the media type of what is read, where the contents do not say otherwise. */
+  /** The media type of the resource, and of contents that have none of their own. */
   readonly mimeType?: string | undefined
   readonly annotations?: Annotations | undefined
-  /** For how long and by whom what is read may be kept: not at all, and private, when absent. */
+  /** The caching of the contents. Default: contents are private and may not be cached. */
   readonly cache?: CacheHints | undefined
 }
 
 /** The definition of a resource. */
 export interface ResourceDefinition extends ResourceDescription {
-  /** Bytes of the content. */
+  /** The size of the content in bytes. */
   readonly size?: number | undefined
   read(ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
-/** The definition of a template's resources. */
+/** The definition of the resources of a template. */
 export interface ResourceTemplateDefinition<Template extends string> extends ResourceDescription {
-  /** Suggests values, by variable. */
+  /** The functions that suggest values, by the names of the variables. */
   readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
   /**
-   * Lists the resources that the caller may read, for `resources/list`: all of them, or a page with the `nextCursor` of
-   * the following one, which a later call receives as `cursor`. Clients send cursors: check one before use. Entries
-   * without a `mimeType` have the template's. Variables without a `complete` of their own are completed from this list,
-   * of which at most 20 pages are read.
+   * Lists the resources that the caller may read, for `resources/list`: all of them, or one page. A page has the
+   * `nextCursor` of the following page, which a later call receives as `cursor`. Check the cursor before use, because a
+   * client may send any text. Entries without a `mimeType` get that of the template. Suggestions for variables without
+   * `complete` come from the first 20 pages of this list.
    */
   readonly list?: ResourceLister | undefined
   /**
-   * Reads one. The variables are decoded, never empty, and hold no `..` between slashes. Throw
-   * {@link resourceNotFoundError} where they name nothing.
+   * Reads one resource. The variables are decoded, not empty, and contain no segment `..`. Throw
+   * {@link resourceNotFoundError} if the resource does not exist.
    */
   read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
-/** A {@link ResourceTemplateDefinition} of which only the server knows the variables. */
+/** A {@link ResourceTemplateDefinition} with any variables. */
 export interface AnyTemplateDefinition extends ResourceDescription {
   readonly complete?: { readonly [name: string]: Completer | undefined } | undefined
   readonly list?: ResourceLister | undefined
   read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
-/** Lists the resources of a template: all of them, or those behind a cursor. */
+/** Lists the resources of a template: all of them, or the page that begins at a cursor. */
 export type ResourceLister = (
   ctx: RequestContext,
   cursor: string | undefined,
@@ -76,15 +76,15 @@ export type ResourceLister = (
 /** Some of a template's resources, as `resources/list` shows them (server/resources, listing resources). */
 export interface ResourcePage {
   readonly resources: readonly ListedResource[]
-  /** Continues the list, absent from the last page. */
+  /** The cursor of the next page. Absent from the last page. */
   readonly nextCursor?: string | undefined
-  /** Milliseconds that the page may be kept. Default: 0. */
+  /** Milliseconds that clients may cache the page. Default: 0. */
   readonly ttlMs?: number | undefined
-  /** `public` only where every caller gets the same. Default: `private`. */
+  /** `public` allows shared caches, and requires that every caller gets the same page. Default: `private`. */
   readonly cacheScope?: CacheScope | undefined
 }
 
-/** The return type of `read`: text, bytes, one part or several, or parts with members that belong to all of them. */
+/** The return type of `read`: text, bytes, one part or several, or parts with the caching of the whole result. */
 export type ResourceReturn = string | Uint8Array | ResourcePart | readonly ResourcePart[] | ResourceReadContent
 
 /** One part of a resource's contents. */
@@ -93,14 +93,14 @@ export interface ResourcePart {
   readonly uri?: string | undefined
   readonly mimeType?: string | undefined
   readonly text?: string | undefined
-  /** Bytes, or bytes that are in Base64 already. */
+  /** The content as bytes, or as text that is already Base64. */
   readonly blob?: Uint8Array | string | undefined
   readonly _meta?: JsonObject | undefined
 }
 
-/** The parts of a resource's contents, and what this reading says of all of them. */
+/** The parts of a resource's contents, with members of the result as a whole. */
 export interface ResourceReadContent {
-  /** At least one: an empty resource is a part with empty text. */
+  /** The parts, at least one. An empty resource is one part with empty text. */
   readonly contents: readonly ResourcePart[]
   readonly ttlMs?: number | undefined
   readonly cacheScope?: CacheScope | undefined
@@ -134,7 +134,7 @@ export function resourceTemplate<const Template extends string>(
   return { uriTemplate, definition }
 }
 
-/** The error that answers a read of something that is not there (server/resources, error handling). */
+/** Creates the error for a resource that does not exist (server/resources, error handling). */
 export function resourceNotFoundError(uri: string): McpError {
   return new McpError(errorCodes.invalidParams, 'Resource not found', { data: { uri } })
 }

@@ -17,7 +17,10 @@ import type { IdempotencyOptions, McpServerLoad, SheddingOptions } from '../shed
 import type { SubscriptionOptions } from '../subscriptions/options.ts'
 import type { Tool } from './tool.ts'
 
-/** The offers of a server. A kind that is absent is not declared, and its methods are not found. An empty one is. */
+/**
+ * The tools, prompts and resources of a server. If a kind is absent, the server does not declare its capability and
+ * does not serve its methods. An empty list declares the capability.
+ */
 export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt = Prompt> {
   readonly tools?: readonly Tools[] | undefined
   readonly prompts?: readonly Prompts[] | undefined
@@ -32,8 +35,8 @@ export interface ServerDefinition<
   Prompts extends Prompt = Prompt,
 > extends ServerOffers<Tools, Prompts> {
   /**
-   * The server's name, for programs. Instances of one service have the same name: a `requestState` opens only at a
-   * server of the name that sealed it.
+   * The server's name, for programs. All instances of one service must have the same name, because a server can open a
+   * `requestState` only of servers with its own name.
    */
   readonly name: string
   /** The server's version. */
@@ -46,49 +49,48 @@ export interface ServerDefinition<
   /** Instructions for a model that uses the server. */
   readonly instructions?: string | undefined
   /**
-   * Extensions of the server, such as `tasks({ store })`. The middleware of an extension that needs a principal runs
-   * before that of the others, at any place in the list.
+   * Extensions of the server, such as `tasks({ store })`. The middleware of extensions that need a principal runs
+   * before that of all other extensions, whatever their places in the list.
    */
   readonly extensions?: Extensions | undefined
   /**
-   * Middleware around every call, such as timing or logging. The first of the list is the outermost. The call of a task
-   * passes it once, when the task is created.
+   * Middleware around every call, such as timing or logging. The first in the list is the outermost. A call that
+   * becomes a task passes through the middleware once, when the task is created.
    */
   readonly use?: readonly Middleware[] | undefined
   /**
-   * Returns true when the dependencies of the handlers can be reached. `/readyz` calls it, and asks the extensions too.
-   * A rejection counts as false.
+   * Returns true when the dependencies of the handlers can be reached. `/readyz` calls this function, and also checks
+   * the extensions. A rejection counts as false.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /**
-   * Closes what the author opened for the server, such as the client of a store: an open connection would keep the
-   * process alive. Called once, when the server and its extensions have ended. An error is logged.
+   * Closes what the author opened for the server, such as the client of a store, whose open connection would keep the
+   * process alive. Called once, after the server and its extensions have ended. An error of this function is logged.
    */
   readonly close?: (() => void | Promise<void>) | undefined
   /**
-   * The time that clients may cache lists and the discovery, and the caches that may store them. Default: 5 minutes, in
-   * every cache. A list is always private when one of its entries has a `visibleTo`.
+   * The caching of lists and of `server/discover`. Default: 5 minutes, in shared caches too. A list is always private
+   * if one of its entries has a `visibleTo`.
    */
   readonly cache?: CacheHints | undefined
   /** Compiles schemas that are given as JSON Schema. Default: `compileTrustedJsonSchema` of `@x/schema/json-schema`. */
   readonly compileSchema?: JsonSchemaCompiler | undefined
   /**
    * Bounds of one caller: its calls, streams, tasks, sessions and bytes at one time. A request beyond a bound is
-   * rejected, over HTTP with 429. A caller is a principal, or an address where a request has no principal
-   * (`clientAddress` of the transport).
+   * rejected, over HTTP with 429. A caller is identified by its principal or, for a request without a principal, by its
+   * address (`clientAddress` of the transport).
    */
   readonly limits?: LedgerLimits | undefined
   /**
-   * Receives the errors that a client does not see whole, and warnings for the author, as records that a structured
-   * logger takes. Default: a line of the standard error for each. The extensions and transports of the server log
-   * here too.
+   * Receives log records for a structured logger: errors whose details the client does not see, and warnings for the
+   * author. The extensions and transports of the server log here too. Default: writes each record as a line to the
+   * standard error.
    */
   readonly log?: Log | undefined
   /**
-   * The codec that seals the state of a call while its client answers a question, such as
-   * `sealedState({ keys: [process.env.STATE_KEY] })`, with the same keys at every instance. Default: a codec with a
-   * random key, which is enough for one process on one machine. `false` for a server whose handlers ask nothing:
-   * `ctx.elicit` then fails.
+   * The codec that seals the state of a call while its client answers a question, such as `sealedState({ keys:
+   * [process.env.STATE_KEY] })`, with the same keys at every instance. Default: a codec with a random key, which works
+   * for a server of one process. `false` is for a server whose handlers never ask. `ctx.elicit` then fails.
    */
   readonly state?: StateCodec | false | undefined
   /**
@@ -98,29 +100,29 @@ export interface ServerDefinition<
   readonly strictReplay?: boolean | undefined
   /**
    * The bus that carries changes to the streams of `subscriptions/listen` at every instance. Default: a bus within this
-   * process. `false` turns subscriptions off: the server then declares no notification.
+   * process. `false` turns subscriptions off, and the server then declares no notifications of changes.
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
-   * The measured load, and the limits of an overloaded instance. An overloaded or stopping instance hands running calls
-   * off to others: its answer is then `requestState` alone, with which the client sends the call again at once. The
-   * instance does so only for calls whose retry may reach another instance with the same `state`. `false` lets every
-   * call run to its end.
+   * The measurement of load, and the limits of an overloaded instance. An overloaded or stopping instance hands running
+   * calls off to other instances. It answers such a call with a `requestState` alone, with which the client sends the
+   * call again at once. The instance does this only for calls whose retry may reach another instance with the same
+   * `state`. `false` disables hand-offs.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
    * The store of completed results. A call that a client sends again with the same idempotency key is answered from the
-   * store for ten minutes, if its caller has a principal. Without a store such a call runs again, and its steps have
-   * the same idempotency keys.
+   * store for ten minutes, if the caller has a principal. Without a store the call runs again, with the same
+   * idempotency keys in its steps.
    */
   readonly idempotency?: IdempotencyOptions | undefined
-  /** Clocks, timers and random ids, for tests. Default for each absent function: that of the platform. */
+  /** Clocks, timers and random ids, for tests. Absent functions default to those of the platform. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
 /**
- * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/schema`. A name that no type shows is left
- * out.
+ * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/schema`. Tools and prompts without a
+ * literal type of their name are omitted.
  */
 export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
   readonly tools: {
@@ -134,15 +136,15 @@ export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
 }
 
 /**
- * A server made of definitions. Any number of connections and callers may share its exchange, because it keeps nothing
- * of a request. Its type carries those of its tools and prompts, as `createServer` found them, to clients.
+ * A server made of definitions. Any number of connections and callers may share its exchange, because the exchange
+ * keeps no state of a connection. `Types` passes the types of its tools and prompts on to clients.
  */
 export interface McpServer<Types = unknown> extends Server, TypeCarrier<Types> {
   readonly load: McpServerLoad
   /**
-   * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is
-   * used: when it throws {@link DefinitionError}, the server continues as before. Requests that run end with the
-   * definitions that they began with. A change bus that fails is logged.
+   * Replaces the given kinds of definitions, and notifies subscribers of the changed lists. All definitions are
+   * compiled before any is replaced. So when this function throws {@link DefinitionError}, the server continues
+   * unchanged. Running requests end with the definitions with which they began. An error of the change bus is logged.
    */
   update(offers: ServerOffers): void
 }

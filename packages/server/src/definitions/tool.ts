@@ -4,7 +4,7 @@ import type { Context, RequestContext, TaskChoice, InputRequiredReturn } from '.
 import type { BaseDefinition } from './base-definition.ts'
 import type { SchemaInput, AnySchema, SchemaOutput, CallerOutput, CallerInput } from '../json-schema/compile-schema.ts'
 
-/** A tool, as {@link tool} makes it, with the types that its callers write and read. */
+/** A tool, as {@link tool} makes it, with the types of its arguments and its result for callers. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
   extends TypeCarrier<ToolTypes<Input, Output>> {
   readonly name: Name
@@ -16,43 +16,42 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   extends BaseDefinition {
   /** The purpose of the tool, for the model. */
   readonly description: string
-  /** The arguments, an object. Without it the tool takes none. */
+  /** The schema of the arguments, an object. A tool without this member takes no arguments. */
   readonly input?: Input
   /** @deprecated The arguments' schema is called `input` here. */
   readonly inputSchema?: 'it is called input'
   /**
-   * The values in arrays and members of objects that the arguments of a call may have. Default: the server's bound.
-   * Calls with more are rejected before the schema sees them. A schema that is not zod's, or that transforms or runs
-   * code of its own, may have to be given less: no arguments are validated that could break it in more than 10,000
-   * places.
+   * The maximum number of array items and object members in the arguments of a call. Default: 10,000. A call with more
+   * is rejected before the schema checks it. Schemas that are not zod's, that transform, or that run code of their own
+   * may need a lower limit, because arguments that could have more than 10,000 faults are rejected unchecked.
    */
   readonly maxArgumentElements?: number | undefined
-  /** The structured result. With it, `run` returns what the schema accepts. */
+  /** The schema of the structured result. With this member, `run` returns a value that the schema accepts. */
   readonly output?: Output
   /** @deprecated The result's schema is called `output` here. */
   readonly outputSchema?: 'it is called output'
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
-   * Decides whether a call runs as a task, at a server with tasks. Default: `never`. A function decides once a
-   * request, by the arguments. A tool that asks first and becomes a task later uses `ctx.continueAsTask` instead.
+   * Decides whether a call runs as a task, at a server with tasks. Default: `never`. A function is called once for each
+   * request, with the arguments. A tool that asks the user before it becomes a task uses `ctx.continueAsTask` instead.
    */
   readonly task?: TaskChoice | ((args: SchemaOutput<Input>, ctx: RequestContext) => TaskChoice) | undefined
   /**
-   * Declares that every effect of the tool honours its idempotency keys. A client then sends a call again by itself
-   * after its connection was lost, because no effect is repeated. Every effect belongs into a `ctx.step` whose
-   * `idempotencyKey` goes to the called system.
+   * True declares that repeating a call with the same idempotency key repeats no effect. A client then sends a call
+   * again automatically after its connection was lost. For this, make every effect in a `ctx.step`, and send the
+   * `idempotencyKey` of the step to the called system.
    */
   readonly keyedEffects?: boolean | undefined
   /**
    * Runs the tool. A {@link ToolError} that it throws becomes a result with `isError`, whose text is the error's
-   * message. An `McpError` becomes that protocol error. Any other error becomes a result with `isError` that says only
-   * that the tool failed. The error itself is logged.
+   * message. An `McpError` becomes that protocol error. Any other error is logged, and becomes a result with `isError`
+   * whose text is only that the tool failed.
    */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
 
-/** A {@link ToolDefinition} of which only the server knows what goes in and comes out. */
+/** A {@link ToolDefinition} with any types of arguments and results. */
 export interface AnyToolDefinition extends BaseDefinition {
   readonly description: string
   readonly input?: AnySchema | undefined
@@ -66,8 +65,8 @@ export interface AnyToolDefinition extends BaseDefinition {
 
 /**
  * The return type of `run`: text or content, a value that the output schema accepts, a whole result, or
- * `inputRequired`. The compiler does not look into the conditional type while it infers `Output`. It finds the type of
- * literals, such as that of `type: 'text'`, in `FullToolResult`, which therefore is outside of the condition.
+ * `inputRequired`. `FullToolResult` is outside of the conditional type, because the compiler ignores a conditional type
+ * while it infers `Output`. So it finds the types of literals, such as `type: 'text'`, in `FullToolResult`.
  */
 export type ToolReturn<Output> =
   | FullToolResult
@@ -80,14 +79,17 @@ export interface ToolContent {
   readonly content: readonly ContentBlock[]
   /** The structured content for programs. */
   readonly structuredContent?: JsonValue | undefined
-  /** The tool failed, and the content says why. */
+  /** True if the tool failed. The content then contains the reason. */
   readonly isError?: boolean | undefined
   readonly _meta?: JsonObject | undefined
 }
 
 const fullResultBrand = Symbol('full tool result')
 
-/** A result that says of itself that it is whole, and not the structured content of one. */
+/**
+ * A whole result, made by {@link toolResult}. Without its brand, an object would count as the structured content of a
+ * result.
+ */
 export interface FullToolResult extends Partial<ToolContent> {
   readonly [fullResultBrand]: true
 }
@@ -111,8 +113,8 @@ export function tool<
 }
 
 /**
- * A whole result, for a tool with `output` that wants to write its content itself, add `_meta` or fail:
- * `toolResult({ isError: true, content: [{ type: 'text', text: 'Sold out' }] })`.
+ * Creates a whole result, for a tool with `output` that sets its content or `_meta` itself, or fails: `toolResult({
+ * isError: true, content: [{ type: 'text', text: 'Sold out' }] })`.
  */
 export function toolResult(result: Partial<ToolContent>): FullToolResult {
   return { ...result, [fullResultBrand]: true }
@@ -124,9 +126,9 @@ export function isFullToolResult(value: unknown): value is FullToolResult {
 }
 
 /**
- * A failure of a tool that its model should read, such as the reason why arguments make no sense. Thrown in a tool's
- * `run`, it ends the call with a result with `isError` whose text is the message (server/tools, error handling). It is
- * not logged. The text of any other error stays with the server.
+ * The error of a tool for the model to read, such as the reason why arguments are invalid. When `run` throws it, the
+ * call ends with a result with `isError`, whose text is the message (server/tools, error handling). The error is not
+ * logged. The texts of all other errors are never sent.
  *
  * @example
  * if (divisor === 0) throw new ToolError('The divisor must not be 0')

@@ -1,15 +1,15 @@
 import { DefinitionError } from '../request/definition-error.ts'
 
-/** URIs longer than this, in UTF-16 units, match no template. */
+/** The maximum length of a URI that a template can match, in UTF-16 units. */
 export const maxUriLength = 8192
-/** A template is written by the server's author. Longer ones are mistakes. */
+/** The maximum length of a template. The author of the server writes templates, so a longer one is a mistake. */
 const maxTemplateLength = 2048
 const maxVariables = 8
 
-/** A template that was taken apart: a literal before, between and after its variables. */
+/** A parsed template: its variables, and the literals before, between and after them. */
 export interface UriTemplate {
   readonly text: string
-  /** One more than there are variables. All but the first and the last are not empty. */
+  /** The literals, one more than there are variables. Only the first and the last may be empty. */
   readonly literals: readonly string[]
   readonly variables: readonly UriVariable[]
 }
@@ -17,23 +17,23 @@ export interface UriTemplate {
 /** A variable of a {@link UriTemplate}. */
 export interface UriVariable {
   readonly name: string
-  /** `{+name}`: may hold slashes. */
+  /** True for `{+name}`, whose value may contain slashes. */
   readonly allowsSlashes: boolean
 }
 
-/** The names of the variables in a template that is known while compiling. */
+/** The names of the variables in a template whose literal type the compiler knows. */
 export type VariableNames<Template extends string> = Template extends `${string}{${infer Expression}}${infer Rest}`
   ? (Expression extends `+${infer Name}` ? Name : Expression) | VariableNames<Rest>
   : never
 
-/** The values of a template's variables. Of a template that is computed, any names. */
+/** The values of the variables of a template, by name. A template of the type `string` may have any names. */
 export type UriVariables<Template extends string = string> = string extends Template
   ? { readonly [name: string]: string }
   : { readonly [Name in VariableNames<Template>]: string }
 
 /**
- * Takes a template apart. Of RFC 6570 it knows `{name}` and `{+name}`: those can be matched in linear time, and no
- * two that touch. Throws {@link DefinitionError}.
+ * Parses a template. Of RFC 6570 only `{name}` and `{+name}` are supported, and two variables must have text between
+ * them, so that matching takes linear time. Throws {@link DefinitionError}.
  */
 export function parseUriTemplate(text: string): UriTemplate {
   const templateError = (reason: string) => new DefinitionError('template', `resource template "${text}"`, { reason })
@@ -63,10 +63,10 @@ function parseVariable(expression: string, templateError: (reason: string) => Er
 }
 
 /**
- * The variables of a URI that the template describes, percent-decoded, undefined when it does not.
+ * Returns the percent-decoded variables of a URI, or undefined if the template does not match.
  *
- * Takes time linear in the URI for a given template. Where a URI can be split in several ways, an earlier variable
- * takes as much as it can. A value is safe to append to the path of a root folder: it is never empty, has no control
+ * The time is linear in the length of the URI. If a URI can be split in several ways, an earlier variable gets the
+ * longest possible text. A value is safe to append to the path of a root folder: it is never empty, has no control
  * characters, begins neither with a slash nor with a drive letter, and has no segment of dots alone, such as `..`, not
  * even encoded twice or in full-width characters. A variable without `+` has neither slash nor backslash
  * (server/resources, security considerations).
@@ -96,7 +96,7 @@ function variablePartOf({ literals, variables }: UriTemplate, uri: string): stri
 
 /** Returns the text of each variable. `variablePart` is the text between the first and the last literal. */
 function splitVariables({ literals, variables }: UriTemplate, variablePart: string): readonly string[] | undefined {
-  // From the right, for each place where a variable may begin: where it ends, so that the rest still fits.
+  // Computes from right to left, for each start of a variable, the end at which the rest of the text still matches.
   const endIndexes: Int32Array[] = []
   let nextVariableEnds = findLastVariableEnds(variablePart, variables[variables.length - 1])
   endIndexes.unshift(nextVariableEnds)
@@ -118,7 +118,10 @@ function splitVariables({ literals, variables }: UriTemplate, variablePart: stri
   return variableTexts
 }
 
-/** The end of the last variable, by its start: at the end of the text, or 0 for nowhere. */
+/**
+ * Returns the end of the last variable by its start, which is the end of the text, or 0 if the variable cannot start
+ * there.
+ */
 function findLastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
   const endIndexes = new Int32Array(variablePart.length + 1)
   const firstStartIndex = variable?.allowsSlashes === true ? 0 : variablePart.lastIndexOf('/') + 1
@@ -126,7 +129,7 @@ function findLastVariableEnds(variablePart: string, variable: UriVariable | unde
   return endIndexes
 }
 
-/** The end of a variable before a separator, by its start. 0 for nowhere. */
+/** Returns the end of a variable before a separator, by its start, or 0 if the variable cannot start there. */
 function findEarlierVariableEnds(
   {
     variablePart,
@@ -157,10 +160,11 @@ function decodeVariable(text: string, variable: UriVariable): string | undefined
   }
 }
 
-/** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
+/** Returns the reason why a variable cannot have a value, or undefined if it can. */
 function findUnsafePathReason(value: string, { allowsSlashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
-  // A pair of surrogates is one character under the flag u. A lone one has no UTF-8, and no URI.
+  // With the flag `u` a pair of surrogates is one character. A single surrogate cannot be encoded in UTF-8, so no URI
+  // contains it.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
   if (/\p{Cc}/u.test(value)) return 'has a control character'
   if (!allowsSlashes && /[/\\]/.test(value)) return 'has a slash; write {+name} in the template to allow it'
@@ -179,7 +183,7 @@ const pathCharacterByHex: ReadonlyMap<string, string> = new Map([
   ['3a', ':'],
 ])
 
-/** Returns a value as a file system may read it that decodes it once more, or maps characters to similar ones. */
+/** Returns a value as a file system reads it that decodes the value once more, or maps characters to similar ones. */
 function decodedPathOf(value: string): string {
   const decodedPath = value.replace(
     /%(?:25)*(2e|2f|5c|3a)/gi,
@@ -189,8 +193,9 @@ function decodedPathOf(value: string): string {
 }
 
 /**
- * The URI that a template and the values of its variables make. Matching it gives the values back. Throws
- * {@link DefinitionError} for a template that cannot be parsed and a value that could not be matched.
+ * Returns the URI for a template and the values of its variables. {@link matchUriTemplate} returns the same values for
+ * that URI. Throws {@link DefinitionError} for an invalid template, and for a value that no URI of the template could
+ * have.
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {
   const { literals, variables } = parseUriTemplate(template)

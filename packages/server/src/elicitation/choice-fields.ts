@@ -32,7 +32,10 @@ import {
 
 const commonKeywords = ['type', 'title', 'description', 'default']
 
-/** A choice of one, in the form that its titles call for (client/elicitation, enum schema). */
+/**
+ * Compiles a choice of one value. Its schema has titles only if the options have titles (client/elicitation, enum
+ * schema).
+ */
 export function compileSingleSelect(field: Field): EnumSchema {
   const legacyKeywords = field.schema['enum'] !== undefined ? ['enumNames'] : []
   const options = choiceOptionsOf(field)
@@ -73,7 +76,10 @@ interface NamedChoices {
   readonly default: string | undefined
 }
 
-/** The revision still has the older form, so an author who wrote it has a reason: it goes out as it is. */
+/**
+ * Creates the older schema with `enumNames`, which the protocol still has. An author who writes it probably has a
+ * reason, so it is sent unchanged.
+ */
 function createNamedEnumSchema(
   field: Field,
   { options, enumNames, default: defaultChoice }: NamedChoices,
@@ -101,7 +107,10 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
   )
 }
 
-/** A choice of several, in the form that its titles call for (client/elicitation, enum schema). */
+/**
+ * Compiles a choice of several values. Its schema has titles only if the options have titles (client/elicitation, enum
+ * schema).
+ */
 export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
   rejectOtherKeywords(field, 'a choice of several', [...commonKeywords, 'items', 'minItems', 'maxItems'])
   const options = readItemOptions(field)
@@ -129,7 +138,10 @@ function readItemOptions(field: Field): readonly ChoiceOption[] {
   return options
 }
 
-/** Each value is chosen at most once, so a form that wants more than there are could never be sent. */
+/**
+ * Returns the allowed number of chosen values. Rejects a minimum above the number of options, because a user can choose
+ * each option only once.
+ */
 function readItemCountRange(field: Field, optionCount: number): [number | undefined, number | undefined] {
   const [minimum, maximum] = readCountRange(field, 'minItems', 'maxItems')
   if ((minimum ?? 0) <= optionCount) return [minimum, maximum]

@@ -10,24 +10,27 @@ import {
   readTextKeyword,
 } from './field.ts'
 
-/** A value to choose, and its title if it has one. */
+/** A value that a user can choose, with an optional title. */
 export interface ChoiceOption {
   readonly value: string
   readonly title: string | undefined
 }
 
-/** The keywords that list what can be chosen. A choice has exactly one of them. */
+/** The keywords that list the options of a choice. A choice has exactly one of them. */
 export const optionKeywords = ['const', 'enum', 'oneOf', 'anyOf'] as const
 
-/** Choices beyond this are not for a list that a person reads through. */
+/** The maximum number of options. A person does not read a longer list. */
 const maxOptions = 500
 
-/** Returns whether a schema lists its values. */
+/** Returns true if a schema lists its values. */
 export function isChoice({ schema }: Field): boolean {
   return optionKeywords.some((keyword) => schema[keyword] !== undefined)
 }
 
-/** Returns the options of a choice: one value, bare values, or a union of both with or without titles. */
+/**
+ * Returns the options of a choice. Its schema is one value, a list of values, or a union of these with or without
+ * titles.
+ */
 export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   const [keyword, secondKeyword] = optionKeywords.filter((optionKeyword) => field.schema[optionKeyword] !== undefined)
   if (keyword === undefined || secondKeyword !== undefined) {
@@ -45,12 +48,12 @@ export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   )
 }
 
-/** Returns the options in the protocol's form with titles. The title of an option without one is its value. */
+/** Returns the options as the protocol's list with titles. An option without a title gets its value as the title. */
 export function toTitledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
   return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
 }
 
-/** Returns the options in the protocol's form without titles. */
+/** Returns the options as the protocol's list without titles. */
 export function optionValues(options: readonly ChoiceOption[]): readonly string[] {
   return Object.freeze(options.map(({ value }) => value))
 }
@@ -74,7 +77,7 @@ function createUntitledOption(field: Field, value: JsonValue): ChoiceOption {
 export const nullAdvice =
   'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
 
-/** The options of one branch of a union: a literal with or without a title, or bare values. */
+/** Returns the options of one branch of a union, which is a literal with or without a title, or a list of values. */
 function readBranchOptions(field: Field, branchSchema: JsonValue): readonly ChoiceOption[] {
   if (!isJsonObject(branchSchema)) throw fieldError(field, `${formatJson(branchSchema)} is no value to choose`)
   const branchField = resolveField({ ...field, schema: branchSchema })

@@ -5,8 +5,8 @@ import type { AnySchema, CompiledSchema } from '../json-schema/compile-schema.ts
 type FormCompiler = (schema: AnySchema) => CompiledSchema
 
 /**
- * Compiles a schema. When it has no JSON Schema because one of its properties has none, such as a date, the error names
- * the property: zod says what it cannot show, but not where.
+ * Compiles a schema. If a property cannot be converted to JSON Schema, such as a date, the error contains the name of
+ * the property. The error of zod itself has only the type.
  */
 export function compileFormSchema(schema: AnySchema, compile: FormCompiler): CompiledSchema {
   try {
@@ -21,7 +21,7 @@ export function compileFormSchema(schema: AnySchema, compile: FormCompiler): Com
   }
 }
 
-/** The properties of an object schema of zod, which keeps them under `shape`. */
+/** Returns the properties of an object schema of zod, which stores them under `shape`. */
 function readZodProperties(schema: object): [string, unknown][] {
   const hasShape = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
   return hasShape ? Object.entries(schema.shape ?? {}) : []

@@ -1,24 +1,24 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
 
-/** A part of a schema, and its place. */
+/** A part of a form's schema, with its location. */
 export interface Field {
   readonly schema: JsonObject
-  /** For people: `property "age"`. */
+  /** The location for error messages, such as `property "age"`. */
   readonly location: string
   /** The name of the form in errors. */
   readonly errorSubject: string
-  /** The definitions that a `$ref` of the form may name, by its whole text. */
+  /** The definitions to which a `$ref` of the form may refer, by the text of the `$ref`. */
   readonly definitions: ReadonlyMap<string, JsonObject>
 }
 
-/** UTF-16 units of a name, a title, or a value that can be chosen: what fits on one line of a form. */
+/** The maximum length of a name, a title or an option, in UTF-16 units. It fits on one line of a form. */
 export const maxLabelLength = 256
 
-/** UTF-16 units of a description or a default text. */
+/** The maximum length of a description or a default text, in UTF-16 units. */
 export const maxFieldTextLength = 4096
 
-/** The error for a part of a form. The reason says what was found and what is allowed. */
+/** Creates the error for a part of a form. The reason contains the problem and the allowed values. */
 export function fieldError(field: Field, reason: string): DefinitionError {
   return new DefinitionError('schema', field.errorSubject, { reason: `${field.location}: ${reason}` })
 }
@@ -26,7 +26,7 @@ export function fieldError(field: Field, reason: string): DefinitionError {
 const unsupportedKeywordAdvice =
   'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
 
-/** The advice for a keyword that is not allowed and that authors are likely to use. */
+/** The advice in errors about keywords that are not allowed but that authors often use. */
 const adviceByKeyword: ReadonlyMap<string, string> = new Map([
   ['pattern', `it is allowed beside a format only; ${unsupportedKeywordAdvice}`],
   ['multipleOf', unsupportedKeywordAdvice],
@@ -36,7 +36,10 @@ const adviceByKeyword: ReadonlyMap<string, string> = new Map([
   ['allOf', unsupportedKeywordAdvice],
 ])
 
-/** Refuses every keyword that is not among the allowed ones: what cannot be sent must not be lost unseen. */
+/**
+ * Throws for a keyword that is not allowed. A constraint that cannot be sent to the client must not be dropped
+ * silently.
+ */
 export function rejectOtherKeywords(field: Field, kindDescription: string, allowedKeywords: readonly string[]): void {
   for (const keyword of Object.keys(field.schema)) {
     if (allowedKeywords.includes(keyword)) continue
@@ -49,7 +52,7 @@ export function rejectOtherKeywords(field: Field, kindDescription: string, allow
   }
 }
 
-/** The title and the description, which every kind of property may have. */
+/** Returns the title and the description, which every property may have. */
 export function labelsOf(field: Field): { title: string | undefined; description: string | undefined } {
   return {
     title: readTextKeyword(field, 'title', maxLabelLength),
@@ -57,7 +60,7 @@ export function labelsOf(field: Field): { title: string | undefined; description
   }
 }
 
-/** The text under a keyword, if there is one. */
+/** Returns the text of a keyword, or undefined if the keyword is absent. */
 export function readTextKeyword(field: Field, keyword: string, maxLength: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
@@ -65,7 +68,7 @@ export function readTextKeyword(field: Field, keyword: string, maxLength: number
   return requireTextLength(field, value, { textName: `"${keyword}"`, maxTextLength: maxLength })
 }
 
-/** A text that is not too long to be shown. */
+/** Returns a text. Throws if it is too long to be shown. */
 export function requireTextLength(
   field: Field,
   value: string,
@@ -78,7 +81,7 @@ export function requireTextLength(
   )
 }
 
-/** Two keywords that say how few and how many there may be. */
+/** Returns the values of two keywords for a minimum and a maximum count. */
 export function readCountRange(
   field: Field,
   minKeyword: string,
@@ -91,7 +94,7 @@ export function readCountRange(
   return requireNonEmptyRange(field, range)
 }
 
-/** A range in which there is something. */
+/** Returns a range. Throws if its minimum is greater than its maximum. */
 export function requireNonEmptyRange<Range extends readonly [number | undefined, number | undefined]>(
   field: Field,
   range: Range,
@@ -109,7 +112,7 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
 }
 
 /**
- * Creates the error of an invalid default. A default is a value that a user could fill in, so that for a schema with a
+ * Creates the error of an invalid default. A default must be a value that a user could fill in. For a schema with a
  * transform it must be an input of the transform.
  */
 export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
@@ -120,23 +123,23 @@ export function invalidDefaultError(field: Field, requirement: string): Definiti
   )
 }
 
-/** A value in an error message, cut where it gets long. */
+/** Returns a value as JSON for an error message, cut at 80 characters. */
 export function formatJson(value: JsonValue): string {
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
-/** The object of a wire type without its undefined members, and frozen, since every call shares it. */
+/** Returns a frozen object without the undefined members. It is frozen because all calls share it. */
 export function freezeDefinedMembers<T extends object>(members: T): T {
   const definedEntries = Object.entries(members).filter(([, value]) => value !== undefined)
-  // A member that may be undefined in a wire type may also be absent, so that the rest is still a T.
+  // A member that may be undefined may also be absent in the types of messages, so the result is still a T.
   return Object.freeze(Object.fromEntries(definedEntries)) as T
 }
 
-/** The same place with what its `$ref` names in it, if it has one. */
+/** Returns a field with its `$ref` resolved, or the field itself if it has no `$ref`. */
 export function resolveField(field: Field): Field {
   let { schema } = field
-  // A definition may be a reference itself.
+  // The definition may itself be a reference.
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
@@ -152,8 +155,8 @@ function resolveReference(field: Field, reference: JsonValue): JsonObject {
 }
 
 /**
- * Checks the keywords beside a reference: texts and a default are allowed, but a second constraint would have to hold
- * as well.
+ * Returns the keywords beside a reference. A title, a description and a default are allowed. A constraint is not,
+ * because it would have to be combined with those of the definition.
  */
 function readSiblingKeywords(field: Field, schema: JsonObject): JsonObject {
   const { $ref: _, ...siblings } = schema
@@ -161,7 +164,7 @@ function readSiblingKeywords(field: Field, schema: JsonObject): JsonObject {
   return siblings
 }
 
-/** The definitions of a schema, by the references that name them. */
+/** Returns the definitions of a schema, by the references to them. */
 export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject> {
   const definitions = new Map<string, JsonObject>()
   for (const keyword of ['$defs', 'definitions']) {
@@ -173,7 +176,7 @@ export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject>
   return definitions
 }
 
-/** A name as a step of a JSON Pointer (RFC 6901). */
+/** Returns a name as one segment of a JSON Pointer (RFC 6901). */
 function escapePointerSegment(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

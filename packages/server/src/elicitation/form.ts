@@ -15,7 +15,7 @@ import { requestedSchemaOf } from './requested-schema.ts'
 
 declare const answerType: unique symbol
 
-/** A question's form, ready to be sent, with the validator of its answer. Made by {@link form}. */
+/** The form of a question, ready to be sent, with the check of the answer. Made by {@link form}. */
 export interface Form<T> {
   /**
    * The schema that the client receives: frozen, and within the protocol's restricted subset of JSON Schema
@@ -24,7 +24,7 @@ export interface Form<T> {
   readonly requestedSchema: RequestedSchema
   /** Checks the content of an accepted answer with the schema that the form was made from, transforms included. */
   readonly check: (content: unknown) => Awaitable<CheckedValue>
-  /** For the compiler alone: what the handler is given. No value has it. */
+  /** The type that the handler receives. No form has this member at run time. */
   readonly [answerType]?: T
 }
 
@@ -32,15 +32,15 @@ export interface Form<T> {
 export type FormContentOf<S> = S extends Form<infer T> ? T : SchemaOutput<S>
 
 /**
- * Turns a schema into the protocol's restricted form, at once: a flat object of texts, numbers, yes-or-no fields and
- * choices (client/elicitation, requested schema). Call it where the module loads, so that a schema that no form can
- * carry is found when the server starts and not when a user waits.
+ * Converts a schema into the protocol's restricted form: a flat object of texts, numbers, booleans and choices
+ * (client/elicitation, requested schema). Call it when the module loads. Then a schema that cannot be converted is
+ * detected when the server starts, and not when a user waits.
  *
- * Clients see the schema's input side, and the handler gets its output. What the wire cannot carry belongs into
- * `refine()`, which the server checks.
+ * Clients see the input side of the schema, and the handler gets its output. Write constraints that the protocol cannot
+ * express in `refine()`, which the server checks.
  *
- * Throws `DefinitionError` (`schema`) that names the property and says what is allowed. Its subject is `form`, or the
- * given one.
+ * Throws `DefinitionError` (`schema`) with the property and what is allowed. The subject of the error is
+ * `errorSubject`.
  *
  * @example
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
@@ -50,7 +50,7 @@ export function form<S extends AnySchema>(schema: S, errorSubject = 'form'): For
   return Object.freeze({ requestedSchema, check })
 }
 
-/** A form, and what makes others of equal schemas. */
+/** A form, with the function that creates the check for another schema of the same structure. */
 interface CompiledForm {
   readonly requestedSchema: RequestedSchema
   readonly check: CompiledSchema['check']
@@ -64,22 +64,22 @@ function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }
 
-/** The forms of schemas that were seen more than once. */
+/** The forms of schema objects that were used more than once. */
 const formsBySchema = new WeakMap<object, Form<unknown>>()
 
 /**
- * The forms of the latest schemas that were seen once. A schema that each run of a handler builds anew is never seen
- * again, and a `WeakMap` that lives long would keep it until the next full collection of garbage.
+ * The forms of the latest schema objects that were used once. A schema object that a handler creates in each run is
+ * never used again. A long-lived `WeakMap` would keep such an object until the next full garbage collection.
  */
 const latestForms = new Map<object, Form<unknown>>()
 const maxLatestForms = 64
 
 /**
- * Returns a form unchanged, and turns a schema into one. The form is remembered by the schema object, so that a schema
- * outside of the handler is turned once. A schema that each run of a handler builds anew is recognized by its
- * structure: it is not converted again, and validates itself. Throws as {@link form} does.
+ * Returns a form unchanged, and converts a schema into a form. Forms are cached by the schema object, so that a schema
+ * outside of the handler is converted once. A schema that a handler creates in each run is found by its structure. It
+ * is not converted again, but its own code checks the answer. Throws like {@link form}.
  *
- * `onRebuilt` is called once for a schema that is built again and again.
+ * `onRebuilt` is called once for a structure that was created very often.
  */
 export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
   if (isForm(schema)) return schema
@@ -96,7 +96,7 @@ function rememberLatestForm(schema: object, compiledForm: Form<unknown>): void {
   latestForms.set(schema, compiledForm)
 }
 
-/** A form that was made of a schema with some key, and the schemas of this key since. */
+/** A form that was made of a schema, and the number of later schemas with the same key. */
 interface RememberedForm {
   readonly requestedSchema: RequestedSchema
   readonly createCheckFor: NonNullable<CompiledForm['createCheckFor']>
@@ -105,14 +105,23 @@ interface RememberedForm {
 
 const formsByKey = new Map<string, RememberedForm>()
 
-/** The number of forms that are remembered by key, and the characters of a key: schemas may hold what a peer sent. */
+/**
+ * The maximum number of forms that are cached by key, and the maximum length of a key. A schema may contain data of a
+ * peer.
+ */
 const maxRememberedForms = 256
 const maxKeyLength = 10_000
 
-/** After so many, construction is no start-up or test, and costs more than all else that a round does. */
+/**
+ * The number of rebuilt schemas of one structure after which a warning is logged. Start-up and tests create fewer.
+ * Rebuilding a schema takes longer than the rest of a round.
+ */
 const rebuildWarningThreshold = 100
 
-/** Returns the form of a schema of zod by those of equal schemas, undefined for a schema without a key. */
+/**
+ * Returns the form of a zod schema, made from the cached form of an equal schema if there is one. Returns undefined for
+ * a schema without a key.
+ */
 function reuseFormOfEqualSchema(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
   const key = structureKeyOf(schema)
   if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined
@@ -132,7 +141,10 @@ function rememberForm(key: string, { requestedSchema, check, createCheckFor }: C
 
 const schemaTexts = new WeakMap<RequestedSchema, string>()
 
-/** Returns a form's schema as JSON. Every run of a handler compares the text of its questions with the journal. */
+/**
+ * Returns the schema of a form as JSON text. Each run of a handler compares the text of its questions with the journal,
+ * so the text is cached.
+ */
 export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
   const knownText = schemaTexts.get(requestedSchema)
   if (knownText !== undefined) return knownText
@@ -141,7 +153,10 @@ export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
   return text
 }
 
-/** No schema has both: JSON Schema holds no functions, and no library calls a member so. */
+/**
+ * Returns true if a value is a form. No schema has both members, because JSON Schema contains no functions and no
+ * schema library uses these names.
+ */
 function isForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
   return 'requestedSchema' in schema && typeof schema.check === 'function'
 }

@@ -14,11 +14,12 @@ import {
   readTextKeyword,
 } from './field.ts'
 
-/** A text of a form (client/elicitation, string schema). */
+/** Compiles a text field (client/elicitation, string schema). */
 export function compileTextField(field: Field): StringSchema {
   const format = readFormat(field)
   const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
-  // Libraries check a format by a pattern of their own. The format shows the user as much, and the schema still checks.
+  // Schema libraries express a format by a pattern as well. The pattern is omitted, because the format tells the client
+  // enough and the schema still checks the answer.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = readCountRange(field, 'minLength', 'maxLength')
   const defaultText = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })
@@ -36,7 +37,7 @@ function defaultTextOf(field: Field, { min, max }: { min: number; max: number })
   if (field.schema['default'] === undefined) return undefined
   if (typeof field.schema['default'] !== 'string') throw invalidDefaultError(field, 'a string')
   const defaultText = readTextKeyword(field, 'default', maxFieldTextLength)
-  // JSON Schema counts characters, and not UTF-16 units.
+  // JSON Schema counts characters, not UTF-16 units.
   const characterCount = [...(defaultText ?? '')].length
   if (characterCount < min || characterCount > max) throw invalidDefaultError(field, 'a string of the allowed length')
   return defaultText
@@ -58,7 +59,7 @@ function readFormat(field: Field): StringSchema['format'] {
   )
 }
 
-/** A number of a form (client/elicitation, number schema). */
+/** Compiles a number field (client/elicitation, number schema). */
 export function compileNumberField(field: Field, type: 'integer' | 'number'): NumberSchema {
   const allowedKeywords = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
   const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
@@ -86,8 +87,8 @@ function readBounds(field: Field): Bounds {
 }
 
 /**
- * For integers, a value that must be more than 2 is at least 3. Bounds that only say what a double can hold are useless
- * to a user.
+ * Returns the inclusive bounds of an integer: more than 2 becomes at least 3. Bounds at the limits of safe integers are
+ * omitted, because they are useless to a user.
  */
 function readIntegerBounds(field: Field): Bounds {
   const [minimum = -Infinity, maximum = Infinity] = readBounds(field)
@@ -112,7 +113,7 @@ function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSche
   return value >= (minimum ?? value) && value <= (maximum ?? value)
 }
 
-/** A yes or no of a form (client/elicitation, boolean schema). */
+/** Compiles a boolean field (client/elicitation, boolean schema). */
 export function compileBooleanField(field: Field): BooleanSchema {
   rejectOtherKeywords(field, 'a boolean', ['type', 'title', 'description', 'default'])
   const defaultValue = field.schema['default']

@@ -20,15 +20,15 @@ import {
 import { isChoice, nullAdvice } from './choice-options.ts'
 import { compileBooleanField, compileNumberField, compileTextField } from './plain-fields.ts'
 
-/** More than a person fills in at one time. */
+/** The maximum number of fields, more than a person fills in at one time. */
 const maxProperties = 100
 
 /**
- * The protocol's restricted form of a JSON Schema (client/elicitation, requested schema): frozen, with references
- * resolved, and with nothing left out that a client would have to know. What is left out is a pattern beside a format,
- * `$schema`, an `additionalProperties` that is true or false, and the bounds of safe integers.
+ * Returns the protocol's restricted form of a JSON Schema (client/elicitation, requested schema), frozen and with
+ * references resolved. Only parts that a client does not need are left out: a pattern beside a format, `$schema`, a
+ * boolean `additionalProperties`, and the bounds of safe integers.
  *
- * Throws `DefinitionError` (`schema`) with the given subject, naming the property and what is allowed.
+ * Throws `DefinitionError` (`schema`) with the given subject, the property and what is allowed.
  */
 export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string): RequestedSchema {
   const definitions = definitionsOf(jsonSchema)
@@ -40,7 +40,7 @@ export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string):
   })
   return freezeDefinedMembers<RequestedSchema>({
     type: 'object',
-    // fromEntries defines its keys, so that one named __proto__ stays a key.
+    // `fromEntries` defines its keys, so that a property with the name `__proto__` stays a property.
     properties: Object.freeze(Object.fromEntries(properties)),
     required: requiredNamesOf(root, new Set(properties.map(([name]) => name))),
   })

@@ -15,12 +15,12 @@ import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema 
 import { createInterpretedValidator } from './zod-key.ts'
 
 /**
- * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
- * (zod 4, ArkType, valibot through `toStandardJsonSchema`), or JSON Schema itself.
+ * The schema of arguments or results. It is either JSON Schema, or a schema of a library that implements Standard
+ * Schema and Standard JSON Schema (zod 4, ArkType, valibot through `toStandardJsonSchema`).
  */
 export type AnySchema = StandardTypedV1 | JsonObject
 
-/** The type that a handler receives for an accepted value. `undefined` without a schema. */
+/** The type that a handler receives for an accepted value. `undefined` if there is no schema. */
 export type SchemaOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
@@ -30,67 +30,70 @@ export type SchemaOutput<S> = S extends StandardTypedV1
 /** The type of the values that a schema accepts. */
 export type SchemaInput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
 
-/** The type of the values that a caller writes: the input side of the schema, `undefined` without one. */
+/**
+ * The type of the values that a caller passes, which is the input side of the schema. `undefined` if there is no
+ * schema.
+ */
 export type CallerInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferInput<S>
   : S extends undefined
     ? undefined
     : JsonObject
 
-/** The type of the arguments that a caller of a prompt writes: each is a string (server/prompts, getting a prompt). */
+/** The type of the arguments that a caller passes to a prompt. Each is a string (server/prompts, getting a prompt). */
 export type PromptArguments<S> = S extends StandardTypedV1
   ? TextArguments<StandardTypedV1.InferInput<S>>
   : S extends undefined
     ? undefined
     : JsonObject
 
-/** Has a string for each argument that the schema turns into something else, such as that of `z.coerce.number()`. */
+/** Replaces the types that are not strings by `string`, such as that of `z.coerce.number()`. */
 export type TextArguments<Input> = {
   [Name in keyof Input]: Input[Name] extends string | undefined ? Input[Name] : string
 }
 
-/** The type of the values that a caller reads: the output side of the schema, `undefined` without one. */
+/**
+ * The type of the values that a caller receives, which is the output side of the schema. `undefined` if there is no
+ * schema.
+ */
 export type CallerOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
     ? undefined
     : JsonValue
 
-/** A schema that is ready to be used, and to be shown to clients. */
+/** A compiled schema, with the check of values and the JSON Schema for clients. */
 export interface CompiledSchema {
   readonly jsonSchema: JsonObject
   readonly check: (value: unknown) => Awaitable<CheckedValue>
   /**
-   * Returns the check of another schema of zod that has the same JSON Schema. It is for a schema that is used once: zod
-   * interprets it instead of compiling it.
+   * Returns the check of another zod schema that has the same JSON Schema. The other schema is expected to be used
+   * once, so zod interprets it instead of compiling it.
    */
   readonly createCheckFor?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
 interface SchemaCompilationSettings {
-  /** Such as `tool "greet", input`. */
+  /** The subject of errors, such as `tool "greet", input`. */
   readonly errorSubject: string
-  /** A schema that transforms has two sides: clients write its input, and read its output. */
+  /** The side of the schema to use. If a schema transforms, clients write its input and read its output. */
   readonly side: 'input' | 'output'
   readonly compile: JsonSchemaCompiler
-  /**
-   * The values in arrays and members of objects that a value may have. Default: 10,000. The output side has no
-   * bound.
-   */
+  /** The maximum number of array items and object members in a value. Default: 10,000. The output side has no limit. */
   readonly maxElements?: number | undefined
 }
 
 /**
- * Makes a schema ready, once. Throws {@link DefinitionError} for one that gives no JSON Schema, or one that must not
- * be used (basic/index, JSON Schema usage): a client is never shown an empty schema in its place.
+ * Compiles a schema. Throws {@link DefinitionError} for a schema without JSON Schema, or whose JSON Schema must not be
+ * used (basic/index, JSON Schema usage). It never falls back to an empty schema.
  */
 export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilationSettings): CompiledSchema {
   const standardProps = standardPropsOf(schema)
   if (standardProps === undefined) {
     rejectSchemaMap(schema, schemaOptions)
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
-    // The default validator stops at ten issues. Of another one nothing is known.
+    // The default validator stops after ten issues. For other validators the number of issues is unknown.
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
     const finder = { ...emptyFinder, isComplete: schemaOptions.compile === compileTrustedJsonSchema }
     return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
@@ -117,7 +120,10 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   }
 }
 
-/** Rejects an object of schemas: other libraries take one, and as JSON Schema it would mean nothing. */
+/**
+ * Throws for an object whose members are schemas. Other MCP libraries accept such an object, but it is no valid JSON
+ * Schema.
+ */
 function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSettings): void {
   for (const [name, member] of Object.entries(schema)) {
     if (typeof member !== 'object' || member === null || !('~standard' in member)) continue
@@ -128,7 +134,10 @@ function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSett
 
 type IssueFinderFactory = () => ZodIssueFinder | undefined
 
-/** Bounds what comes from a peer. What handlers return is their author's. */
+/**
+ * Creates the function that adds bounds to a check. Only values from a peer are bounded, because the author is
+ * responsible for what handlers return.
+ */
 function createBoundedCheckFactory(
   jsonSchema: JsonObject,
   { side, maxElements = defaultMaxElements }: SchemaCompilationSettings,
@@ -138,7 +147,10 @@ function createBoundedCheckFactory(
   return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers, createFinder })
 }
 
-/** The part of a schema that the two standards define. Both parts are optional until they were looked for. */
+/**
+ * The part of a schema that Standard Schema and Standard JSON Schema define. Both members are optional, because a
+ * schema may lack them.
+ */
 interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
@@ -155,7 +167,7 @@ function standardPropsOf(schema: AnySchema): StandardProps | undefined {
     schemaObject['~standard'] === null
   )
     return undefined
-  // The key is reserved by Standard Schema, which fixes its value. The parts are looked for before use.
+  // Standard Schema reserves this key and defines its value. The members are checked before use.
   return schemaObject['~standard'] as StandardProps
 }
 
@@ -214,19 +226,22 @@ function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
   return { path: jsonPointerOf(issue.path ?? []), message: issue.message + describeUnionBranches(issue) }
 }
 
-/** A path as a JSON Pointer, which is what the path of an issue is. */
+/** Returns the path of an issue as a JSON Pointer. */
 function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** The maximum number of messages of union branches in a description. */
+/** The maximum number of messages about union branches in one description. */
 const maxShownBranchMessages = 8
 
-/** The maximum number of issues of union branches that are searched for messages. */
+/** The maximum number of branches, and of issues in each branch, that are searched for messages. */
 const maxBranchIssues = 100
 
-/** zod says of a union only that nothing fitted. The expected values are in a list of issues per branch. */
+/**
+ * Returns the expected values of a union. The message of zod says only that no branch matched, and each branch has its
+ * own issues.
+ */
 function describeUnionBranches(issue: StandardSchemaV1.Issue): string {
   if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
   const branchMessages = new Set<string>()
@@ -247,32 +262,38 @@ function unusableSchemaError({ errorSubject }: SchemaCompilationSettings, reason
   return new DefinitionError('schema', errorSubject, { reason })
 }
 
-/** The elements that the arguments of one call may have by default. */
+/** The default maximum number of elements in the arguments of one call. */
 const defaultMaxElements = 10_000
 
-/** The issues that a validator may be made to produce where it cannot be stopped at the first ones. */
+/**
+ * The maximum number of possible issues of a value that is validated, if the validator cannot be stopped after the
+ * first ones.
+ */
 const maxPossibleIssues = 10_000
 
-/** The number of possible issues up to which a validator runs at once: producing them all costs little. */
+/**
+ * The number of possible issues up to which a value goes to the validator directly, because it costs little to produce
+ * all of them.
+ */
 const maxIssuesWithoutFinder = 200
 
 type Check = (value: unknown) => Awaitable<CheckedValue>
 
-/** A schema's check, and what bounds its cost. */
+/** The bounds for the cost of a check. */
 interface CheckBounds {
-  /** The values in arrays and members of objects that are accepted. */
+  /** The maximum number of array items and object members. */
   readonly maxElements: number
-  /** The most members that one object can lack. */
+  /** The maximum number of required members that one object can lack. */
   readonly maxMissingMembers: number
-  /** Makes the search for the first issues of a value. Called once, for the first value with many. */
+  /** Creates the search for the first issues of a value. Called once, for the first value that may have many issues. */
   readonly createFinder: IssueFinderFactory
 }
 
 /**
- * Bounds the cost of rejecting a value. A validator that lists every fault takes thousands of times longer for a value
- * that is nothing but faults than for a valid one of the same size (CVE-2026-111768).
+ * Adds bounds to a check, so that rejecting a value is never expensive. A validator that lists every fault takes
+ * thousands of times longer for a value full of faults than for a valid value of the same size (CVE-2026-111768).
  *
- * A value with few elements goes straight to the validator.
+ * A value with few elements goes directly to the validator.
  */
 function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, createFinder }: CheckBounds): Check {
   let finder: ZodIssueFinder | undefined
@@ -290,7 +311,7 @@ function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, crea
   }
 }
 
-/** Finds nothing: what the validator may find is unknown. */
+/** A finder that finds nothing, for validators whose issues are unknown. */
 const emptyFinder: ZodIssueFinder = { find: () => [], isComplete: false }
 
 function toRejectedValue(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
@@ -305,15 +326,15 @@ function rejectElements(problem: string): CheckedValue {
 interface ElementCounter {
   elementCount: number
   /**
-   * The most issues that a validator could find: one for each element, and one for each required member that is
-   * missing.
+   * The number of issues that a validator could find at most: one for each element, and one for each required member
+   * that is missing.
    */
   issueCount: number
   readonly maxElements: number
   readonly maxMissingMembers: number
 }
 
-/** Counts the elements of a value, and stops past the bound. */
+/** Counts the elements of a value, and stops when the count exceeds the bound. */
 function countElements(value: unknown, counter: ElementCounter): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
@@ -326,18 +347,18 @@ function countElements(value: unknown, counter: ElementCounter): void {
     return
   }
   let memberCount = 0
-  // No list of the members is made: nearly every call is small, and passes here.
+  // The loop creates no list of the members, because it runs for every call and most calls are small.
   for (const key in value) {
     memberCount++
     if (++counter.elementCount > counter.maxElements) return
-    // Any object may be asked for its own members.
+    // The cast is safe, because every member of an object can be read as unknown.
     const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
     if (typeof member === 'object') countElements(member, counter)
   }
   counter.issueCount += Math.max(memberCount, counter.maxMissingMembers)
 }
 
-/** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
+/** Returns the maximum number of required members that one object can lack, over all alternatives of the schema. */
 function computeMaxMissingMembers(jsonSchema: JsonObject): number {
   const requiredCounts = new Map<JsonObject, number>()
   let maxCount = 0
@@ -353,7 +374,7 @@ function computeMaxMissingMembers(jsonSchema: JsonObject): number {
 function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCounts: Map<JsonObject, number>): number {
   const knownCount = requiredCounts.get(schema)
   if (knownCount !== undefined) return knownCount
-  // Set while the schema is counted, so that a reference to itself ends.
+  // The count is set to 0 first, so that a schema that refers to itself does not recurse forever.
   requiredCounts.set(schema, 0)
   const { required, anyOf, oneOf, allOf, $ref } = schema
   let requiredCount = Array.isArray(required) ? required.length : 0
@@ -366,7 +387,7 @@ function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCoun
   return requiredCount
 }
 
-/** The part of a schema that a local reference names. */
+/** Returns the part of a schema to which a local reference refers. */
 function resolveReference(reference: string, root: JsonObject): JsonValue | undefined {
   let resolvedValue: JsonValue | undefined = root
   for (const segment of reference.split('/').slice(1)) {
@@ -376,23 +397,23 @@ function resolveReference(reference: string, root: JsonObject): JsonValue | unde
   return resolvedValue
 }
 
-/** The issues that are copied and written of one value: a model can act on a few faults at a time. */
+/** The maximum number of issues in a rejection. A model can correct only a few faults at a time. */
 const maxShownIssues = 20
 
 /** The faults of a rejected value. */
 export interface RejectedValue {
-  /** At most 20. */
+  /** The first issues, at most 20. */
   readonly issues: readonly SchemaIssue[]
   /**
-   * The number of all faults; absent where {@link issues} has all of them. `Infinity` where the search ended early.
+   * The number of all faults. Absent if {@link issues} contains all of them. `Infinity` if the search stopped early.
    */
   readonly total?: number | undefined
 }
 
-/** A value as its schema left it, or its faults. */
+/** The value that the schema returned, or the faults of a rejected value. */
 export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
 
-/** Copies the first issues of a validator, in the form of {@link SchemaIssue}. The others are counted. */
+/** Copies the first issues of a validator as {@link SchemaIssue}. Further issues are only counted. */
 function createRejectedValue<Issue>(
   issues: readonly Issue[],
   toSchemaIssue: (issue: Issue) => SchemaIssue,
@@ -401,14 +422,14 @@ function createRejectedValue<Issue>(
   return { issues: issues.slice(0, maxShownIssues).map(toSchemaIssue), total: issues.length }
 }
 
-/** Writes the faults of a value, one a line with its path, for a model or a person to read. */
+/** Returns the faults of a value as text for a model or a person: one line for each, with its path. */
 export function formatIssues({ issues, total = issues.length }: RejectedValue): string {
   const lines = issues.map(({ path, message }) => `- ${formatPointer(path)}: ${message}`)
   if (total > issues.length) lines.push(total === Infinity ? '- and more' : `- and ${total - issues.length} more`)
   return lines.join('\n')
 }
 
-/** Writes a JSON Pointer in the form that people use: `/items/0/name` as `items.0.name`. */
+/** Returns a JSON Pointer in the form that people use: `/items/0/name` becomes `items.0.name`. */
 function formatPointer(pointer: string): string {
   if (pointer === '') return '(the whole)'
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')

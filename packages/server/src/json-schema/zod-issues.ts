@@ -1,20 +1,20 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
-/** Looks for the first faults of a value. Finds none where it cannot decide. */
+/** Finds the first faults of a value. Parts of a schema that it cannot judge yield no faults. */
 export interface ZodIssueFinder {
   readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
-  /** True where every fault that the validator could find many times is found here. */
+  /** True if the finder detects every kind of fault that the validator could report many times for one value. */
   readonly isComplete: boolean
 }
 
 type Issue = StandardSchemaV1.Issue
 type IssueFinder = (value: unknown, maxIssues: number) => readonly Issue[]
 
-/** A schema of zod, as far as its documentation for library authors describes one (zod.dev/library-authors). */
+/** A zod schema, with the members that zod documents for library authors (zod.dev/library-authors). */
 export interface ZodSchema {
   readonly _zod: {
     readonly def: ZodDefinition
-    /** Set where a member of an object may be absent. */
+    /** Set if a member of an object with this schema may be absent. */
     readonly optin?: unknown
     readonly optout?: unknown
   }
@@ -39,11 +39,11 @@ interface ZodDefinition {
   readonly getter?: () => ZodSchema
 }
 
-/** A check of a schema of zod, such as `min(1)`. */
+/** A check of a zod schema, such as `min(1)`. */
 export interface ZodCheck {
   readonly _zod: {
     readonly def: ZodCheckDefinition
-    /** Changes the schema that the check is attached to. */
+    /** Functions that change the schema to which the check is attached. */
     readonly onattach?: unknown
   }
 }
@@ -56,9 +56,9 @@ interface ZodCheckDefinition {
 }
 
 /**
- * Makes a search for the first faults of a value, from a schema of zod, undefined for any other schema. zod itself
- * lists every fault. Objects, arrays, records, tuples and unions are walked here, and each value in them is judged by
- * zod, so that nothing is found that zod accepts.
+ * Creates a finder for the values of a zod schema. Returns undefined for any other schema. It exists because zod itself
+ * lists every fault. The finder walks objects, arrays, records, tuples and unions, and lets zod judge each value in
+ * them. So it reports no fault in a value that zod accepts.
  */
 export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined {
   if (!isZodSchema(schema)) return undefined
@@ -67,13 +67,16 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
     const find = getOrCreateFinder(schema, traversal)
     return { find, isComplete: traversal.isExhaustive }
   } catch {
-    // The schema of a version that is built in another way. The bound on issues holds for it.
+    // Another version of zod may build schemas differently. The bound on the number of issues then still holds.
     return undefined
   }
 }
 
 interface IssueTraversal {
-  /** Undefined while the finder of a schema is made: a schema that contains itself refers to it. */
+  /**
+   * The finders by schema. The value is undefined while the finder is being created, because a schema may contain
+   * itself.
+   */
   readonly finders: Map<ZodSchema, IssueFinder | undefined>
   isExhaustive: boolean
 }
@@ -81,7 +84,7 @@ interface IssueTraversal {
 const noIssues: readonly Issue[] = Object.freeze([])
 const findNoIssues: IssueFinder = () => noIssues
 
-/** Returns true for a schema of zod. */
+/** Returns true for a zod schema. */
 export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
@@ -97,7 +100,7 @@ function getOrCreateFinder(schema: ZodSchema, traversal: IssueTraversal): IssueF
   return findIssues
 }
 
-/** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
+/** Creates a finder without results, for a schema that transforms before it checks or that runs code of the author. */
 function createNonExhaustiveFinder(traversal: IssueTraversal): IssueFinder {
   traversal.isExhaustive = false
   return findNoIssues
@@ -130,7 +133,7 @@ function createInnerFinder(innerSchema: ZodSchema | undefined, traversal: IssueT
   return innerSchema === undefined ? createNonExhaustiveFinder(traversal) : getOrCreateFinder(innerSchema, traversal)
 }
 
-/** A schema that takes one value more than the schema in it. */
+/** Creates the finder of a schema that accepts `null` or `undefined` in addition to the values of its inner schema. */
 function createOptionalFinder(
   acceptedValue: null | undefined,
   schema: ZodSchema,
@@ -140,7 +143,10 @@ function createOptionalFinder(
   return (value, maxIssues) => (value === acceptedValue ? noIssues : findInnerIssues(value, maxIssues))
 }
 
-/** The first half is checked before anything is transformed. What follows may have faults of its own. */
+/**
+ * Creates the finder of a pipe. It checks only the first schema, whose input is not yet transformed. The second schema
+ * may find more faults.
+ */
 function createPipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const findIssues = createInnerFinder(def.in, traversal)
   traversal.isExhaustive = false
@@ -152,8 +158,8 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /**
- * A text, a number or the like, which zod judges. One that is coerced or has an author's check is left to the
- * validation.
+ * Creates the finder of a text, a number or another plain value, which zod judges. A schema that coerces, or has a
+ * check of the author, is left to the validator.
  */
 function createLeafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
@@ -165,7 +171,7 @@ function createLeafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFi
 function findZodIssues(schema: ZodSchema, value: unknown): readonly Issue[] {
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result.issues ?? noIssues
-  // Nothing here waits, and the validation that follows reports what the promise rejects with.
+  // The finder does not wait for promises. The validator runs afterwards and reports the error.
   result.catch(() => {})
   return noIssues
 }
@@ -177,7 +183,7 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   const otherFinder = catchall === undefined || isStrict ? undefined : getOrCreateFinder(catchall, traversal)
   const memberFinders = Object.entries(shape).map(([key, member]) => {
     const { optin, optout } = member._zod
-    // zod leaves this key out.
+    // zod omits this key from its output.
     if (key === '__proto__') return { key, look: findNoIssues, mayLack: true }
     return { key, look: getOrCreateFinder(member, traversal), mayLack: optin !== undefined || optout !== undefined }
   })
@@ -188,7 +194,7 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
     const issueCollector = createIssueCollector(maxIssues)
     for (const member of memberFinders) {
       if (issueCollector.isFull()) break
-      // As zod does, this reads what every object inherits.
+      // Like zod, this also finds inherited members.
       if (!member.mayLack || member.key in value)
         issueCollector.add(member.key, member.look(value[member.key], maxIssues))
     }
@@ -200,7 +206,7 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   }
 }
 
-/** A member that the schema does not name: one with faults, or one that should not be there. */
+/** Adds the issues of a member that the schema does not name: its own faults, or that it is not allowed. */
 function addOtherMemberIssues(
   issueCollector: IssueCollector,
   key: string,
@@ -251,7 +257,7 @@ function findLengthIssue(
 
 function createRecordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { keyType, valueType, checks = [] } = schema._zod.def
-  // Keys of other types are converted, or there must be one of each.
+  // Keys of other types are converted, or each of the values must be present as a key.
   if (keyType?._zod.def.type !== 'string') return createNonExhaustiveFinder(traversal)
   if (checks.length > 0) traversal.isExhaustive = false
   const findKeyIssues = getOrCreateFinder(keyType, traversal)
@@ -315,13 +321,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 interface IssueCollector {
   readonly issues: readonly Issue[]
   isFull(): boolean
-  /** Takes the issues of a member or an item. */
+  /** Adds the issues of a member or an item. */
   add(key: string | number, innerIssues: readonly Issue[]): void
-  /** Takes an issue of the whole. */
+  /** Adds an issue of the whole value. */
   addOwnIssue(message: string): void
 }
 
-/** Collects issues up to a number. Allocates nothing before the first. */
+/** Creates a collector of at most `maxIssues` issues. It allocates no list before the first issue. */
 function createIssueCollector(maxIssues: number): IssueCollector {
   let issues: Issue[] | undefined
   const addIssue = (issue: Issue): void => {

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-issues.ts'
 
-/** The types whose JSON Schema follows from their definition and metadata: none of them runs an author's code. */
+/** The zod types whose JSON Schema depends only on their definition and metadata, and not on code of the author. */
 const comparableTypes: ReadonlySet<string> = new Set(
   (
     'string number boolean null enum literal array object unknown never union ' +
@@ -9,20 +9,23 @@ const comparableTypes: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** zod's own checks. One that an author defines may change the JSON Schema when it is attached. */
+/** The checks of zod itself. A check that an author defines may change the JSON Schema when it is attached. */
 const comparableChecks: ReadonlySet<unknown> = new Set(
   'min_length max_length length_equals greater_than less_than multiple_of number_format string_format overwrite'.split(
     ' ',
   ),
 )
 
-/** More parts than any form has. A schema that contains itself has no end. */
+/**
+ * The maximum number of parts of a schema, more than any form has. It ends the walk through a schema that contains
+ * itself.
+ */
 const maxSchemaParts = 2000
 
 /**
- * Returns a text that two schemas of zod have in common if, and nearly only if, both have the same JSON Schema.
- * Undefined for a schema of which that cannot be known. Schemas of one key may still validate differently: a closure of
- * `refine()` or `transform()` is no part of it.
+ * Returns a key that is equal for two zod schemas only if their JSON Schemas are equal. Returns undefined if this
+ * cannot be decided. Two schemas with the same key may still validate differently, because the key does not contain the
+ * code of `refine()` or `transform()`.
  */
 export function structureKeyOf(schema: object): string | undefined {
   if (!isZodSchema(schema)) return undefined
@@ -34,7 +37,7 @@ export function structureKeyOf(schema: object): string | undefined {
   }
 }
 
-/** Thrown for a part that has no key. It carries nothing, and so needs no stack. */
+/** The value that is thrown for a part without a key. An `Error` would waste time on its stack. */
 const incomparableMarker = Symbol('opaque')
 
 interface PartBudget {
@@ -44,7 +47,7 @@ interface PartBudget {
 function schemaKey(schema: ZodSchema, budget: PartBudget): string {
   const { def } = schema._zod
   if (!comparableTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw incomparableMarker
-  // Titles and descriptions are not in the definition; zod/mini does not show them.
+  // Titles and descriptions are in the metadata and not in the definition. Schemas of zod/mini do not provide them.
   if (!('meta' in schema) || typeof schema.meta !== 'function') throw incomparableMarker
   const metadata: unknown = schema.meta()
   return `${membersKey(def, budget)}${metadata === undefined ? '' : valueKeyOf(metadata, budget)}`
@@ -54,19 +57,19 @@ function membersKey(members: object, budget: PartBudget): string {
   let key = '{'
   for (const [name, member] of Object.entries(members)) {
     if (member === undefined) continue
-    // A check may be a schema too, and has one meaning in this place.
+    // A check can itself be a schema. In this list it counts as a check.
     const isCheckList = name === 'checks' && Array.isArray(member)
     key += `${textKey(name)}${isCheckList ? keyOfChecks(member, budget) : valueKeyOf(member, budget)}`
   }
   return `${key}}`
 }
 
-/** A text behind its length, so that no text looks like two parts. */
+/** Returns a text with its length in front, so that no text can be mistaken for two parts. */
 function textKey(text: string): string {
   return `${text.length}"${text}`
 }
 
-/** The key of a value in a definition or in metadata. */
+/** Returns the key of a value in a definition or in metadata. */
 function valueKeyOf(value: unknown, budget: PartBudget): string {
   if (budget.remainingParts-- === 0) throw incomparableMarker
   if (typeof value === 'string') return textKey(value)
@@ -79,13 +82,13 @@ function valueKeyOf(value: unknown, budget: PartBudget): string {
   return membersKey(value, budget)
 }
 
-/** Returns false for a `Date`, a `Map` and the like, whose content is not in their members. */
+/** Returns false for objects such as `Date` and `Map`, whose content is not in their members. */
 function hasPlainPrototype(part: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(part)
   return prototype === Object.prototype || prototype === null
 }
 
-/** The key of checks, such as `min(1)` or `refine()`. */
+/** Returns the key of a list of checks, such as `min(1)` or `refine()`. */
 function keyOfChecks(checks: readonly ZodCheck[], budget: PartBudget): string {
   return `[${checks.map((check) => keyOfCheck(check, budget)).join('')}]`
 }
@@ -101,18 +104,19 @@ function hasItems(list: unknown): boolean {
 }
 
 /**
- * Validates as zod does, without the code that zod generates for a schema: the generation takes longer than a hundred
- * validations.
+ * Creates a validator that gives the same results as the schema, but without the code that zod generates for it. That
+ * generation takes longer than a hundred validations.
  */
 export function createInterpretedValidator(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
-  // zod makes each of these members when it is first read, and most questions are asked before they are answered.
+  // The members are read only when a value is validated. zod creates them at the first access, and a run usually ends
+  // with the question, before there is an answer to validate.
   return (value) => {
     if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return schema['~standard'].validate(value)
     try {
       const { success, data, error } = schema.safeParse(value, { jitless: true })
       return success === true ? { value: data } : { issues: error.issues }
     } catch {
-      // One of its checks is asynchronous, or fails: zod validates again, and reports what it finds.
+      // A check of the schema is asynchronous or has thrown. The usual validation runs again and handles both.
       return schema['~standard'].validate(value)
     }
   }

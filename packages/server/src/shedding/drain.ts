@@ -1,10 +1,13 @@
 import type { DrainOptions, Undrain } from '@x/schema'
 import type { ActiveDrain, LoadMonitor } from './load-monitor.ts'
 
-/** The time in milliseconds that running calls have when the host of the server names none. */
+/** The time in milliseconds that running calls have to end, if the program names none. */
 const defaultGraceMs = 5000
 
-/** Announces a stop, and returns the function that takes it back. Running calls are handed off unless they are kept. */
+/**
+ * Announces that the server will stop, and returns a function that withdraws the announcement. Running calls are handed
+ * off unless `keepCalls` is true.
+ */
 export function beginDrain(
   monitor: LoadMonitor,
   { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},

@@ -1,30 +1,34 @@
-/** The load of the instance that handed a call off, as the call's state reports it. */
+/** The load of an instance when it handed a call off. The state of the call contains this report. */
 export interface HandOffReport {
-  /** The random name of the instance. */
+  /** The random name of the reporting instance. */
   readonly instanceId: string
-  /** Its load when it handed the call off. 1 is its nearest limit. */
+  /** The load of the instance when it handed the call off. 1 means that a limit is reached. */
   readonly relativeLoad: number
-  /** Time of that, in milliseconds since 1970. */
+  /** The time of the hand-off, in milliseconds since 1970. */
   readonly handedOffAt: number
 }
 
-/** An instance's view of the others, from the calls that they handed off: no instance has a connection to another. */
+/**
+ * The load of other instances as one instance knows it. Instances are not connected, so it comes from the reports in
+ * calls that others handed off.
+ */
 export interface FleetView {
   /** The random name of this instance. */
   readonly id: string
-  /** The load that each other instance has reported, and when. The latest is last. */
+  /** The last report of each other instance: its load and the time. The latest report is last. */
   readonly loadReports: Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>
-  /** Recent hand-offs, and those of them that the balancer brought back here. */
+  /** The number of recent hand-offs, and how many of these calls the balancer sent back to this instance. */
   handOffCount: number
   returnedCallCount: number
-  /** Those that returned, by call: a state that is sent more than once counts once. */
+  /** The ids of calls that returned. A state that is sent more than once counts once. */
   readonly returnedCallIds: Set<string>
-  /** Time at which a call was last handed off for load. */
+  /** The time at which this instance last handed a call off because of its load. */
   lastHandOffAt: number
 }
 
 /**
- * A fleet without reports. The id is made with its first use: workers have no randomness while they load.
+ * Creates a view without reports. The id is created on first use, because workers cannot create random values while
+ * they load.
  */
 export function createEmptyFleetView(randomId: () => string): FleetView {
   let id: string | undefined
@@ -41,47 +45,49 @@ export function createEmptyFleetView(randomId: () => string): FleetView {
   }
 }
 
-/** Milliseconds after which a report counts a third. */
+/** Milliseconds after which the weight of a report has fallen to about a third. */
 const reportDecayMs = 5000
 
 /**
- * The load of the instance that a call came from is remembered longer: between equals, no call goes back within five
- * seconds.
+ * The decay time for the report of the instance that a call came from. It is longer, so that a call does not return
+ * within five seconds to an instance with equal load.
  */
 const originReportDecayMs = 12_500
 
-/** Reports that are older, or seem so because clocks differ, are ignored. */
+/** Milliseconds after which reports are ignored. A report may also seem old because clocks differ. */
 const staleReportMs = 20_000
 
-/** The number of instances remembered. */
+/** The maximum number of instances whose reports are kept. */
 const maxReports = 32
 
-/** Those that are silent count as one idle instance of this weight. */
+/** The weight of all instances that sent no report. They count as one idle instance. */
 const unknownLoadWeight = 0.5
 
-/** The number of hand-offs remembered before the older ones count half. */
+/** The number of hand-offs after which the counts are halved, so that older hand-offs count less. */
 const maxHandOffCount = 8
 
 /**
- * At this share of hand-offs that return to their instance, the balancer is taken for one that sends each client to its
- * own instance.
+ * The share of returned calls above which the balancer is considered sticky: it sends each client to the same instance
+ * again.
  */
 const stickyReturnShare = 0.8
 
-/** With such a balancer one call in so many milliseconds is handed off, to find out when that changes. */
+/**
+ * With a sticky balancer, one call is handed off in this number of milliseconds, to detect when the balancer changes.
+ */
 const stickyRetryMs = 10_000
 
-/** Time as an instance knows it. */
+/** The time of the two clocks of an instance. */
 export interface ClockTimes {
-  /** Milliseconds, from any beginning. */
+  /** Milliseconds from an arbitrary start. */
   readonly monotonicMs: number
   /** Milliseconds since 1970. */
   readonly epochMs: number
 }
 
 /**
- * Records the report with which a call arrives. `callId` names this hand-off of this call: a state that is sent again
- * reports nothing new.
+ * Records the report in the state of a call that arrived. `callId` identifies this hand-off of the call, so that a
+ * state that is sent again is not counted twice.
  */
 export function recordLoadReport(
   fleet: FleetView,
@@ -101,7 +107,8 @@ export function recordLoadReport(
 }
 
 /**
- * Decides whether handing this call off is likely to help: whether others are clearly better off than this instance.
+ * Returns true if the other instances probably have clearly less load than this instance, so that handing a call off
+ * helps.
  */
 export function isWorthHandingOff(
   fleet: FleetView,
@@ -110,7 +117,7 @@ export function isWorthHandingOff(
 ): boolean {
   if (!isClearlyHigher(relativeLoad, averageFleetLoad(fleet, clockTimes.monotonicMs))) return false
   if (isBalancerSticky(fleet) && clockTimes.monotonicMs - fleet.lastHandOffAt < stickyRetryMs) return false
-  // Not back to where it came from, unless that was better off.
+  // The call may return to the instance that it came from, which therefore must have had clearly less load too.
   if (handOffReport === undefined || handOffReport.instanceId === fleet.id) return true
   return isClearlyHigher(
     relativeLoad,
@@ -118,7 +125,7 @@ export function isWorthHandingOff(
   )
 }
 
-/** Notes that a call is handed off for load, and returns the report that travels with it. */
+/** Counts a hand-off for load, and returns the report for the state of the call. */
 export function registerHandOff(fleet: FleetView, relativeLoad: number, clockTimes: ClockTimes): HandOffReport {
   fleet.lastHandOffAt = clockTimes.monotonicMs
   fleet.handOffCount++
@@ -144,7 +151,7 @@ function isBalancerSticky({ handOffCount, returnedCallCount }: FleetView): boole
   return handOffCount > 3 && returnedCallCount / handOffCount > stickyReturnShare
 }
 
-/** The mean load of the others. An instance that has sent no report for a while counts as idle. */
+/** Returns the mean load of the other instances. An instance without a recent report counts as idle. */
 function averageFleetLoad({ loadReports }: FleetView, now: number): number {
   let sum = 0
   let weightSum = unknownLoadWeight
@@ -156,17 +163,20 @@ function averageFleetLoad({ loadReports }: FleetView, now: number): number {
   return sum / weightSum
 }
 
-/** By how much a load has to be worse: less would be no more than what measurements differ by. */
+/** Returns true if one load is higher than the other by more than the inaccuracy of the measurements. */
 function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
   return ownLoad > 1.5 * otherLoad + 0.1
 }
 
-/** The clocks of two machines differ: what comes from the future is new. */
+/** Returns the age of a report. A report from the future, due to another clock, has the age 0. */
 function computeReportAgeMs({ handedOffAt }: HandOffReport, { epochMs }: ClockTimes): number {
   return Math.max(0, epochMs - handedOffAt)
 }
 
-/** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
+/**
+ * Returns a random id of 48 bits in eight letters. That is enough for thousands of instances, and each handed-off call
+ * contains one.
+ */
 export function randomInstanceId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6))
   return btoa(String.fromCharCode(...bytes))

@@ -9,37 +9,42 @@ import { updateOverload, type LoadMonitor, readCurrentLoad, sampleLoad, tryTakeA
 import { isOverloaded, computeRelativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingSettings, ShedReason } from './shedding-options.ts'
 
-/** The questions that a call may ask without losing budget: with them it stays within clients' ten rounds. */
+/**
+ * The number of rounds with questions that do not reduce the hand-off budget of a call. With them, questions and
+ * hand-offs stay within the ten rounds of most clients.
+ */
 const freeRoundCount = 3
 
-/** As many hand-offs of instances that stop cost nothing of it either. */
+/** The number of hand-offs by stopping instances that do not reduce the budget. */
 const freeStopCount = 2
 
 /**
- * The share of the grace that a call uses before it is handed off again, by its hand-offs of stopping instances so far.
- * A call that moves at once may meet every stop of a deployment. With these, a call of 35 seconds moves at most four
- * times where the grace is 10 seconds. A quarter is left for the step that a handler is in.
+ * The share of the grace period that a call runs before a stopping instance hands it off, by the number of earlier such
+ * hand-offs. A call that moved at once each time could meet every stopping instance of a deployment. With these shares
+ * and a grace of 10 seconds, a call of 35 seconds moves at most four times. The last quarter of the grace is for the
+ * running step of the handler.
  */
 const graceShares = [0, 1 / 2, 1 / 2, 3 / 4] as const
 
 /**
- * Results that are not final, questions and hand-offs together, after which a stopping instance keeps a call: many
- * clients give up at the tenth.
+ * The number of questions and hand-offs after which a stopping instance keeps a call, because many clients give up at
+ * the tenth.
  */
 const maxUnfinishedResults = 9
 
-/** A call at a boundary, from where another instance could continue. */
+/** A call at a step or checkpoint, from where another instance could continue it. */
 export interface CallAtBoundary extends SheddingCall {
-  /** The stops announced when the call came. */
+  /** The number of announced stops when the call arrived. */
   readonly drainCount: number
-  /** Hand-offs of the call because an instance was stopping. */
+  /** The number of earlier hand-offs of the call by stopping instances. */
   readonly stopCount: number
-  /** The load of the instance that it came from. */
+  /** The report of the instance that handed the call off to this one. */
   readonly handOff: HandOffReport | undefined
 }
 
 /**
- * Decides whether a call leaves this instance now, and why. Gives the error of a policy that throws, and then it stays.
+ * Returns the reason to hand a call off now, or undefined to keep it. If the policy throws, returns its error, and the
+ * call stays.
  */
 export function decideHandOff(
   monitor: LoadMonitor,
@@ -57,8 +62,8 @@ export function decideHandOff(
 }
 
 /**
- * Decides for an instance that stops. Neither its load nor the budget counts: a call that stayed would be lost with the
- * instance. A call that came after the stop was announced works for its minimum first.
+ * Decides about a call of a stopping instance. Load and budget are ignored, because a call that stays would be lost
+ * with the instance. A call that arrived after the stop was announced first runs for `minWorkMs`.
  */
 function decideHandOffOnStop(
   monitor: LoadMonitor,
@@ -85,9 +90,8 @@ function applyPolicy(
 }
 
 /**
- * Returns true when the instance is over a soft limit, has not handed off as many calls as it may between two
- * measurements, and is clearly worse off than the others and than the instance that the call came from. The call then
- * has used one of the allowance.
+ * Returns true if the instance is over a soft limit, has allowance left, and has clearly more load than the other
+ * instances and the instance that the call came from. It then takes one hand-off from the allowance.
  */
 function shouldHandOffForLoad(monitor: LoadMonitor, handOffReport: HandOffReport | undefined): boolean {
   updateOverload(monitor)
@@ -99,15 +103,15 @@ function shouldHandOffForLoad(monitor: LoadMonitor, handOffReport: HandOffReport
   )
 }
 
-/** A call that arrives with its state. */
+/** A call that arrived with a state. */
 export interface HandedOffCall {
   readonly callId: string
-  /** Hand-offs of the call for load. */
+  /** The number of hand-offs of the call for load. */
   readonly shedCount: number
   readonly handOff: HandOffReport | undefined
 }
 
-/** Records the report of a call that was handed off, when it arrives. */
+/** Records the load report in the state of a call that arrived, if there is one. */
 export function recordReceivedHandOff(
   monitor: LoadMonitor,
   { callId, shedCount, handOff: handOffReport }: HandedOffCall,
@@ -116,7 +120,7 @@ export function recordReceivedHandOff(
     recordLoadReport(monitor.fleet, { handOffReport, callId: `${callId}/${shedCount}` }, clockTimesOf(monitor))
 }
 
-/** Notes that a call is handed off, and returns the report for its state. */
+/** Counts a hand-off, and returns the report for the state of the call. */
 export function createHandOffReport(monitor: LoadMonitor): HandOffReport {
   return registerHandOff(monitor.fleet, currentRelativeLoadOf(monitor), clockTimesOf(monitor))
 }

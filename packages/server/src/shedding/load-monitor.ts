@@ -8,89 +8,94 @@ import type { Load, McpServerLoad, SheddingOptions, ShedReason } from './sheddin
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
 
-/** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
+/** The load of a server. The object is modified in place, because every call of a handler changes it. */
 export interface LoadMonitor {
   readonly rules: SheddingRules
   readonly source: LoadSource
-  /** Handlers that run. */
+  /** The number of running handlers. */
   runningCount: number
-  /** Those of them whose calls returned with a state. */
+  /** The number of running handlers whose calls arrived with a state. */
   resumedCount: number
-  /** The same by the key of the caller. Callers without one are absent. */
+  /**
+   * The number of running handlers whose calls arrived with a state, by the key of the caller. Callers with none are
+   * absent.
+   */
   readonly resumedCountByCaller: Map<string, number>
-  /** Those of them that are being handed off. */
+  /** The number of running handlers whose calls are being handed off. */
   pendingHandOffCount: number
-  /** Runs that wait for the next tick. */
+  /** The number of handler runs that wait for the next turn of the event loop. */
   waitingRunCount: number
-  /** Stops announced so far that hand calls off. */
+  /** The number of stops announced so far that hand calls off. */
   drainCount: number
-  /** Announced stops that were not taken back. */
+  /** The announced stops that were not withdrawn. */
   readonly activeDrains: Set<ActiveDrain>
-  /** True when a timer measures periodically. */
+  /** True if a timer measures the load periodically. */
   isTicking: boolean
-  /** Time at which the next tick should come. */
+  /** The time at which the timer should fire next. */
   tickDueAt: number
   measuredAt: number
   measuredLoad: Partial<Load>
-  /** By how many milliseconds ticks were late, smoothed. */
+  /** The delay of the timer in milliseconds, smoothed. */
   tickDelayMs: number
   /** The values that are over the limits of shedding. */
   overload: Overload
   /** The values that are over the limits of readiness. */
   readinessOverload: Overload
-  /** Since when something has been over its limit of readiness. */
+  /** The time since which a value has been over its readiness limit. Undefined if none is. */
   unreadySince: number | undefined
-  /** Calls that may be handed off until the allowance is renewed. */
+  /** The number of calls that may be handed off until the allowance is renewed. */
   shedAllowance: number
   allowanceRenewedAt: number
-  /** The loads of other instances, as their hand-offs report them. */
+  /** The loads of other instances, from the reports in handed-off calls. */
   readonly fleet: FleetView
   readonly shedCounts: Record<ShedReason, number>
   rejectedCallCount: number
   resumedCallCount: number
 }
 
-/** A stop that was announced and not taken back. */
+/** A stop that was announced and not withdrawn. */
 export interface ActiveDrain {
-  /** False while balancers may still choose this instance. */
+  /** True if running calls are handed off. False while balancers may still send calls to this instance. */
   readonly isHandingOff: boolean
-  /** Time at which it was announced. */
+  /** The time at which the stop was announced. */
   readonly beganAt: number
-  /** Milliseconds that running calls have from then on. */
+  /** Milliseconds from `beganAt` that running calls have to end. */
   readonly graceMs: number
 }
 
-/** The time and the measurements of a load monitor. */
+/** The clocks and the measurements of a load monitor. */
 interface LoadSource {
-  /** Milliseconds, from any beginning. */
+  /** Milliseconds from an arbitrary start. */
   readonly now: () => number
-  /** Milliseconds since 1970: it dates the reports between instances. */
+  /** Milliseconds since 1970, for the time in reports to other instances. */
   readonly wallClock: () => number
   /**
-   * Runs a function once, later, without keeping the process alive for it, undefined where timers measure no delay of
-   * the event loop.
+   * Runs a function once after a time, without keeping the process alive. Undefined on platforms where the delay of a
+   * timer does not measure that of the event loop.
    */
   readonly setTimer: ((callback: () => void, ms: number) => void) | undefined
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
-  /** Returns a random name for this instance, not its process id, which other machines have as well. */
+  /**
+   * Returns a random name for this instance. The process id would not do, because another machine may have the same.
+   */
   readonly randomId: () => string
 }
 
 /** Milliseconds between two measurements. */
 const measureIntervalMs = 100
 
-/** Milliseconds between two allowances: a measurement needs that long to show the effect of the first. */
+/** Milliseconds between two allowances. A measurement needs this time to show the effect of the previous allowance. */
 const allowanceIntervalMs = 200
 
-/** The share of the running calls that may be handed off at each allowance. */
+/** The share of the running calls that one allowance permits to hand off. */
 const allowanceShare = 1 / 8
 
-/** Timers may fire a little early. */
+/** The time by which timers may fire early, in milliseconds. */
 const timerSlackMs = 1
 
-/** Makes a load monitor that has measured nothing. */
+/** Creates a load monitor without measurements. */
 export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSource): LoadMonitor {
   return {
     rules: sheddingRules,
@@ -119,52 +124,52 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
   }
 }
 
-/** Notes that a handler begins. */
+/** Counts a handler that begins. */
 export function beginMonitoredCall(monitor: LoadMonitor): void {
   monitor.runningCount++
   if (!monitor.isTicking) scheduleTick(monitor)
 }
 
-/** Notes that a handler has come to its end. */
+/** Counts a handler that has ended. */
 export function endMonitoredCall(monitor: LoadMonitor): void {
   monitor.runningCount--
 }
 
-/** Notes that a running call is about to be handed off: it does not count for the load any more. */
+/** Counts a running call that is about to be handed off. It no longer counts as load. */
 export function beginHandOff(monitor: LoadMonitor): void {
   monitor.pendingHandOffCount++
 }
 
-/** Notes that the run of a call that was to be handed off has come to its end. */
+/** Counts the end of a run whose call was to be handed off. */
 export function endHandOff(monitor: LoadMonitor): void {
   monitor.pendingHandOffCount--
 }
 
-/** Takes one hand-off of the allowance. Returns false when it is used up. */
+/** Takes one hand-off from the allowance. Returns false if the allowance is used up. */
 export function tryTakeAllowance(monitor: LoadMonitor): boolean {
   if (monitor.shedAllowance < 1) return false
   monitor.shedAllowance--
   return true
 }
 
-/** Counts a call that was handed off. */
+/** Counts a call that was handed off, by its reason. */
 export function countShedCall(monitor: LoadMonitor, reason: ShedReason): void {
   monitor.shedCounts[reason]++
 }
 
-/** Counts a call that continues here, from the state that it came with. */
+/** Counts a call that continues at this instance from the state with which it arrived. */
 export function countResumedCall(monitor: LoadMonitor): void {
   monitor.resumedCallCount++
 }
 
-/** Resolves after the next tick of the event loop, and counts the run that waits for it meanwhile. */
+/** Resolves after the next turn of the event loop. The waiting run is counted in the meantime. */
 export async function yieldForTick(monitor: LoadMonitor): Promise<void> {
   monitor.waitingRunCount++
   await waitForImmediate()
   monitor.waitingRunCount--
 }
 
-/** Returns the load as it is known. */
+/** Returns the current load. */
 export function readCurrentLoad(monitor: LoadMonitor): Load {
   const {
     running = monitor.runningCount - monitor.pendingHandOffCount,
@@ -174,7 +179,10 @@ export function readCurrentLoad(monitor: LoadMonitor): Load {
   return { running, eventLoopDelayMs, heapShare }
 }
 
-/** Measures, unless it was done a moment ago: a loop that is blocked has no ticks. */
+/**
+ * Measures the load, unless that was done a moment ago. Callers need it, because the timer does not fire while the
+ * event loop is blocked.
+ */
 export function sampleLoad(monitor: LoadMonitor): void {
   const { source } = monitor
   const now = source.now()
@@ -186,11 +194,14 @@ export function sampleLoad(monitor: LoadMonitor): void {
   updateOverload(monitor)
   if (now - monitor.allowanceRenewedAt < allowanceIntervalMs - timerSlackMs) return
   monitor.allowanceRenewedAt = now
-  // Were all calls handed off at once, the next measurement would show an idle instance among flooded ones.
+  // If all calls were handed off at once, this instance would be idle and the other instances would be flooded.
   monitor.shedAllowance = Math.max(1, Math.ceil(monitor.runningCount * allowanceShare))
 }
 
-/** Compares the load with the limits. The number of running calls changes with each of them, so it is looked at now. */
+/**
+ * Compares the load with the limits. It runs at each decision, because the number of running calls changes with every
+ * call.
+ */
 export function updateOverload(monitor: LoadMonitor): void {
   const { limits, readinessLimits } = monitor.rules
   const load = readCurrentLoad(monitor)
@@ -221,14 +232,14 @@ function handleTick(monitor: LoadMonitor): void {
   sampleLoad(monitor)
   if (monitor.runningCount > 0) return scheduleTick(monitor)
   monitor.isTicking = false
-  // The last measurement says nothing of the time to come.
+  // The last measurement does not apply to later calls.
   monitor.tickDelayMs = 0
   monitor.overload = noOverload
   monitor.readinessOverload = noOverload
   monitor.unreadySince = undefined
 }
 
-/** The part of a request that counts for the load. */
+/** The part of a request that the load monitor uses. */
 interface MonitoredRequest {
   /** The key by which quotas count the caller. */
   readonly callerKey: string
@@ -238,17 +249,17 @@ interface MonitoredRequest {
   readonly settings: { readonly loadMonitor: LoadMonitor }
 }
 
-/** The share of the hard limit that returning calls never take from new ones. */
+/** The share of the hard limit that is reserved for new calls, so that returning calls cannot use it. */
 const newCallShare = 1 / 4
 
-/** The share of the hard limit that the returning calls of one caller may take once the server is beyond it. */
+/** The share of the hard limit that the returning calls of one caller may use once the server is beyond the limit. */
 const callerShare = 1 / 2
 
 /**
- * Rejects a call before its handler runs, when the server is beyond its hard limit: with an internal error whose data
- * say when to try again, which is 503 over HTTP. A call that returns with what it has done is let in up to twice the
- * limit. One state may return any number of times. So returning calls leave a share to new ones, and those of one
- * caller leave a share to those of others.
+ * Rejects a call before its handler runs if the server is beyond its hard limit. The error is an internal error whose
+ * data contain the time to try again. Over HTTP it is 503. A call that returns with its state is accepted up to twice
+ * the limit, because its work would be lost. A client can send one state any number of times. So a share is reserved
+ * for new calls, and one caller's returning calls can use only a share.
  */
 export function checkCapacity(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
@@ -265,8 +276,8 @@ export function checkCapacity(request: MonitoredRequest): void {
 }
 
 /**
- * Notes that a handler begins for a request, or that its state is being opened. It is all that a call pays which
- * records nothing.
+ * Counts a request whose handler begins, or whose state is being opened. A call that records nothing needs no other
+ * function of this module.
  */
 export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
@@ -276,7 +287,7 @@ export function beginCall(request: MonitoredRequest): void {
   incrementCount(monitor.resumedCountByCaller, request.callerKey)
 }
 
-/** Notes that the handler of a request has come to its end. */
+/** Counts a request whose handler has ended. */
 export function endCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   endMonitoredCall(monitor)
@@ -285,14 +296,14 @@ export function endCall(request: MonitoredRequest): void {
   decrementCount(monitor.resumedCountByCaller, request.callerKey)
 }
 
-/** Returns whether the load is at the hard limit. */
+/** Returns true if the load has reached the hard limit. */
 function isAtHardLimit(monitor: LoadMonitor): boolean {
   return monitor.runningCount >= monitor.rules.hardLimits.running || isEventLoopTooLate(monitor, 1)
 }
 
 type HardLimitName = keyof ResolvedHardLimits
 
-/** Returns the limit that keeps a new call out. */
+/** Returns the limit that rejects a new call, or undefined if the call is accepted. */
 function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimits
   if (monitor.runningCount >= running && monitor.runningCount - monitor.resumedCount >= newCallReserveOf(monitor))
@@ -300,7 +311,7 @@ function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefin
   return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
-/** Returns the limit that rejects a returning call. */
+/** Returns the limit that rejects a returning call, or undefined if the call is accepted. */
 function findExceededResumedCallLimit(monitor: LoadMonitor, callerKey: string): HardLimitName | undefined {
   if (monitor.runningCount >= monitor.rules.hardLimits.running && !canResume(monitor, callerKey)) return 'running'
   return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
@@ -322,19 +333,21 @@ function newCallReserveOf({ rules }: LoadMonitor): number {
   return Math.ceil(rules.hardLimits.running * newCallShare)
 }
 
-/** A task is not a caller's request: it was let in when it was created. */
+/**
+ * Returns true for a request with a state. A run of a task is none, because the task was accepted when it was created.
+ */
 function isResumed({ params, journalStore }: MonitoredRequest): boolean {
   return journalStore === undefined && typeof params['requestState'] === 'string'
 }
 
-/** The options of a server that its load monitor depends on. */
+/** The options of a server that determine its load monitor. */
 interface LoadOptions {
   readonly shedding?: false | SheddingOptions | undefined
   readonly state?: StateCodec | false | undefined
 }
 
 interface LoadMonitorDeps {
-  /** Milliseconds, from any beginning. */
+  /** Milliseconds from an arbitrary start. */
   readonly now: () => number
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
@@ -342,8 +355,7 @@ interface LoadMonitorDeps {
 }
 
 /**
- * Makes the load monitor of a server, on the platform's timers. Throws a RangeError for a hard limit that makes
- * no sense.
+ * Makes the load monitor of a server, with the timers of the platform. Throws a RangeError for an invalid hard limit.
  */
 export function createPlatformLoadMonitor(
   { shedding, state }: LoadOptions,
@@ -358,7 +370,7 @@ export function createPlatformLoadMonitor(
   return createLoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
-    // In workerd, the time until the next request would look like a delay. The timer must not keep a process alive.
+    // In workerd, timers would measure the time until the next request. The timer must not keep the process alive.
     setTimer: isWorkerd() ? undefined : (callback, ms) => unref(setTimeout(callback, ms)),
     measureLoad: typeof shedding === 'object' ? shedding.load : undefined,
     onFailure,
@@ -366,13 +378,13 @@ export function createPlatformLoadMonitor(
   })
 }
 
-// Taken when the module loads, so that a test's fake timers do not keep a server from measuring.
+// Read when the module loads, so that fake timers of a test do not stop the measurement.
 const { setTimeout } = globalThis
 
-/** For how long a server may be over a limit of readiness before balancers should pass it over. */
+/** Milliseconds that a server may be over a readiness limit before it reports that it is not ready. */
 const unreadyAfterMs = 5000
 
-/** A snapshot of a server's load. */
+/** Returns the load of a server at this moment. */
 export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unavailable'> {
   sampleLoad(monitor)
   const { shedCounts, rejectedCallCount, resumedCallCount } = monitor
@@ -394,7 +406,7 @@ function incrementCount(counts: Map<string, number>, key: string, amount = 1): v
   counts.set(key, (counts.get(key) ?? 0) + amount)
 }
 
-/** Subtracts one from a count, which is deleted at zero. */
+/** Subtracts one from a count, and deletes the count at zero. */
 function decrementCount(counts: Map<string, number>, key: string): void {
   if ((counts.get(key) ?? 0) > 1) incrementCount(counts, key, -1)
   else counts.delete(key)

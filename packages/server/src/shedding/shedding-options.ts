@@ -2,28 +2,28 @@ import type { StateStore } from '@x/state-codec'
 
 /** The load of this process. */
 export interface Load {
-  /** Calls of handlers that run here, without those that are just being shed. */
+  /** The number of running handlers, without those whose calls are being shed. */
   readonly running: number
-  /** By how many milliseconds the event loop was late lately. */
+  /** The recent delay of the event loop in milliseconds. */
   readonly eventLoopDelayMs: number
-  /** The share of the heap limit in use, from 0 to 1, undefined where it is not measured. */
+  /** The used share of the heap limit, from 0 to 1. Undefined if the heap is not measured. */
   readonly heapShare: number | undefined
 }
 
-/** A call at the end of a step, or at a checkpoint that was saved, from where another instance could continue. */
+/** A call at the end of a step or at a saved checkpoint, from where another instance could continue it. */
 export interface SheddingCall {
   readonly method: string
-  /** The tool, prompt or resource. */
+  /** The name or URI of the tool, prompt or resource. */
   readonly name: string
-  /** Earlier hand-offs of the call. */
+  /** The number of earlier hand-offs of the call for load. */
   readonly shedCount: number
-  /** Rounds in which the call has asked its client. */
+  /** The number of rounds in which the call asked its client. */
   readonly roundCount: number
-  /** For how many milliseconds it has worked here, from its first step or checkpoint on. */
+  /** Milliseconds that the call has run at this instance, from its first step or checkpoint on. */
   readonly workedMs: number
 }
 
-/** The reason of a hand-off: a limit of the load, the author's own policy, or the stop of the instance. */
+/** The reason for a hand-off: the load is over a limit, the author's policy decided it, or the instance is stopping. */
 export type ShedReason = 'load' | 'policy' | 'stopping'
 
 /** A call that was shed. */
@@ -32,55 +32,55 @@ export interface ShedEvent {
   /** The tool, prompt or resource. */
   readonly name: string
   readonly reason: ShedReason
-  /** Hand-offs of the call, this one included. */
+  /** The number of hand-offs of the call, including this one. */
   readonly shedCount: number
-  /** The load that was known when it was decided. */
+  /** The load at the time of the decision. */
   readonly load: Load
 }
 
-/** Options of overload. See {@link ServerDefinition.shedding}. */
+/** Options for an overloaded instance. See {@link ServerDefinition.shedding}. */
 export interface SheddingOptions {
   /**
-   * Returns measurements, about ten times a second while calls run: `measureLoad()` of `@x/server/node` measures event
-   * loop and heap exactly. The server measures the absent values itself: its running calls, and the delay of a timer.
+   * Returns measurements. Called about ten times a second while calls run. `measureLoad()` of `@x/server/node` measures
+   * the event loop and the heap exactly. For absent values the server uses its running calls and the delay of a timer.
    */
   readonly load?: (() => Partial<Load>) | undefined
-  /** Limits from which on new calls are refused before their handler runs. Default: none. */
+  /** The limits at which new calls are refused before their handlers run. Default: no limits. */
   readonly hardLimit?: HardLimit | undefined
-  /** Receives every hand-off. */
+  /** Receives each hand-off. */
   readonly onShed?: ((event: ShedEvent) => void) | undefined
 }
 
-/** The options of overload, and the rules of hand-offs that are constants for users. */
+/** The options for an overloaded instance, and the rules of hand-offs that users cannot change. */
 export interface SheddingSettings extends SheddingOptions {
   /**
-   * The calls that may be handed off. `'resumable'` calls are those of transports where a retry may reach another
-   * instance, such as HTTP, when the server has a `state` that other instances open. `'all'` is those of every
+   * The calls that may be handed off. `'resumable'` means calls over transports where a retry may reach another
+   * instance, such as HTTP, if the server has a `state` that other instances can open. `'all'` means calls over any
    * transport.
    */
   readonly calls?: 'resumable' | 'all'
   /**
-   * Decides in place of the soft limits. `minWorkMs` and `budget` hold all the same. A call stays here when its policy
-   * throws.
+   * Returns true to hand a call off. It replaces the soft limits, but `minWorkMs` and `budget` still apply. A policy
+   * that throws keeps the call.
    */
   readonly policy?: ((load: Load, call: SheddingCall) => boolean) | undefined
-  /** Soft limit of running calls. Shedding ends below four fifths of a soft limit. */
+  /** The soft limit of running calls. Shedding stops when the value falls below four fifths of a soft limit. */
   readonly maxRunningCalls?: number
-  /** Soft limit of the event loop's delay in milliseconds. */
+  /** The soft limit of the delay of the event loop, in milliseconds. */
   readonly maxEventLoopDelayMs?: number
-  /** Soft limit of the heap in use, from 0 to 1. */
+  /** The soft limit of the used share of the heap, from 0 to 1. */
   readonly maxHeapShare?: number
   /** Milliseconds that a call works at each instance before it may be shed. */
   readonly minWorkMs?: number
-  /** Hand-offs of one call for load before it runs to its end. */
+  /** The number of hand-offs for load after which a call runs to its end. */
   readonly budget?: number
-  /** Milliseconds after which a refused client should try again. */
+  /** Milliseconds after which a client should send a refused call again. */
   readonly retryAfterMs?: number
 }
 
 /**
- * From where on new calls are refused. A call that returns is let in up to twice as much, because its work would be
- * lost.
+ * The load at which new calls are refused. A call that returns with its state is accepted up to twice this load,
+ * because its work would be lost.
  */
 export interface HardLimit {
   readonly running?: number | undefined
@@ -90,11 +90,11 @@ export interface HardLimit {
 /** The load of a server at one moment. */
 export interface McpServerLoad extends Load {
   /**
-   * True when a balancer should send calls here: the server does not stop, is not at its hard limit, and has not been
-   * over its limits of readiness for five seconds.
+   * True if a balancer should send calls to this server: no stop is announced, the load is below the hard limit, and no
+   * value has been over its readiness limit for five seconds.
    */
   readonly ready: boolean
-  /** True when a stop was announced with `drain`. */
+  /** True if a stop was announced with `drain`. */
   readonly draining: boolean
   /** Names of the extensions that could not be reached when `ready()` was last called. */
   readonly unavailable: readonly string[]
@@ -104,16 +104,16 @@ export interface McpServerLoad extends Load {
 
 /** Counts of the outcomes of calls. */
 export interface LoadCounters {
-  /** Calls that were shed, by reason. */
+  /** The number of calls that were shed, by reason. */
   readonly sheds: Readonly<Record<ShedReason, number>>
-  /** Calls that were refused at the hard limit. */
+  /** The number of calls that were refused at the hard limit. */
   readonly rejected: number
-  /** Calls that came here with what they had done elsewhere or before. */
+  /** The number of calls that arrived with a state and continued from it. */
   readonly resumed: number
 }
 
-/** The storage of completed results, for calls that are sent again. */
+/** The storage of completed results, with which repeated calls are answered. */
 export interface IdempotencyOptions {
-  /** Shared by all instances, as `redisStore` and `postgresStore` of `@x/state-codec` are. */
+  /** The store, which all instances must share, such as `redisStore` or `postgresStore` of `@x/state-codec`. */
   readonly store: StateStore
 }

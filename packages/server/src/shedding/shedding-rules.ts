@@ -2,7 +2,7 @@ import { checkedNumber } from '@x/core'
 import type { StateCodec } from '@x/state-codec'
 import type { SheddingOptions, SheddingSettings } from './shedding-options.ts'
 
-/** The options of shedding, with what is absent filled in. */
+/** The options of shedding, completed by defaults. */
 export interface SheddingRules {
   readonly calls: 'resumable' | 'all' | 'none'
   readonly policy: SheddingSettings['policy']
@@ -15,14 +15,14 @@ export interface SheddingRules {
   readonly onShed: NonNullable<SheddingOptions['onShed']>
 }
 
-/** From where on an instance sheds, or is not ready. */
+/** The load at which an instance sheds calls, or is not ready. */
 export interface LoadLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
   readonly heapShare: number
 }
 
-/** From where on an instance refuses. */
+/** The load at which an instance refuses new calls. */
 export interface ResolvedHardLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
@@ -31,29 +31,31 @@ export interface ResolvedHardLimits {
 const noLimit = Number.POSITIVE_INFINITY
 
 const defaults = {
-  /** Only calls whose retry another instance can open: others would lose their work. */
+  /** Only calls whose state another instance can open. Other calls would lose their work. */
   calls: 'resumable',
-  /** No number of calls fits every tool. An author who knows one gives `hardLimit.running`. */
+  /** No number of calls suits every tool. An author who knows a number sets `hardLimit.running`. */
   maxRunningCalls: noLimit,
-  /** A timer is later than this only while handlers compete for the event loop. */
+  /** A timer has this delay only while handlers compete for the event loop. */
   maxEventLoopDelayMs: 25,
-  /** Above it a process spends much of its time on collecting garbage. */
+  /** Above this share a process spends much of its time on garbage collection. */
   maxHeapShare: 0.85,
-  /** A shorter call ends before a hand-off would help it. */
+  /** A shorter call would end before a hand-off could help. */
   minWorkMs: 500,
-  /** Most clients give up after ten results that are not final, and questions need some of them. */
+  /** Most clients give up after ten results that are not final, and some of these ten are for questions. */
   budget: 5,
-  /** Ten measurements of the load: long enough to see whether it falls. */
+  /** The time of ten measurements, long enough to see whether the load falls. */
   retryAfterMs: 1000,
 } satisfies SheddingSettings
 
 /**
- * Were readiness to follow the soft limits, a balancer would leave out every instance that sheds, and flood the others.
- * So it follows four times the soft limits. The heap has no such room.
+ * The factor from soft limits to readiness limits. With the soft limits, a balancer would skip every instance that
+ * sheds calls, and flood the others. The limit of the heap has no factor, because it has no such room.
  */
 const readinessFactor = 4
 
-/** A registered symbol, so that two copies of the package have the same. Checks of unknown options do not see it. */
+/**
+ * A registered symbol, which is the same in two copies of the package. The check for unknown options ignores symbols.
+ */
 const settingsKey = Symbol.for('@x/server.sheddingSettings')
 
 /** Returns options that replace the rules of hand-offs, for tests and for the demonstration of load shedding. */
@@ -67,7 +69,7 @@ function settingsOf(options: SheddingOptions): SheddingSettings {
   return { ...settings, ...options }
 }
 
-/** Works the options out. Throws a RangeError for a hard limit that makes no sense. */
+/** Completes the options by defaults. Throws a RangeError for an invalid hard limit. */
 export function sheddingRulesOf(
   shedding: false | SheddingOptions = {},
   stateCodec: StateCodec | false | undefined,
@@ -104,7 +106,10 @@ function compileHardLimits({ hardLimit = {} }: SheddingOptions): ResolvedHardLim
 
 function ignoreShed(): void {}
 
-/** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
+/**
+ * Returns the calls that may be handed off. Without a configured codec there are none, because no other instance could
+ * open a state that this instance sealed.
+ */
 function sheddableCallsOf(
   { calls }: SheddingSettings,
   stateCodec: StateCodec | false | undefined,

@@ -1,17 +1,23 @@
 import { captureAsyncContext, type ChangeBus, type ChangeListener } from '@x/core'
 
-/** The use of a bus by streams: it is listened to once, while there is a stream at all. */
+/** One subscription to a bus that all streams share. It exists while there is at least one stream. */
 export interface SharedBusSubscription {
-  /** Counts one more stream, and listens if none did. Resolves when every change from then on will come. */
+  /**
+   * Adds a stream, and starts listening if it is the first one. Resolves when every change from then on will be
+   * received.
+   */
   acquire(): Promise<void>
-  /** Counts one stream less, also one whose `acquire` has failed or not ended. The last one stops the listening. */
+  /**
+   * Removes a stream, even if its `acquire` failed or is still pending. Removing the last stream stops the listening.
+   */
   release(): void
 }
 
 /**
- * Creates a {@link SharedBusSubscription}. It listens with the first stream, and again with the next one after a
- * failure, which is reported once for all streams that wait. The bus and its listener run in the asynchronous context
- * of this moment: the first stream is one caller's, and changes are for all.
+ * Creates a {@link SharedBusSubscription}. It starts listening with the first stream. After a failure, which is
+ * reported once for all waiting streams, it starts again with the next stream. The bus and the listener run in the
+ * asynchronous context of this moment, because they must not see the context of the caller that opened the first
+ * stream.
  */
 export function createSharedBusSubscription(
   bus: ChangeBus,
@@ -35,7 +41,7 @@ export function createSharedBusSubscription(
       onError(error)
       throw error
     }
-    // The streams that needed it may have ended while it opened.
+    // All streams may have ended while the bus subscription was being opened.
     if (userCount === 0) closeBus()
   }
   const closeBus = (): void => {

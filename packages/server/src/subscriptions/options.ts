@@ -2,6 +2,6 @@ import type { ChangeBus } from '@x/core'
 
 /** The delivery of changes (basic/patterns/subscriptions). */
 export interface SubscriptionOptions {
-  /** Carries changes between the instances of a fleet. Default: within this process alone. */
+  /** The bus that carries changes between the instances. Default: a bus within this process. */
   readonly bus?: ChangeBus | undefined
 }

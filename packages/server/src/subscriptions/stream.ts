@@ -13,7 +13,7 @@ import {
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
 
-/** The streams of a topic: most have one, for which a set would be most of the memory of a topic. */
+/** The streams of a topic. Most topics have one stream, for which a set would take most of the memory. */
 export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
 
 /** The state that all streams of a server share. */
@@ -29,27 +29,27 @@ export interface SubscriptionHub {
 }
 
 /**
- * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing else of the request
- * stays in memory, and no function waits until it ends.
+ * One `subscriptions/listen` request. Thousands may be open, so each is a single record. Nothing else of the request
+ * stays in memory, and no suspended function waits for its end.
  */
 export interface SubscriptionStream {
   readonly id: RequestId
   readonly call: Call
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject
-  /** Gives the stream and its topics back to the ledger. */
+  /** Subtracts the stream and its topics from the counts of the ledger. */
   readonly release: () => void
-  /** The keys of its topics. */
+  /** The keys of the topics that the stream follows. */
   readonly topicKeys: readonly string[]
   isAcknowledged: boolean
-  /** The keys of what changed while the reader was behind, undefined when it is not. */
+  /** The keys of the topics that changed while the reader was slow. Undefined while the reader is fast enough. */
   missedKeys: Set<string> | undefined
-  /** The timers that would end it. */
+  /** The timers that end the stream, for a slow reader and at the expiry of the caller's token. */
   slowReaderTimer: unknown
   expiryTimer: unknown
   /** Called when the call is cancelled. */
   readonly onCancelled: () => void
-  /** Settles the call with the result, or with a promise that rejects, undefined once it has ended. */
+  /** Settles the call with the result, or with a promise that rejects. Undefined once the stream has ended. */
   finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
 
@@ -59,14 +59,14 @@ export interface Subscription {
   readonly call: Call
   /** The key by which the ledger counts the caller. */
   readonly callerKey: string
-  /** The accepted filter, which is acknowledged. */
+  /** The accepted part of the requested filter, which is acknowledged to the client. */
   readonly filter: SubscriptionFilter
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject
 }
 
 /**
- * Creates a stream that sends nothing yet. Throws `LimitError` when the caller, or the server, has as many as the
+ * Creates a stream that sends nothing yet. Throws `LimitError` if the caller, or all callers together, would exceed the
  * bound.
  */
 export function createStream(
@@ -108,7 +108,7 @@ function takeStream(ledger: Ledger, callerKey: string, topicCount: number): () =
   }
 }
 
-/** Acknowledges a stream before anything else is sent on it. One that has ended meanwhile stays silent. */
+/** Acknowledges a stream, before anything else is sent on it. Does nothing if the stream has already ended. */
 export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.finish === undefined) return
@@ -116,7 +116,7 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   stream.isAcknowledged = true
   scheduleExpiry(hub, stream)
   try {
-    // A subscriber may publish at once, so the stream is registered before it is acknowledged. Nothing is sent in
+    // The client may cause a change at once, so the stream is registered before it is acknowledged. Nothing is sent in
     // between.
     call.notify(createAcknowledgement({ id, filter }))
   } catch (error) {
@@ -124,7 +124,7 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   }
 }
 
-/** Ends a stream, in good order unless an error is given. Nothing of it stays. */
+/** Ends a stream and frees everything that it holds. The call succeeds unless an error is given. */
 export function endStream(
   hub: SubscriptionHub,
   stream: SubscriptionStream,
@@ -146,8 +146,8 @@ export function endStream(
 }
 
 /**
- * Notifies a stream that a topic has changed. While its reader is behind, changes are only noted, each topic once: the
- * notes can never exceed the filter. A reader that stays behind is disconnected.
+ * Notifies a stream that a topic has changed. While the reader is slow, changed topics are only recorded, each once, so
+ * that the record never exceeds the filter. A reader that stays slow is disconnected.
  */
 export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, key: string): void {
   if (stream.finish === undefined) return
@@ -162,7 +162,7 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
     stream.missedKeys = new Set([key])
     waitForReader(hub, stream, drainPromise)
   } catch (error) {
-    // The other streams are notified nonetheless.
+    // The error ends only this stream, so that the other streams are notified too.
     endStream(hub, stream, { error })
   }
 }
@@ -210,8 +210,8 @@ function removeListener({ streamsByTopic }: SubscriptionHub, key: string, stream
 }
 
 /**
- * Ends a stream when the token of its caller expires. A timer cannot be as long as a token lives, and the clock of the
- * machine may be set, so the remaining time is computed again when the timer fires.
+ * Ends a stream when the token of its caller expires. A token may live longer than a timer can run, and the system
+ * clock may be changed. So the remaining time is computed again when the timer fires.
  */
 function scheduleExpiry(hub: SubscriptionHub, stream: SubscriptionStream): void {
   const expiresAt = stream.call.principal?.expiresAt

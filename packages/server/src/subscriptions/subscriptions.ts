@@ -14,36 +14,36 @@ import {
 } from './stream.ts'
 import { toTopicKey } from './topics.ts'
 
-/** The streams of one server, and the bus that their changes come over. */
+/** The streams of one server, which receive changes over a bus. */
 export interface Subscriptions {
-  /** False where the author switched them off. */
+  /** False if the author turned subscriptions off. */
   readonly isEnabled: boolean
   /**
-   * Streams changes until the call is cancelled or the proof of its principal expires, and resolves with the result of
-   * an ended stream. Rejects with an `McpError` for the peer, with a `LimitError`, with the signal's reason when it
-   * aborts before anything was sent, or with the failure.
+   * Streams changes until the call is cancelled or the token of its principal expires. Resolves with the result when
+   * the stream ends. Rejects with an `McpError` for the peer, with a `LimitError`, with the reason of the signal if it
+   * aborts before anything was sent, or with the error that ended the stream.
    */
   streamChanges(subscription: Subscription): Promise<JsonObject>
   /** Notifies every instance that a topic has changed. Rejects when the bus fails. */
   publish(topic: string): Promise<void>
-  /** Ends every stream in good order (basic/patterns/subscriptions, graceful closure). */
+  /** Ends every stream gracefully (basic/patterns/subscriptions, graceful closure). */
   close(): void
 }
 
 /** The dependencies of subscriptions. */
 export interface SubscriptionDeps {
-  /** Receives the error of a bus that fails. */
+  /** Receives the errors of the bus. */
   readonly onError: (error: unknown) => void
   /** Counts streams and their topics. */
   readonly ledger: Ledger
   readonly clock: Clock
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
-  /** Milliseconds after which a stream ends whose reader has not read what it was sent. */
+  /** Milliseconds after which a stream ends if its reader has not read the sent messages. */
   readonly slowReaderTimeoutMs?: number | undefined
 }
 
-/** A reader that was suspended for less, as a laptop with its lid closed, keeps its stream. */
+/** A reader that was suspended for a shorter time, such as a laptop with its lid closed, keeps its stream. */
 const defaultSlowReaderTimeoutMs = 60_000
 
 const disabledSubscriptions: Subscriptions = {
@@ -107,7 +107,7 @@ function deliverChange(hub: SubscriptionHub, topic: string): void {
   if (listeners !== undefined) notifyStreams(hub, key, listeners)
 }
 
-/** Changes may have been lost, so that every stream is notified of all of its topics. */
+/** Notifies every stream of all its topics, because changes may have been lost. */
 function notifyAllStreams(hub: SubscriptionHub): void {
   for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
 }
@@ -117,7 +117,7 @@ function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListe
   for (const stream of listeners) notifyStream(hub, stream, key)
 }
 
-/** A number that is not one has expired as well. */
+/** Throws if a token has expired. `NaN` counts as expired. */
 function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return
   throw new McpError(
@@ -126,7 +126,10 @@ function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
   )
 }
 
-/** The author receives the failure of the bus. No handler ran, so that the peer may send the request again. */
+/**
+ * Creates the error for the peer when the bus fails. The failure itself is logged. No handler ran, so the peer may send
+ * the request again.
+ */
 function subscriptionUnavailableError(cause: unknown): McpError {
   return unavailableError({ begun: false, cause })
 }

@@ -13,7 +13,7 @@ export interface ChangeNotice {
   readonly params?: JsonObject | undefined
 }
 
-/** The lists, each with the field of a filter that asks for its changes. */
+/** The lists of a server, each with the member of a filter that subscribes to its changes. */
 export const listChangeKinds = [
   { kind: 'tools', filterKey: 'toolsListChanged' },
   { kind: 'prompts', filterKey: 'promptsListChanged' },
@@ -22,15 +22,15 @@ export const listChangeKinds = [
 
 const resourceTopicPrefix = 'resource:'
 
-/** The topic of changes to what a resource holds. */
+/** Returns the topic for changes of the content of a resource. */
 export function resourceTopic(uri: string): string {
   return `${resourceTopicPrefix}${uri}`
 }
 
 /**
- * The keys of what a filter asks for: a resource's own URI, or the method that notifies of a list. A URI has a colon
- * and a method has none. The URIs are the filter's own strings, since a copy of each would be most of what a stream
- * takes.
+ * Returns the keys of the topics in a filter: the URI of a resource, or the notification method of a list. A URI
+ * contains a colon and a method does not. The URIs are the same strings as in the filter, because copies would take
+ * most of the memory of a stream.
  */
 export function topicKeysOf(filter: SubscriptionFilter): readonly string[] {
   const listTopicKeys: string[] = listChangeKinds
@@ -39,12 +39,12 @@ export function topicKeysOf(filter: SubscriptionFilter): readonly string[] {
   return listTopicKeys.concat(filter.resourceSubscriptions ?? [])
 }
 
-/** The key of a topic of the bus. */
+/** Returns the key of a topic of the bus. */
 export function toTopicKey(topic: string): string {
   return topic.startsWith(resourceTopicPrefix) ? topic.slice(resourceTopicPrefix.length) : listChangedMethodOf(topic)
 }
 
-/** The notification that is sent when the topic of a key changes. It is one of those that {@link topicKeysOf} gives. */
+/** Returns the notification for a change of the topic of a key. {@link topicKeysOf} returns such keys. */
 export function createChangeNotice(key: string): ChangeNotice {
   if (!key.includes(':')) return { method: key }
   return { method: 'notifications/resources/updated', params: { uri: key } }
@@ -54,7 +54,10 @@ function listChangedMethodOf(kind: string): string {
   return `notifications/${kind}/list_changed`
 }
 
-/** A notice for one stream: everything on it names the request that opened it (basic/patterns/subscriptions). */
+/**
+ * Creates the notification for one stream, with the id of the request that opened the stream
+ * (basic/patterns/subscriptions).
+ */
 export function addSubscriptionId({ method, params }: ChangeNotice, id: RequestId): RpcNotification {
   return { jsonrpc: '2.0', method, params: { ...params, _meta: { [metaKeys.subscriptionId]: id } } }
 }

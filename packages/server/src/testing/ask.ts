@@ -30,7 +30,7 @@ import {
 import { resultValidators } from '@x/schema/zod'
 import { expect } from 'vitest'
 
-/** What a test may change about a request. */
+/** The parts of a request that a test may change. */
 export interface AskOptions extends CallInit {
   readonly id?: string | number
   readonly headerParams?: HeaderParams | undefined
@@ -39,21 +39,21 @@ export interface AskOptions extends CallInit {
   readonly journal?: JournalStore | undefined
   readonly background?: BackgroundRunner | undefined
   readonly backPressure?: (() => Promise<void> | undefined) | undefined
-  /** Members of `_meta` beside the required ones; undefined takes one away. */
+  /** Members of `_meta` in addition to the required ones. Undefined removes a required member. */
   readonly meta?: JsonObject
 }
 
 /** A method and its params, or a tool and its arguments. */
 export type RequestArguments = [name: string, params?: JsonObject | undefined, options?: AskOptions | undefined]
 
-/** A request that carries the required `_meta`. */
+/** Creates a request with the required `_meta`. */
 export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: RequestArguments): RpcRequest {
   const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
   const _meta = JSON.parse(JSON.stringify({ ...required, ...meta }))
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
-/** A call that nobody cancels, and whose messages are collected. */
+/** Creates a call that is not cancelled, and whose notifications are collected. */
 export function callOf(options: AskOptions = {}): Call & { readonly messages: RpcNotification[] } {
   const messages: RpcNotification[] = []
   const notify = options.notify ?? ((message: RpcNotification) => void messages.push(message))
@@ -72,7 +72,7 @@ function contextOf({ headerParams, canHandOff, journal, background, ...options }
   return call.context
 }
 
-/** Sends a request, and holds what comes back against the published types. */
+/** Sends a request, and checks the response against the published types. */
 export async function sendRequest(
   server: Server,
   ...[method, params, options = {}]: RequestArguments
@@ -83,7 +83,7 @@ export async function sendRequest(
   return response
 }
 
-/** The result of a request that has to succeed. */
+/** Returns the result of a request. Throws if the request fails. */
 export async function resultOf(server: Server, ...question: RequestArguments): Promise<JsonObject> {
   const [method] = question
   const response = await sendRequest(server, ...question)
@@ -91,7 +91,7 @@ export async function resultOf(server: Server, ...question: RequestArguments): P
   return response.result
 }
 
-/** The error of a request that has to fail. */
+/** Returns the error of a request. Throws if the request succeeds. */
 export async function errorOf(server: Server, ...question: RequestArguments): Promise<WireError> {
   const [method] = question
   const response = await sendRequest(server, ...question)
@@ -99,19 +99,19 @@ export async function errorOf(server: Server, ...question: RequestArguments): Pr
   return response.error
 }
 
-/** Calls a tool that has to answer with a result. */
+/** Calls a tool, and returns its result. Throws if the call fails. */
 export function callTool(server: Server, ...[name, args, options]: RequestArguments): Promise<JsonObject> {
   return resultOf(server, 'tools/call', args === undefined ? { name } : { name, arguments: args }, options)
 }
 
-/** The text of a result's only content. */
+/** Returns the text of the only content of a result. */
 export function textOf(result: JsonObject): string {
   const content = result['content']
   const block = Array.isArray(content) ? content[0] : undefined
   return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
 }
 
-/** All pages of a list, by following its cursors. */
+/** Returns all pages of a list, by following its cursors. */
 export async function pagesOf(server: Server, method: string, options?: AskOptions): Promise<JsonObject[]> {
   const pages: JsonObject[] = []
   let cursor: string | undefined
@@ -123,7 +123,7 @@ export async function pagesOf(server: Server, method: string, options?: AskOptio
   return pages
 }
 
-/** An error that a server logged, and from where. */
+/** An error that a server logged, and the fields of its log record. */
 export type ReportedError = { readonly error: unknown; readonly where: object }
 
 /** Collects the errors and warnings that a server logs. */

@@ -3,9 +3,9 @@ import { shapes, zodOf } from '@x/schema/zod'
 import type { ChangeBus, ChangeListener } from '../index.ts'
 import { type AskOptions, callOf, requestOf } from './ask.ts'
 
-/** An open `subscriptions/listen` request, in the test's hand. */
+/** An open `subscriptions/listen` request that the test controls. */
 export interface ListenStream {
-  /** What came, the acknowledgement first. */
+  /** The received notifications, the acknowledgement first. */
   readonly messages: readonly RpcNotification[]
   /** Returns the changes after the acknowledgement: the name of a list, or the URI of a resource. */
   readonly changes: () => readonly string[]
@@ -13,7 +13,7 @@ export interface ListenStream {
   readonly abort: (reason?: unknown) => void
 }
 
-/** Sends the request, and holds every message against the published types; does not wait. */
+/** Sends the request without waiting, and checks every notification against the published types. */
 export function startListenStream(server: Server, filter: JsonObject, options: AskOptions = {}): ListenStream {
   const messages: RpcNotification[] = []
   const controller = new AbortController()
@@ -29,7 +29,7 @@ export function startListenStream(server: Server, filter: JsonObject, options: A
   return { messages, changes, response, abort: (reason) => controller.abort(reason) }
 }
 
-/** Opens a stream; resolves when it has been acknowledged, and fails when it was refused. */
+/** Opens a stream. Resolves when the stream was acknowledged, and rejects if it was refused. */
 export async function openListenStream(
   server: Server,
   filter: JsonObject,
@@ -52,7 +52,7 @@ function throwUnexpectedResponse(response: RpcResponse): never {
   throw new Error(`the stream was to open, and was answered ${JSON.stringify(response)}`)
 }
 
-/** The result of a stream that has ended in good order. */
+/** Returns the result of a stream that ended gracefully. */
 export async function waitForListenResult({ response }: ListenStream): Promise<JsonObject> {
   const answer = await response
   zodOf(shapes.rpcResponse).parse(answer)
@@ -61,7 +61,7 @@ export async function waitForListenResult({ response }: ListenStream): Promise<J
   return answer.result
 }
 
-/** What an acknowledgement says that will come. */
+/** Returns the filter in an acknowledgement. */
 export function acknowledgedFilterOf({ messages: [first] }: ListenStream): unknown {
   return first?.params?.['notifications']
 }
@@ -71,15 +71,15 @@ function nameOf({ method, params }: RpcNotification): string {
   return typeof uri === 'string' ? uri : (method.split('/')[1] ?? method)
 }
 
-/** A bus that the test opens, breaks and speaks on. */
+/** A bus that the test opens, breaks and publishes on. */
 export interface ManualBus extends ChangeBus {
-  /** Those who listen, or wait to. */
+  /** All calls of `listen` so far. */
   readonly attempts: readonly SubscribeAttempt[]
   readonly published: readonly string[]
-  /** Tells everybody who listens. */
+  /** Notifies all listeners of a change. */
   change(topic: string): void
   gap(): void
-  /** How many listen now. */
+  /** The number of current listeners. */
   readonly listeners: number
 }
 
@@ -89,7 +89,7 @@ export interface SubscribeAttempt {
   readonly fail: (error: unknown) => void
 }
 
-/** Makes a {@link ManualBus}; `atOnce` opens every attempt by itself. */
+/** Makes a {@link ManualBus}. With `atOnce`, each call of `listen` succeeds at once. */
 export function createManualBus({
   atOnce = false,
   publish,
@@ -128,7 +128,7 @@ export function createManualBus({
   }
 }
 
-/** Lets everything that has been settled be acted on. */
+/** Waits one turn of the event loop, so that the callbacks of settled promises run. */
 export async function flushAsyncWork(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }

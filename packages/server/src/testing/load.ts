@@ -2,22 +2,25 @@ import type { Load, ServerDefinition, ShedEvent } from '../index.ts'
 import { type SheddingSettings, sheddingSettings } from '../internals.ts'
 import { type HandlerKind, type RunHandler, type TestServer, serve } from './rounds.ts'
 
-/** Time and load in a test's hand. */
+/** The time and the load that the test controls. */
 export interface ManualLoad {
   time: number
-  /** By how many milliseconds time goes on whenever somebody looks at it. */
+  /** Milliseconds by which the time advances at each reading. */
   pace: number
   load: Partial<Load>
   readonly sheds: ShedEvent[]
 }
 
-/** What a test says of such a server. */
+/** The settings of a test for {@link serveWithLoad}. */
 interface LoadSettings extends Omit<Partial<ServerDefinition>, 'shedding'> {
   readonly kind?: HandlerKind
   readonly shedding?: SheddingSettings
 }
 
-/** A server of one handler whose calls may all be shed, and what it measures. Every server has the same keys. */
+/**
+ * Creates a server with one handler, whose load the test sets and whose calls may all be shed. All these servers have
+ * the same keys.
+ */
 export function serveWithLoad(
   hand: ManualLoad,
   run: RunHandler,
@@ -34,15 +37,15 @@ export function serveWithLoad(
   return serve(run, { ...settings, runtime, shedding: options }, kind)
 }
 
-/** A hand at the time 0, with nothing to do. At a pace of 100 every boundary measures anew. */
+/** Creates a {@link ManualLoad} at the time 0. With a pace of 100, the load is measured again at each step. */
 export function createManualLoad(load: Partial<Load> = { eventLoopDelayMs: 0 }, pace = 0): ManualLoad {
   return { time: 0, pace, load, sheds: [] }
 }
 
-/** A load that is over the soft limits. */
+/** A load over the soft limits. */
 export const overloadedLoad: Partial<Load> = { eventLoopDelayMs: 1000 }
 
-/** A server that sheds at every boundary, wherever the call came from. */
+/** Creates a server that sheds each call at its first step or checkpoint, whatever instance the call came from. */
 export function serveOverloaded(run: RunHandler, settings: Parameters<typeof serveWithLoad>[2] = {}): TestServer {
   const policy = () => true
   return serveWithLoad(createManualLoad(overloadedLoad, 100), run, {

@@ -16,10 +16,10 @@ import type { Awaitable, Context, InputRequiredReturn, McpServer, ServerDefiniti
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
 import { sendRequest, type AskOptions, createLogCollector, type ReportedError } from './ask.ts'
 
-/** What a test's handler does. */
+/** The handler of a test. */
 export type RunHandler = (ctx: Context) => Awaitable<string | InputRequiredReturn>
 
-/** A server with one handler, under the name `do`, and what it told its author. */
+/** A server with one handler, named `do`, and the warnings and errors that it logged. */
 export interface TestServer {
   readonly server: McpServer
   readonly kind: HandlerKind
@@ -27,13 +27,13 @@ export interface TestServer {
   readonly reported: ReportedError[]
 }
 
-/** One of the three things that may ask (basic/patterns/mrtr, supported requests). */
+/** A kind of definition whose handler may ask (basic/patterns/mrtr, supported requests). */
 export interface HandlerKind {
   readonly kind: 'tool' | 'prompt' | 'resource'
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read'
   readonly params: JsonObject
   readonly offer: (run: RunHandler) => Partial<ServerDefinition>
-  /** Where the text of a result stands. */
+  /** Returns the text of a result. */
   readonly text: (result: JsonObject) => JsonValue | undefined
 }
 
@@ -45,7 +45,7 @@ export const toolKind: HandlerKind = {
   text: (result) => valueAt(result, 'content', 0, 'text'),
 }
 
-/** The three kinds, for what is the same in all of them. */
+/** The three kinds, for tests that apply to all of them. */
 export const handlerKinds: readonly HandlerKind[] = [
   toolKind,
   {
@@ -64,10 +64,10 @@ export const handlerKinds: readonly HandlerKind[] = [
   },
 ]
 
-/** Both ways in which handlers run: once per round, and again from the top at every await. */
+/** The two modes of handlers: a run for each round, and a run from the top at every await. */
 export const replayModes = [{ strictReplay: false }, { strictReplay: true }] as const
 
-/** A client that can do everything. */
+/** The capabilities of a client that supports every kind of question. */
 export const fullCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
@@ -76,7 +76,7 @@ export const fullCapabilities = {
 
 const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
-/** Makes a server of one handler. Every server has the same keys, as the instances of a fleet do. */
+/** Makes a server with one handler. All these servers have the same keys, like instances of one service. */
 export function serve(
   run: RunHandler,
   settings: Partial<ServerDefinition> = {},
@@ -94,15 +94,15 @@ export function serve(
   return { server, kind, warnings, reported }
 }
 
-/** What a retry brings. */
+/** The answers and the state of a retry. */
 export interface Retry {
   readonly responses?: JsonValue | undefined
   readonly state?: string | undefined
 }
 
 /**
- * Sends the request of a served handler once, from a client that can do everything unless `options.meta` says
- * otherwise.
+ * Sends the request of a served handler once, with the capabilities of {@link fullCapabilities} unless `options.meta`
+ * has others.
  */
 export async function send(
   { server, kind }: TestServer,
@@ -118,10 +118,10 @@ export async function send(
   return roundOf(await sendRequest(server, kind.method, params, { ...options, meta }), kind)
 }
 
-/** One answer of a server: what it asks, or how the call ended. */
+/** One response of a server: its questions, or the outcome of the call. */
 export interface Round {
   readonly response: RpcResponse
-  /** What is asked, by wire key; empty when the call has ended. */
+  /** The questions by wire key. Empty if the call has ended. */
   readonly requests: Readonly<Record<string, InputRequest>>
   readonly state: string | undefined
   /** The text of a final result. */
@@ -138,26 +138,26 @@ function roundOf(response: RpcResponse, kind: HandlerKind): Round {
     return { ...ended, text: kind.text(result), isError: result['isError'] === true }
   }
   const { requestState } = zodOf(shapes.inputRequiredResult).parse(result)
-  // One by one, because zod leaves out a member whose name is __proto__.
+  // The entries are parsed one by one, because zod omits a member with the name `__proto__`.
   const asked = Object.entries(result['inputRequests'] ?? {})
   const requests = Object.fromEntries(asked.map(([key, request]) => [key, zodOf(shapes.inputRequest).parse(request)]))
   return { ...ended, requests, state: requestState }
 }
 
-/** What a test's client answers to a wire key; undefined leaves it out. */
+/** The answer of a test to the question of a wire key. Undefined sends no answer. */
 export type Answer = JsonObject | ((request: InputRequest, round: number) => JsonObject | undefined)
 
-/** A call that was played to its end. */
+/** A call that ran through all its rounds. */
 export interface AnsweredCall extends Round {
-  /** Every round before the last. */
+  /** All rounds before the last one. */
   readonly rounds: readonly Round[]
-  /** The wire keys that were asked, round by round. */
+  /** The wire keys of the questions of each round. */
   readonly asked: readonly (readonly string[])[]
 }
 
 /**
- * Plays a call to its end: answers what is asked by wire key, and retries with the state. Several servers take turns.
- * Fails when the same is asked thrice with no answer to give.
+ * Runs a call through all its rounds, with answers by wire key. Several servers take turns. Throws if the same
+ * unanswered questions arrive three times.
  */
 export async function completeCall(
   served: TestServer | readonly [TestServer, ...TestServer[]],
@@ -193,7 +193,7 @@ function answersTo({ requests }: Round, answers: Readonly<Record<string, Answer>
 function rejectRepeatedRound(rounds: readonly Round[], { responses }: Retry): void {
   const [first, second, third] = rounds.slice(-3).map(({ requests }) => requests)
   const empty = isJsonObject(responses) && Object.keys(responses).length === 0
-  // A call that only moves asks nothing, however often.
+  // Rounds without questions are hand-offs, of which any number is allowed.
   if (
     third === undefined ||
     Object.keys(third).length === 0 ||
@@ -205,20 +205,20 @@ function rejectRepeatedRound(rounds: readonly Round[], { responses }: Retry): vo
   throw new Error(`Nobody answers ${Object.keys(third).join(', ')}`)
 }
 
-/** The answer of a user who filled in a form. */
+/** Creates the answer of a user who accepted a form. */
 export function accept(content: JsonObject = {}): JsonObject {
   return { action: 'accept', content }
 }
 
-/** What a test's transparent codec was asked to do. */
+/** A codec whose tokens a test can read, with a record of its use. */
 export interface StateRecorder {
   readonly codec: StateCodec
-  /** Every value that was sealed, as the very text. */
+  /** The sealed values, as JSON. */
   readonly sealed: string[]
   readonly opened: string[]
 }
 
-/** A codec that hides nothing, for looking inside; it checks the binding as a real one does. */
+/** Creates a codec with readable tokens. Like a real codec, it checks the binding. */
 export function createStateRecorder(): StateRecorder {
   const sealed: string[] = []
   const opened: string[] = []
