@@ -1,5 +1,5 @@
 /**
- * Sessions of a client, as an extension.
+ * The sessions extension of a client.
  *
  * @module @x/sessions/client
  */

@@ -1,5 +1,5 @@
 /**
- * Sessions of a server, as an extension.
+ * The sessions extension of a server.
  *
  * @module @x/sessions/server
  */

@@ -9,7 +9,7 @@ import {
   type WireError,
 } from '@x/schema'
 
-/** The `_meta` key under which requests and results name their session. */
+/** The `_meta` key of the session in requests and results. */
 export const sessionKey = 'io.modelcontextprotocol/session'
 
 /** The error code of a session that the server does not know or no longer knows (seed data-layer-sessions, errors). */
@@ -30,11 +30,11 @@ export type SessionMetadata = {
   readonly sessionId: string
   /** The end of the session in ISO 8601, for display. */
   readonly expiresAt?: string | undefined
-  /** The server's state of the session, sealed. The client sends it back unchanged. */
+  /** The state of the session, sealed by the server. The client returns it unchanged. */
   readonly state?: string | undefined
 }
 
-/** A `sessions/create` request, which names no session (seed data-layer-sessions, schema). */
+/** A `sessions/create` request, which contains no session (seed data-layer-sessions, schema). */
 export interface CreateSessionRequest extends RpcRequest {
   readonly method: 'sessions/create'
 }
@@ -49,7 +49,7 @@ export interface CreateSessionResultResponse extends Omit<RpcResult, 'result'> {
   readonly result: CreateSessionResult
 }
 
-/** A `sessions/delete` request, which names its session in `_meta`. */
+/** A `sessions/delete` request. Its `_meta` contains the session. */
 export interface DeleteSessionRequest extends RpcRequest {
   readonly method: 'sessions/delete'
 }
@@ -59,7 +59,7 @@ export interface DeleteSessionResultResponse extends Omit<RpcResult, 'result'> {
   readonly result: EmptyResult
 }
 
-/** The response to a request that names a session which the server does not know (seed data-layer-sessions, errors). */
+/** The response to a request whose session the server does not know (seed data-layer-sessions, errors). */
 export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
   readonly error: WireError & {
     readonly code: typeof sessionNotFoundCode
@@ -67,7 +67,7 @@ export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
   }
 }
 
-/** The maximum length of an id, in characters: it has to fit into a header. */
+/** The maximum length of an id, in characters. The id has to fit into a header. */
 export const maxSessionIdLength = 2048
 
 /** The maximum length of a state, in characters. */
@@ -77,7 +77,8 @@ const visibleAsciiPattern = /^[\x21-\x7e]+$/
 const dateTimePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session.
+ * Returns the session metadata of a request or a result, or the issue with it. Returns undefined if there is no
+ * session.
  */
 export function readSessionMetadata(
   paramsOrResult: JsonObject | undefined,
@@ -87,7 +88,7 @@ export function readSessionMetadata(
   return parseSessionMetadata(meta[sessionKey])
 }
 
-/** Parses session metadata as a peer sent it. Unknown members are left out. */
+/** Parses session metadata from a peer. Unknown members are omitted. */
 export function parseSessionMetadata(value: unknown): SessionMetadata | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'must be an object with a sessionId' }
   const [sessionId, expiresAt, state] = ['sessionId', 'expiresAt', 'state'].map((name) =>

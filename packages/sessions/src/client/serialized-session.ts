@@ -3,13 +3,13 @@ import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.
 import { SessionError } from './session-error.ts'
 
 /**
- * A session to be resumed by this process or another, as plain JSON. It is a secret like the user's credentials: a
- * program that has both can use the session.
+ * A session as plain JSON, which this process or another can resume. Keep it as secret as the user's credentials,
+ * because a program that has both can use the session.
  */
 export type SerializedSession = {
-  /** The server that created it. */
+  /** The server that created the session. */
   readonly target: string
-  /** The user that it was created for. Null where the server does not authenticate. */
+  /** The user for whom the session was created. Null if the server does not authenticate. */
   readonly user: string | null
   readonly session: SessionMetadata
 }
@@ -22,13 +22,16 @@ export interface SessionOwner {
 
 /**
  * Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError}
- * `unidentified`.
+ * `unidentified` if the target or the user is unknown.
  */
 export function serializeSession(session: SessionMetadata, owner: SessionOwner): SerializedSession {
   return { ...requireOwnerIdentity(owner), session }
 }
 
-/** Parses a serialized session, which may have been altered, and checks its owner. Throws {@link SessionError}. */
+/**
+ * Parses a serialized session, which may have been altered, and checks its owner. Throws {@link SessionError} if it is
+ * malformed or has another owner.
+ */
 export function deserializeSession(serializedSession: unknown, owner: SessionOwner): SessionMetadata {
   const { target, user } = requireOwnerIdentity(owner)
   if (!isJsonObject(serializedSession))

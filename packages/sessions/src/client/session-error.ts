@@ -1,24 +1,24 @@
 import { isClientError } from '@x/client'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
-/** The reasons why a session cannot be used. The closed table of {@link SessionError}. */
+/** The reasons why a session cannot be used. A {@link SessionError} has one of them as its code. */
 export type SessionErrorCode =
-  /** The server has no such session any more. Nothing is sent for it from then on. */
+  /** The server no longer knows the session. The client sends no more requests for it. */
   | 'not_found'
-  /** It was deleted here. */
+  /** This client deleted the session. */
   | 'deleted'
-  /** A serialized session is one of another server or user. */
+  /** A serialized session belongs to another server or user. */
   | 'foreign'
   /** A value to resume is not a serialized session. */
   | 'malformed'
   /** A session cannot be serialized or resumed without a `target` and a `user`. */
   | 'unidentified'
-  /** The server answered with an invalid session, or with another one than was asked for. */
+  /** The server answered with an invalid session, or with a session other than the requested one. */
   | 'invalid_answer'
 
 /**
- * The error of a session that cannot be used. A call of a client rejects with a `ClientError` that has it as its
- * `cause`.
+ * The error of a session that cannot be used. A call of a client rejects with a `ClientError` whose `cause` is this
+ * error.
  */
 export class SessionError extends Error {
   override readonly name = 'SessionError'
@@ -36,8 +36,8 @@ export function isSessionError(error: unknown): error is SessionError {
 }
 
 /**
- * Returns true if a call failed because the server does not know its session. The client then creates another session,
- * whose state begins anew.
+ * Returns true if a call failed because the server does not know its session. The program then has to create another
+ * session, which begins with the initial state.
  */
 export function isSessionNotFound(error: unknown): boolean {
   if (isSessionError(error)) return error.code === 'not_found'

@@ -3,7 +3,7 @@ import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } f
 import { SessionError } from './session-error.ts'
 import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'
 
-/** The parts of one session's middleware. */
+/** The inputs of the middleware of one session. */
 export interface SessionMiddlewareOptions {
   readonly record: SessionRecord
   /** Called when the server has changed the state. */
@@ -11,9 +11,9 @@ export interface SessionMiddlewareOptions {
 }
 
 /**
- * Makes the middleware of one session: every request names it, with its state at that time, and every answer may bring
- * another state. A session that the server does not find has ended for good (seed data-layer-sessions, using sessions
- * and errors).
+ * Makes the middleware of one session: It adds the session's id and current state to every request, and stores the new
+ * state of a response. When the server does not know the session, the session has ended for good (seed
+ * data-layer-sessions, using sessions and errors).
  */
 export function createClientSessionMiddleware({ record, onStateChange }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {
@@ -37,7 +37,10 @@ function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequ
   return { ...request, params: { ...params, _meta: { ...meta, [sessionKey]: toSessionMetadata(record) } } }
 }
 
-/** A server behind this server may mean another session than this one. */
+/**
+ * Returns true if the server does not know this session. An error whose data contain another session id is about a
+ * session with a server behind this one.
+ */
 function isNotFound(response: RpcResponse, { id }: SessionRecord): boolean {
   if (!('error' in response) || response.error.code !== sessionNotFoundCode) return false
   const { data } = response.error

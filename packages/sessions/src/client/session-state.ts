@@ -4,11 +4,11 @@ import { SessionError } from './session-error.ts'
 /** The client's record of a session. */
 export interface SessionRecord {
   readonly id: string
-  /** The sealed state of the server's last answer. */
+  /** The sealed state in the last response of the server. */
   state: string | undefined
   /** The end of the session in ISO 8601. */
   expiresAt: string | undefined
-  /** The reason why it has ended, and nothing more is sent for it. */
+  /** The reason for which the session has ended. No more requests are sent for an ended session. */
   endReason: 'deleted' | 'not_found' | undefined
 }
 
@@ -17,12 +17,15 @@ export function createRecord({ sessionId, state, expiresAt }: SessionMetadata): 
   return { id: sessionId, state, expiresAt, endReason: undefined }
 }
 
-/** Returns the metadata that a request of the session has. */
+/** Returns the metadata for a request of the session. */
 export function toSessionMetadata({ id, state }: SessionRecord): SessionMetadata {
   return { sessionId: id, ...(state !== undefined && { state }) }
 }
 
-/** Updates the record by an answer, the last of which wins. Returns true when the state has changed. */
+/**
+ * Updates the record by a response. If responses overlap, the one that arrives last counts. Returns true if the state
+ * has changed.
+ */
 export function updateRecord(record: SessionRecord, { sessionId, state, expiresAt }: SessionMetadata): boolean {
   if (sessionId !== record.id) {
     throw new SessionError('invalid_answer', 'The server answered with another session than the one that was asked for')
@@ -33,7 +36,7 @@ export function updateRecord(record: SessionRecord, { sessionId, state, expiresA
   return true
 }
 
-/** Throws for a session that has ended. */
+/** Throws if a session has ended. */
 export function rejectEndedSession({ endReason }: SessionRecord): void {
   if (endReason === undefined) return
   const endDescription = endReason === 'deleted' ? 'was deleted here' : 'is not known to the server any more'

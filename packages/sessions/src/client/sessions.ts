@@ -20,53 +20,54 @@ import { toSessionMetadata, createRecord, type SessionRecord } from './session-s
 
 /** The options of {@link sessions}. */
 export interface ClientSessionsOptions {
-  /** The server, as serialized sessions name it. Default: the connection's `url`. */
+  /** The name of the server in serialized sessions. Default: the `url` of the connection. */
   readonly target?: string | undefined
   /**
-   * The user, as serialized sessions name it: the subject that the server authenticates, or null where it authenticates
-   * none.
+   * The name of the user in serialized sessions: the subject that the server authenticates, or null if the server does
+   * not authenticate.
    */
   readonly user?: string | null | undefined
 }
 
-/** The member that sessions add to their client. */
+/** The member `sessions` of a client with the extension. */
 export interface ClientSessions {
   /**
-   * Creates a session, for one conversation or task. Rejects with `ClientError`, `rpc` where the server has no
-   * sessions.
+   * Creates a session, for one conversation or task. Rejects with `ClientError`, with the code `rpc` if the server has
+   * no sessions.
    */
   create(options?: CallOptions): Promise<ClientSession>
   /**
-   * Resumes a session that was serialized, in this process or another. Throws {@link SessionError} for a value that is
-   * no session, or one of another server or user.
+   * Resumes a serialized session, in this process or another. Throws {@link SessionError} if the value is not a
+   * session, or if the session belongs to another server or user.
    */
   resume(serializedSession: unknown): ClientSession
 }
 
 /**
- * A client whose calls are within one session: each names it, and brings back the state that the server wants to be
- * sent with the next. Its cache is its own. With `await using` it is deleted at the end of its scope.
+ * A client whose calls are within one session. Each request contains the id and the last state of the session. Each
+ * response may contain a new state, which the next request sends. The session has a cache of its own. With `await
+ * using` the session is deleted at the end of the scope.
  */
 export interface ClientSession extends Client {
   readonly id: string
-  /** The end of the session as the server states it, in ISO 8601, for display. */
+  /** The expiry time of the session according to the server, in ISO 8601, for display. */
   readonly expiresAt: string | undefined
-  /** True when the session has ended: it was deleted here, or the server no longer knows it. */
+  /** True if the session has ended, because this client deleted it or the server no longer knows it. */
   readonly ended: boolean
   /**
-   * Returns the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` without a `target` or
-   * `user`.
+   * Returns the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` if the option `target`
+   * or `user` is missing.
    */
   serialize(): SerializedSession
-  /** Deletes the session, so that the server can free its resources. Does nothing for one that has ended. */
+  /** Deletes the session, so that the server can free its resources. Does nothing if the session has ended. */
   delete(options?: CallOptions): Promise<void>
-  /** Closes the parts that extensions opened for the session. The session itself continues at the server. */
+  /** Closes what extensions of this client opened for the session. The session itself continues at the server. */
   close(): Promise<void>
 }
 
 /**
- * Makes the sessions extension of a client (seed data-layer-sessions): any number of sessions side by side, such as one
- * for each conversation. The client's own calls are outside of all sessions.
+ * Makes the sessions extension of a client (seed data-layer-sessions). A client may have several sessions at a time,
+ * such as one for each conversation. Calls of the client itself belong to no session.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessions()] })
@@ -79,7 +80,7 @@ export function sessions(options: ClientSessionsOptions = {}): ClientExtension<'
     side: 'client',
     name: 'sessions',
     identifier: sessionsIdentifier,
-    // seed data-layer-sessions, capabilities: clients declare sessions among the experimental ones.
+    // seed data-layer-sessions, capabilities: clients declare sessions under `experimental`.
     capabilities: { experimental: { sessions: {} } },
     start: (host) => ({
       api: createClientSessions({ host, owner: { target: options.target ?? host.url, user: options.user } }),
@@ -112,7 +113,7 @@ function createClientSessions(deps: SessionDeps): ClientSessions {
 }
 
 function openClientSession(record: SessionRecord, { host, owner }: SessionDeps): ClientSession {
-  // Results may depend on the state of the session, so that another state makes those in the cache stale.
+  // Results may depend on the state of the session, so a new state makes the cached results stale.
   const middleware = createClientSessionMiddleware({ record, onStateChange: () => client.cache.clear() })
   const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })
   const { close } = client
@@ -140,7 +141,8 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
         owner,
       ),
     delete: removeSession,
-    // A session that could not be deleted expires. An error of the deletion would hide the error that ended the scope.
+    // If the deletion fails, the session expires later. The error is dropped, because it would replace the error that
+    // ended the scope.
     [Symbol.asyncDispose]: () =>
       removeSession()
         .catch(() => {})
@@ -148,19 +150,19 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
   })
 }
 
-/** Returns a cache of the session's own, or its own part of a store that clients share. */
+/** Returns the cache options of a session: a partition of the client's cache, or a cache of its own. */
 function createCacheOptions({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
   return cache && cache.partition(id)
 }
 
-/** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */
+/** seed data-layer-sessions, creating sessions: the request that creates a session must not contain a session. */
 function omitSessionMetadata({ meta, ...options }: CallOptions): CallOptions {
   if (!isJsonObject(meta)) return options
   const { [sessionKey]: _session, ...others }: JsonObject = meta
   return { ...options, meta: others }
 }
 
-/** Adds members to a client as they are, getters included. */
+/** Adds members to a client, with getters copied as getters. */
 function addMembers<T extends object, M extends object>(target: T, members: M): T & M {
   defineMembers(target, members)
   return target

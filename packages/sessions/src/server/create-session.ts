@@ -3,7 +3,7 @@ import type { SessionMetadata } from '../session-metadata.ts'
 import { type OpenedSession, createOpenedSession, sealSessionState, type SessionRequest } from './opened-session.ts'
 
 /**
- * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no
+ * Creates a session and its first state. If the creation fails or is cancelled, the session is ended again, because no
  * client would delete it.
  */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
@@ -29,7 +29,7 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   }
 }
 
-/** Formats a time as session metadata has it. */
+/** Formats a time in the form of session metadata. */
 export function toIsoDateTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }

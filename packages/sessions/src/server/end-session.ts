@@ -4,8 +4,9 @@ import { toIsoDateTime } from './create-session.ts'
 import { findLastDraft, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
- * Ends a request's use of its session, and returns the response with the session in its `_meta`. A complete result that
- * is no failure also has the state that the handler has set. An error names no session and changes no state.
+ * Ends the use of a session by a request, and returns the response with the session in its `_meta`. A complete result
+ * that is not a failure also contains the state that the handler has set. An error contains no session and changes no
+ * state.
  */
 export async function finishSessionRequest(session: OpenedSession, response: RpcResponse): Promise<RpcResponse> {
   session.isOpen = false
@@ -24,7 +25,7 @@ export async function finishSessionRequest(session: OpenedSession, response: Rpc
 }
 
 /**
- * Ends the use of a session by a call that failed, and releases its claim. Where the store fails, the claim expires.
+ * Ends the use of a session by a call that failed, and releases its claim. If the store fails, the claim expires later.
  */
 export async function abandonSession(session: OpenedSession): Promise<void> {
   session.isOpen = false
@@ -45,7 +46,7 @@ async function sealNewState(session: OpenedSession, { resultType, isError }: Jso
   return draft && sealSessionState(session, draft.value, session.revision + 1)
 }
 
-/** Adds the session to a result, which no cache may share from then on. */
+/** Adds the session to a result, and makes the result private for caches. */
 function addSessionMeta(result: JsonObject, sessionMeta: JsonObject, method: string): JsonObject {
   const meta = isJsonObject(result._meta) ? result._meta : {}
   const isShared = findMethodRow(method)?.isCacheable === true && result.cacheScope === 'public'

@@ -13,7 +13,7 @@ import type { SessionMetadata } from '../session-metadata.ts'
 import { isTransient, MissingSessionError } from './session-errors.ts'
 import { type ResolvedSessionOptions, type SessionDefinition, sessionPurposes } from './resolved-session-options.ts'
 
-/** A request that creates or deletes a session, or that names one. */
+/** A request that creates, deletes or uses a session. */
 export interface SessionRequest {
   readonly method: string
   /** Reports an error that the client does not see. */
@@ -24,69 +24,75 @@ export interface SessionRequest {
   readonly sessionOptions: ResolvedSessionOptions
 }
 
-/** A session as one request named it. */
+/** A session as opened for one request. */
 export interface OpenedSession extends SessionRequest {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** The state, undefined where handlers keep none, and where a deletion names the session by its id alone. */
+  /** The state. Undefined if the handlers keep no state, and in a deletion without a state. */
   readonly state: JsonValue | undefined
-  /** The token that the state was opened from. */
+  /** The token with the sealed state of the request. */
   readonly stateToken: string | undefined
   /** The number of times that the state was replaced. */
   readonly revision: number
-  /** The runs of the handler in their order. The state of the last one is kept. */
+  /** The runs of the handler in their order. The state that the last run set is kept. */
   readonly runs: SessionRun[]
-  /** False once the request has been answered: later changes are rejected. */
+  /** False after the request was answered. Later changes of the state are rejected. */
   isOpen: boolean
-  /** The store's key for this call's claim to the next revision. */
+  /** The key in the store under which this call has claimed the next revision. */
   claimKey: string | undefined
-  /** The session as `visibleTo` sees it. */
+  /** The object that `visibleTo` receives for the session. */
   sessionView: object | undefined
-  /** True in a run of a task. The session is then that of the task's creation. */
+  /** True in a run of a task, which uses the session as it was recorded when the task was created. */
   readonly isRecorded?: boolean
 }
 
 /** One run of a handler within a session, and the state that it has set. */
 export interface SessionRun {
   readonly session: OpenedSession
-  /** The handler's context, or a copy of it. */
+  /** The context of the handler, or a copy of it. */
   readonly ctx: CallView
   draft: { readonly value: JsonValue } | undefined
   /**
-   * The session as the handler sees it. It is a member here, because a `WeakMap` that lives long keeps its new keys
-   * until the next full collection of garbage.
+   * The object that the handler receives for the session. It is stored here, because a long-lived `WeakMap` would keep
+   * it until the next full garbage collection.
    */
   handlerSession: object | undefined
 }
 
-/** A handler's context, or the view of a call that `visibleTo` gets. */
+/** The context of a handler, or the view of a call that `visibleTo` receives. */
 export interface CallView {
   readonly context: CallContext
   /**
-   * In a handler's context the signal of the run, which distinguishes the runs of one call, also in copies of the
-   * context.
+   * The signal of the run, in the context of a handler. It differs between the runs of one call, and is the same in
+   * copies of the context.
    */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The context key of the session that a request names. */
+/** The context key of the session of a request. */
 export const openedSessionKey: ContextKey<OpenedSession> = contextKey('x/session')
 
-/** The name under which a session is recorded for a task. */
+/** The name of the session in the record of a task. */
 export const recordedPartName = 'session'
 
-/** The options of each definition at the server that began last. Sessions of tasks are restored with them. */
+/**
+ * The options of each definition, at the server that was started last. The sessions of tasks are restored with these
+ * options.
+ */
 const startedOptions = new WeakMap<SessionDefinition, ResolvedSessionOptions>()
 
-/** Records that a server has begun to serve the sessions of a definition. */
+/** Records the options of a definition at a server that was started. */
 export function recordStart(definition: SessionDefinition, sessionOptions: ResolvedSessionOptions): void {
   startedOptions.set(definition, sessionOptions)
 }
 
-/** Returns the session of a call that belongs to a definition, or the session that was recorded for a task. */
+/**
+ * Returns the session of a call, or the session that was recorded for a task. Returns undefined for a session of
+ * another definition.
+ */
 export function findOpenedSession({ context }: CallView, definition: SessionDefinition): OpenedSession | undefined {
   const session = context.get(openedSessionKey)
   if (session !== undefined) return session.sessionOptions.definition === definition ? session : undefined
@@ -95,7 +101,10 @@ export function findOpenedSession({ context }: CallView, definition: SessionDefi
   return recordedPart && sessionOptions && restoreSession(recordedPart, sessionOptions)
 }
 
-/** Returns the part of a session that a task needs. The id is secret, because it works like a credential. */
+/**
+ * Returns the part of a session that is recorded for a task. The id is in the member `secret`, because it works like a
+ * credential.
+ */
 export function recordSession(session: OpenedSession): RecordedPart {
   const { id, createdAt, expiresAt, revision } = session
   const value = findLastDraft(session)?.value ?? session.state
@@ -104,7 +113,7 @@ export function recordSession(session: OpenedSession): RecordedPart {
 
 const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
-// `recordSession` of this or another version of the package wrote the record.
+// The record was written by `recordSession` of this version of the package or another one.
 function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessionOptions): OpenedSession | undefined {
   const knownSession = restoredSessions.get(recordedPart)
   if (knownSession !== undefined) return knownSession
@@ -133,9 +142,9 @@ function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessio
   return session
 }
 
-/** Returns the run of a handler within a session. The first use begins it. */
+/** Returns the run of a handler within a session. The first call for a run creates it. */
 export function getOrCreateRun(session: OpenedSession, ctx: CallView): SessionRun {
-  // A signal is created when it is first read, which costs as much as a tenth of a call, so signals are compared last.
+  // Signals are compared last. A signal is created when it is first read, which takes a tenth of the time of a call.
   const knownRun = session.runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
   if (knownRun !== undefined) return knownRun
   const run: SessionRun = { session, ctx, draft: undefined, handlerSession: undefined }
@@ -143,23 +152,22 @@ export function getOrCreateRun(session: OpenedSession, ctx: CallView): SessionRu
   return run
 }
 
-/**
- * Returns the state that the last run has set. A run that was suspended is not the last: another one completed the
- * call.
- */
+/** Returns the state that the last run has set. Returns undefined if the last run was suspended. */
 export function findLastDraft({ runs }: OpenedSession): SessionRun['draft'] {
   const lastRun = runs.at(-1)
   return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
 }
 
-/** Creates a session. Its id has its times sealed in it, and is bound to the principal. */
+/**
+ * Creates a session. Its id contains the times of its creation and end in sealed form, and is bound to the principal.
+ */
 export async function createOpenedSession(request: SessionRequest): Promise<OpenedSession> {
   const { sessionOptions, principal, callerKey } = request
   const createdAt = sessionOptions.now()
   const expiresAt = createdAt + sessionOptions.ttlMs
   const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
     purpose: sessionPurposes.id,
-    // A session belongs to one principal. Without authentication it belongs to every caller who has the id.
+    // A session belongs to one principal. Without authentication, every caller that has the id can use the session.
     binding: principalIdentityOf(principal),
     owner: callerKey,
     ttlMs: sessionOptions.ttlMs,
@@ -169,8 +177,9 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 
 /**
  * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the
- * state for that id. A request of a session with a state must bring one, unless it deletes the session. Throws {@link
- * MissingSessionError} for every failure, so that a forger cannot see the reason. Its cause is reported.
+ * state for that id. If sessions have a state, the request must contain it, unless it deletes the session. Throws
+ * {@link MissingSessionError} for every failure, so that an attacker cannot see the reason. The cause is reported to
+ * the log.
  */
 export async function openSession(
   { sessionId, state }: SessionMetadata,
@@ -189,7 +198,7 @@ export async function openSession(
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await sessionOptions.registry.isLive(sessionId))) throw new Error('The session was deleted or revoked')
     const content = state === undefined ? initialState : await openSessionState(sessionId, state, request)
-    // Without this check, a request without the state would return the session to its first state.
+    // Without this check, a client could reset the session to its first state by omitting the state.
     if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
     return createSessionOfRequest(request, { id: sessionId, createdAt, expiresAt, ...content })
@@ -223,12 +232,14 @@ function createSessionOfRequest(request: SessionRequest, content: SessionContent
   }
 }
 
-/** Returns true for a temporary failure, and for a quota of the caller. Neither ends a session. */
+/**
+ * Returns true for a temporary failure, and for an exhausted quota of the caller. These failures do not end a session.
+ */
 function isRetryable(cause: unknown): boolean {
   return isTransient(cause) || (isStateError(cause) && cause.code === 'quota')
 }
 
-/** Seals a state that the client carries, until the end of its session. */
+/** Seals a state for the client. The token is valid until the end of the session. */
 export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
   const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = session
   return sessionOptions.stateCodec.seal([revision, value], {

@@ -11,19 +11,19 @@ export type SessionHost = Pick<ExtensionHost, 'state' | 'bus' | 'runtime' | 'log
 /** The definition of sessions, which any number of servers may share. */
 export interface SessionDefinition extends SessionHooks {
   readonly store: StateStore | undefined
-  /** Seals states in place of the server's codec. */
+  /** The codec that seals states instead of the codec of the server. */
   readonly stateCodec: StateCodec | undefined
   readonly ttlMs: number
 }
 
-/** A definition of sessions at one server. */
+/** The definition of sessions, completed with the parts of one server. */
 export interface ResolvedSessionOptions extends SessionHooks, Pick<SessionHost, 'log'> {
   readonly definition: SessionDefinition
-  /** Seals ids. */
+  /** The codec that seals ids. */
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
   readonly store: StateStore | undefined
-  /** True when every instance is notified of the end of a session. */
+  /** True if a revoked session ends at every instance. */
   readonly canRevoke: boolean
   readonly registry: SessionRegistry
   readonly ttlMs: number
@@ -31,20 +31,20 @@ export interface ResolvedSessionOptions extends SessionHooks, Pick<SessionHost, 
   readonly randomUuid: () => string
 }
 
-/** The author's callbacks, with states parsed. */
+/** The callbacks of the author, with parsed states. */
 export interface SessionHooks {
-  /** True when every session has a state, so that a request without one is rejected. */
+  /** True if every session has a state, so that a request without a state is rejected. */
   readonly hasState: boolean
-  /** Resolves with the first state of a session, undefined where its handlers keep none. */
+  /** Resolves with the first state of a session, or with undefined if the handlers keep no state. */
   readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
-  /** Frees the resources of a session. The state is undefined when the request brought none. */
+  /** Frees the resources of a session. The state is undefined if the request contained none. */
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }
 
-/** The purposes of the tokens of sessions. A key of another purpose does not open them. */
+/** The purposes of session tokens. A token can be opened only with the purpose for which it was sealed. */
 export const sessionPurposes = { id: 'session', state: 'session-state' } as const
 
-/** A day: a conversation that continues the next morning finds its session. */
+/** The defaults. A lifetime of one day lets a conversation continue the next morning. */
 const defaults = { ttlMs: 86_400_000 } satisfies SessionOptions
 
 /**
@@ -65,7 +65,7 @@ export function createSessionDefinition(
 /**
  * Returns the options of sessions at one server.
  *
- * @throws SessionUsageError for a `ttlMs` that is longer than the tokens of the server's codec.
+ * @throws SessionUsageError for a `ttlMs` that is longer than the lifetime of the tokens of the server's codec.
  */
 export function resolveSessionOptions(definition: SessionDefinition, host: SessionHost): ResolvedSessionOptions {
   const { store, ttlMs, stateCodec, hasState, begin, end } = definition
@@ -90,7 +90,7 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
   }
 }
 
-/** Makes a codec with a random key, for a server without a codec that other instances share. */
+/** Makes a codec with a random key, for a server whose codec is not shared with other instances. */
 function createLocalCodec({ runtime }: SessionHost): StateCodec {
   let codec: StateCodec | undefined
   const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()], runtime }))
@@ -100,7 +100,10 @@ function createLocalCodec({ runtime }: SessionHost): StateCodec {
   }
 }
 
-/** Rejects a lifetime beyond that of the tokens, which a user would notice in the middle of a conversation. */
+/**
+ * Throws if sessions would live longer than their tokens. Otherwise a session would fail in the middle of a
+ * conversation.
+ */
 function checkCodecLifetime(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
   if (lifetimeMs === undefined || ttlMs <= lifetimeMs) return
   throw new SessionUsageError(

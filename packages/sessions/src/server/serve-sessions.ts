@@ -38,9 +38,9 @@ import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 import { createInvalidSessionError, toPeerError } from './session-errors.ts'
 
 /**
- * Serves the methods that create and delete sessions, and opens the session of every other request that names one (seed
- * data-layer-sessions). Handlers find it in the call's context. The result names it. Requests without a session pass
- * unchanged.
+ * Serves the methods that create and delete sessions, and opens the session of every other request that has one (seed
+ * data-layer-sessions). Handlers find the session in the context of the call, and the result contains the session.
+ * Requests without a session pass unchanged.
  */
 export function serveSessions(
   sessionOptions: ResolvedSessionOptions,
@@ -75,7 +75,7 @@ function toExtensionMethod(
       rejectCancelledCall(call)
       return await handleMethod({ request, call, sessionMetadata: readSessionMetadata(request.params) }, sessionOptions)
     } catch (error) {
-      // The server rejects a cancelled call with its reason.
+      // For a cancelled call, the server needs the original error as the reason.
       throw isCancelled(call) ? error : toPeerError(error, toSessionRequest({ request, call }, sessionOptions))
     }
   }
@@ -104,7 +104,7 @@ async function serveDeletion(
 
 const sessionMethodNames: ReadonlySet<string> = new Set(Object.values(sessionMethods))
 
-/** Opens the session that a request names, and lets the result name it. */
+/** Opens the session of a request, and adds the session to the result. */
 function createSessionMiddleware(sessionOptions: ResolvedSessionOptions): Middleware {
   return (next) => (request, call) => {
     const sessionMetadata = sessionMethodNames.has(request.method) ? undefined : readSessionMetadata(request.params)
@@ -135,7 +135,7 @@ async function serveInSession(
   }
 }
 
-/** Returns a call with its session, which is recorded where the call becomes a task. */
+/** Returns a call with its session. The session is recorded if the call becomes a task. */
 function toSessionCall(call: Call, session: OpenedSession): Call {
   const recordedParts = {
     ...call.context.get(recordedPartsKey),
@@ -165,7 +165,7 @@ function toSessionRequest(
   }
 }
 
-/** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */
+/** Returns the session metadata of a request. Throws if it is malformed, or differs from the header of the request. */
 function requireSessionMetadata(
   sessionMetadata: SessionMethodRequest['sessionMetadata'],
   { context }: Call,
@@ -180,8 +180,8 @@ function requireSessionMetadata(
 }
 
 /**
- * Deletes a session. It ends before `onDelete` runs, so that no call uses resources that are being freed. An error of
- * `onDelete` is reported and not answered: for the client the session has ended.
+ * Deletes a session. The session ends before `onDelete` runs, so that no call uses resources that are being freed. An
+ * error of `onDelete` is logged and not sent to the client, because the session has ended.
  */
 async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
   const { id, principal, callerKey, expiresAt, state, sessionOptions, report } = await openSession(metadata, {

@@ -4,7 +4,9 @@ import { quotaError } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
-/** The error of a session that is unknown, expired, deleted, revoked, altered or of another principal. */
+/**
+ * The error for a session that is unknown, expired, deleted, revoked or altered, or that belongs to another principal.
+ */
 export class MissingSessionError extends Error {
   override readonly name = 'MissingSessionError'
   readonly sessionId: string
@@ -15,7 +17,7 @@ export class MissingSessionError extends Error {
   }
 }
 
-/** The error of a program that uses sessions wrongly. Its message is not meant for a peer. */
+/** The error for a program that uses sessions in a wrong way. The message is not meant for a peer. */
 export class SessionUsageError extends Error {
   override readonly name = 'SessionUsageError'
 }
@@ -23,14 +25,17 @@ export class SessionUsageError extends Error {
 /** A request that has failed. */
 export interface FailedRequest {
   readonly report: (error: unknown) => void
-  /** True when the handler of the call had begun. Default: false. */
+  /** True if the handler of the call had begun. Default: false. */
   readonly hasBegun?: boolean | undefined
 }
 
-/** Milliseconds after which a client sends a token from the future again, for an instance with the right clock. */
+/**
+ * Milliseconds after which the client should send a request again whose token is from the future. The clock of another
+ * instance, or of this one, may then accept it.
+ */
 const clockRetryAfterMs = 100
 
-/** Returns the error that the peer sees, and reports the cause that it does not show. */
+/** Returns the error for the peer, and reports the cause to the log if that error hides it. */
 export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
   if (isMcpError(error)) return error
   if (error instanceof MissingSessionError) {
@@ -49,20 +54,20 @@ export function toPeerError(error: unknown, { report, hasBegun = false }: Failed
 }
 
 /**
- * Returns true for a store that cannot be reached, and for a token from the future. Where clocks differ, another
- * instance accepts the token, and this instance does a moment later. Neither error ends a session.
+ * Returns true for a store that cannot be reached, and for a token from the future. If clocks differ, another instance
+ * accepts the token at once, and this instance a moment later. These errors do not end a session.
  */
 export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
 }
 
-/** Returns the error of a caller that has reached its quota of the store, undefined for every other failure. */
+/** Returns the error for a caller that has reached its quota of the store, or undefined for any other failure. */
 export function toQuotaError(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
 
-/** Returns the error for a request whose session is missing, malformed or out of place. */
+/** Returns the error for a request whose session is missing, malformed or not allowed. */
 export function createInvalidSessionError(issue: string): McpError {
   return new McpError(errorCodes.invalidParams, `Invalid params: ${issue}`, { data: { reason: 'session' } })
 }

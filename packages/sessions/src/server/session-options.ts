@@ -8,16 +8,16 @@ export type Awaitable<T> = T | PromiseLike<T>
 /** The state that handlers keep in a session. */
 export interface SessionState<State> {
   /**
-   * The schema of a state, of any library that implements Standard Schema. It is synchronous, and accepts its own
-   * output. The state is JSON: a type that JSON cannot write, such as `Date`, is a type error that names the member. A
-   * state of an earlier version of the program that the schema rejects is replaced by the initial one.
+   * The schema of a state, of any library that implements Standard Schema. The schema must be synchronous and must
+   * accept its own output. The state must be JSON. For other types, such as `Date`, the compiler reports the member. If
+   * the schema rejects a state that an earlier version of the program stored, the initial state replaces that state.
    */
   readonly schema: StandardSchemaV1<unknown, State>
-  /** The first state of a session, where `onCreate` returns none. */
+  /** The first state of a session for which `onCreate` returns none. */
   readonly initial: State
   /**
-   * Seals the states in place of the server's `state`. For states that are too large to travel, it is
-   * `storedState({ store })`.
+   * The codec that seals the states. Default: the server's `state`. For states that are too large to send with each
+   * request, use `storedState({ store })`.
    */
   readonly codec?: StateCodec | undefined
 }
@@ -25,35 +25,32 @@ export interface SessionState<State> {
 /** A session that is being created. */
 export interface NewSession {
   readonly id: string
-  /** The end of the session, in milliseconds since 1970. Resources of the session may end at that time too. */
+  /** The end of the session, in milliseconds since 1970. Resources of the session can be freed at that time. */
   readonly expiresAt: number
   readonly principal: Principal | undefined
-  /** Aborts when the client no longer waits for the session. */
+  /** Aborts when the client cancels the creation of the session. */
   readonly signal: AbortSignal
 }
 
-/** A session that its client deletes. */
+/** A session that a client deletes. */
 export interface DeletedSession<State> {
   readonly id: string
   readonly principal: Principal | undefined
-  /**
-   * The state that the request brought. Undefined where the request named the session by its id alone, which is enough
-   * for a deletion.
-   */
+  /** The state in the request. Undefined if the request contained only the id, which is enough for a deletion. */
   readonly state: State | undefined
 }
 
-/** The options of sessions, beside the state of their handlers. */
+/** The options of sessions, except for the state of their handlers. */
 export interface SessionOptions {
   /**
-   * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without a store, a
-   * deletion holds at the instance that served it, and at those that the bus of the server notifies. At other instances
-   * the session ends when it expires.
+   * The store of the sessions that have not ended. With a store, a deletion or `revoke` takes effect at every instance
+   * at once. Without a store, it takes effect at the instance that served it, and at the instances that the server's
+   * bus notifies. At other instances the session ends when it expires.
    */
   readonly store?: StateStore | undefined
   /**
-   * The lifetime of a session in milliseconds. Default: 24 hours. The `maxAgeMs` of the server's `state` must be as
-   * long.
+   * The lifetime of a session in milliseconds. Default: 24 hours. The `maxAgeMs` of the server's `state` must be at
+   * least as long.
    */
   readonly ttlMs?: number | undefined
 }
@@ -61,13 +58,13 @@ export interface SessionOptions {
 /** Callbacks at the beginning and the end of sessions. */
 export interface SessionEvents<State> {
   /**
-   * Returns the first state of the session, or undefined for the initial one. The client gets an `McpError` that the
-   * function throws.
+   * Returns the first state of the session, or undefined for the option `initial`. If the function throws an
+   * `McpError`, the client receives that error.
    */
   readonly onCreate?: ((session: NewSession) => Awaitable<State | undefined | void>) | undefined
   /**
-   * Frees the resources of the session. Called for each deletion, which one session may have twice, and never when a
-   * session expires.
+   * Frees the resources of the session. Called for each deletion. A client may delete one session twice. Not called
+   * when a session expires.
    */
   readonly onDelete?: ((session: DeletedSession<State>) => Awaitable<void>) | undefined
 }

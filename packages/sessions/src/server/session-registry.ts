@@ -1,14 +1,17 @@
 import { type Change, type ChangeBus, sha256Hex } from '@x/core'
 import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
 
-/** The sessions that have not ended, as far as a store or this process knows. */
+/** The record of which sessions have ended, in a store or in this process. */
 export interface SessionRegistry {
-  /** Adds a session of an owner. Rejects with a `StateError` `quota` when the owner has as many as one may have. */
+  /**
+   * Adds a session of an owner. Rejects with a `StateError` `quota` if the owner has the maximum number of sessions.
+   */
   add(id: string, ttlMs: number, owner: string): Promise<void>
-  /** Resolves with whether a session lives, as far as is known here. */
+  /** Resolves with true if the session has not ended, according to this registry. */
   isLive(id: string): Promise<boolean>
   /**
-   * Ends a session whose id would open for `ttlMs` more. `owner` is the caller who ends it, undefined for the program.
+   * Ends a session whose id would otherwise be valid for another `ttlMs`. `owner` is the caller that ends the session,
+   * or undefined if the program does.
    */
   end(id: string, ttlMs: number, owner?: string): Promise<void>
   /** Stops listening to a bus. */
@@ -23,8 +26,8 @@ export interface SessionRegistryOptions {
 }
 
 /**
- * Creates a registry in a store or, without one, in this process. The registry of a process has the ended sessions
- * alone. It has those that other instances ended where there is a bus.
+ * Creates a registry in a store or, without a store, in this process. The registry in a process contains only ended
+ * sessions. With a bus it also contains the sessions that other instances ended.
  */
 export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
@@ -32,8 +35,8 @@ export function createSessionRegistry({ store, bus, now }: SessionRegistryOption
 }
 
 /**
- * Makes a registry in a store. A session that the store lacks has ended: a store that loses its content ends sessions,
- * and revives none.
+ * Makes a registry in a store. A session that is not in the store has ended. So if a store loses its content, sessions
+ * end, but no ended session becomes valid again.
  */
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
@@ -63,7 +66,7 @@ async function reachStore<T>(operation: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The number of ended sessions that one process remembers. */
+/** The maximum number of ended sessions that one process remembers. */
 const maxEndedSessions = 10_000
 
 function createMemoryRegistry(now: () => number): SessionRegistry {
@@ -76,8 +79,8 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
       try {
         await ownerStore.add(id, '1', ttlMs)
       } catch (error) {
-        // A full memory forgets an end early, as no other instance knows of it at all. One caller alone does not fill
-        // it.
+        // If there are too many ended sessions, this end is not recorded, and the session stays valid here as it does
+        // at instances without a notification. One caller alone cannot cause this.
         if (!isStateError(error)) throw error
       }
     },
@@ -88,9 +91,9 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
 const sessionEndsTopic = 'x/sessions'
 
 /**
- * Notifies every instance of the ends. Ids do not travel: their digests are enough to know an ended one again. A
- * request waits until this instance receives the ends of the others, and fails while the bus cannot be reached for the
- * first time.
+ * Adds to a registry the notification of other instances about ended sessions. The messages contain digests of ids,
+ * which are enough to recognize an ended session. Requests wait until this instance listens to the bus, and fail until
+ * the bus could be reached once.
  */
 function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus): SessionRegistry {
   let listenPromise: Promise<() => void> | undefined
@@ -99,7 +102,8 @@ function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus
       const { ended, ttlMs } = changeTopic === sessionEndsTopic && data !== undefined ? data : {}
       if (typeof ended === 'string' && typeof ttlMs === 'number') void localRegistry.end(ended, ttlMs)
     },
-    // An end that was published meanwhile is known at its own instance alone. Elsewhere the session expires.
+    // The ends that were published during the gap are lost. At this instance those sessions stay valid until they
+    // expire.
     onGap: (): void => {},
   }
   const listen = async (): Promise<void> => {
@@ -130,7 +134,7 @@ function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus
   }
 }
 
-/** Returns a key of the store. It is a digest, so that the ids in a store that leaks cannot be used. */
+/** Returns a key of the store. It is a digest, so that an attacker who reads the store cannot use the sessions. */
 export async function toStoreKey(kind: string, id: string): Promise<string> {
   return `${kind}:${await sha256Hex(`x/sessions ${kind} ${id}`)}`
 }

@@ -14,47 +14,48 @@ import {
 import { type AsyncResource, limitErrorToMcp } from '@x/schema'
 import type { Awaitable } from './session-options.ts'
 
-/** The session of a resource: a `Session` of a handler is one. */
+/** The session to which a resource belongs. A `Session` of a handler has this type. */
 export interface ResourceSession {
   readonly id: string
   /** The end of the session, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** The key by which the caller is counted. Sessions without one share it. */
+  /** The key by which the resources of the caller are counted. All sessions without a key are counted together. */
   readonly callerKey?: string | undefined
 }
 
-/** The share of the open resources that one caller may have. */
+/** The share of `maxOpenResources` that one caller may have. */
 const callerShare = 1 / 10
 
 /** The options of {@link sessionResources}. */
 export interface SessionResourcesOptions<Resource> {
-  /** Opens the resource, when a handler first asks for it at this instance. */
+  /** Opens the resource of a session. Called when a handler first needs the resource at this instance. */
   readonly open: (session: { readonly id: string; readonly expiresAt: number }) => Awaitable<Resource>
   /**
-   * Closes a resource when its session was deleted here or has expired, or when the process ends. An error of this
-   * function goes to `log`.
+   * Closes a resource. Called when its session was deleted at this instance or has expired, and by `close` of
+   * {@link SessionResources}. An error of this function goes to `log`.
    */
   readonly close: (resource: Resource) => Awaitable<void>
   /**
-   * The number of open resources at a time, 1000 when absent. One caller may have a tenth of them. One more rejects
-   * with an `McpError`, which over HTTP is 429, or 503 where the resources of all callers are as many.
+   * The maximum number of open resources at a time. Default: 1000. One caller may have a tenth of them. Beyond these
+   * limits `of` rejects with an `McpError`. Over HTTP it is 429 for the limit of the caller, and 503 for the limit of
+   * all callers.
    */
   readonly maxOpenResources?: number | undefined
-  /** Receives the errors of `close`. Default: lines of the standard error. */
+  /** Receives the errors of `close`. Default: writes lines to the standard error. */
   readonly log?: Log | undefined
   /** The clock. Default: that of the platform. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
 /**
- * The resources that sessions hold open in one process, such as editors or connections. Any instance may serve a
- * session, and each opens a resource of its own. A resource makes calls faster, and must not hold the only copy of
- * anything.
+ * The open resources of sessions in one process, such as editors or connections. Several instances may serve one
+ * session, and each opens its own resource. A resource must not contain the only copy of any data, because it serves
+ * only to make calls faster.
  */
 export interface SessionResources<Resource> extends AsyncResource {
-  /** Resolves with the resource of a session, which is opened once for all calls that ask at the same time. */
+  /** Resolves with the resource of a session. Calls at the same time share one opening. */
   of(session: ResourceSession): Promise<Resource>
-  /** Closes the resource of a session at this instance, for `onDelete`. */
+  /** Closes the resource of a session at this instance. Call it in `onDelete`. */
   end(id: string): Promise<void>
   /** The number of open resources. */
   readonly size: number
@@ -65,11 +66,14 @@ export interface SessionResources<Resource> extends AsyncResource {
 interface ResourceEntry<Resource> {
   readonly resource: Promise<Resource>
   timer: unknown
-  /** Gives the resource back to the ledger. */
+  /** Subtracts the resource from the count of the ledger. */
   readonly release: () => void
 }
 
-/** Makes resources that are opened once for each session at this instance, and closed when the session ends. */
+/**
+ * Creates {@link SessionResources}. Each session has one resource at this instance, which is closed when the session
+ * ends.
+ */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
   const { maxOpenResources = 1000 } = options
   const ledger = createResourceLedger(maxOpenResources)
@@ -110,7 +114,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     resources.set(id, entry)
     closeOnExpiry(entry, id, expiresAt)
     entry.resource.catch(() => {
-      // The next call tries again.
+      // The entry is removed, so that the next call tries again.
       if (resources.get(id) === entry) resources.delete(id)
       release()
       runtime.clearTimeout(entry.timer)
@@ -130,7 +134,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
   }
 }
 
-/** Counts one more resource of the caller of a session. Throws an `McpError` for a caller that has its share. */
+/** Counts another resource for the caller of a session. Throws an `McpError` if the caller has reached its share. */
 function takeResource(ledger: Ledger, { callerKey = '' }: ResourceSession): () => void {
   try {
     return ledger.take('session_resources', callerKey)
@@ -139,7 +143,7 @@ function takeResource(ledger: Ledger, { callerKey = '' }: ResourceSession): () =
   }
 }
 
-/** Creates the ledger of resources. One caller may have a share of them. */
+/** Creates the ledger that counts open resources, with a limit for each caller. */
 function createResourceLedger(maxOpenResources: number): Ledger {
   const { advice } = ledgerBounds.session_resources
   const perCaller = Math.max(1, Math.ceil(maxOpenResources * callerShare))

@@ -3,45 +3,45 @@ import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { toQuotaError, SessionUsageError } from './session-errors.ts'
 import type { StateParser } from './state-parser.ts'
 
-/** A session as a call named it. */
+/** A session as one call sees it. */
 export interface SessionView<State> {
   readonly id: string
   /** The end of the session, in milliseconds since 1970. */
   readonly expiresAt: number
   /** The key by which quotas count the caller, undefined in a task. */
   readonly callerKey: string | undefined
-  /** The number of times that the state was replaced before this call. Overlapping calls may have the same. */
+  /** The number of times that the state was replaced before this call. Overlapping calls may have the same revision. */
   readonly revision: number
-  /** The state that the call brought, or that this run has set. */
+  /** The state in the request, or the state that this run of the handler has set. */
   readonly state: State
 }
 
 /**
- * A session within a handler. Its new state is kept when the call ends with a complete result, and then the state that
- * the last run has set counts. A call that fails or asks for input leaves the session unchanged.
+ * A session within a handler. A new state is kept only if the call ends with a complete result. If the handler ran
+ * several times, the state that the last run has set is kept. A call that fails or asks for input leaves the session
+ * unchanged.
  */
 export interface Session<State> extends SessionView<State> {
   /**
-   * Replaces the state. Of overlapping calls, the last answer that reaches the client wins. Throws for a state that the
-   * schema rejects.
+   * Replaces the state. If calls overlap, the state in the last response that reaches the client counts. Throws if the
+   * schema rejects the state.
    */
   setState(next: State): void
   /**
-   * Claims the right to replace the state. Resolves with true for one of all calls that brought the same revision, so
-   * that an older state which is sent again is detected. Without a claim, every earlier state of the session is
-   * accepted. Needs the `store`. A call that fails releases its claim. Otherwise the claim holds for `ttlMs` (10
-   * minutes when absent).
-   * In a handler that also asks, claim within a `ctx.step`.
+   * Claims the right to replace the state. Of all calls with the same revision, only one gets true. So a client that
+   * sends an older state again is detected. Without claims, every earlier state of the session is accepted. Requires
+   * the option `store`. A call that fails releases its claim. Otherwise the claim lasts for `ttlMs` (default: 10
+   * minutes). A handler that also asks the user must claim in a `ctx.step`.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }
 
 const defaultClaimTtlMs = 600_000
 
-/** Returns the view of a session that was opened, which is made once. */
+/** Returns the view of an opened session. It is created once. */
 export function getSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
   session.sessionView ??= createSessionView(session, parser)
-  // The parser is that of the options which the session was opened with, so that it made the view.
+  // The cast is safe, because the view was created with this parser.
   return session.sessionView as SessionView<State>
 }
 
@@ -60,8 +60,8 @@ function createSessionView<State>(session: OpenedSession, parser: StateParser<St
 }
 
 /**
- * The session of one run. Its getters are members of a class. In an object literal they would be new functions in each
- * session, and V8 creates a hidden class for each of those.
+ * The session of one run. It is a class, because getters in an object literal would be new functions in each object. V8
+ * would create a hidden class for each.
  */
 class RunSession<State> implements Session<State> {
   readonly expiresAt: number
@@ -100,10 +100,10 @@ class RunSession<State> implements Session<State> {
   }
 }
 
-/** Returns the session of one run, which is made once. */
+/** Returns the session of one run. It is created once. */
 export function getRunSession<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
   run.handlerSession ??= new RunSession(run, parser)
-  // The parser is that of the options which the session was opened with, so that it made the run's session.
+  // The cast is safe, because the session was created with this parser.
   return run.handlerSession as Session<State>
 }
 

@@ -15,27 +15,31 @@ import {
 import { SessionUsageError } from './session-errors.ts'
 import { statelessParser, createStateParser, type StateParser } from './state-parser.ts'
 
-/** The member that sessions add to their server. */
+/** The member `sessions` of a server with the extension. */
 export interface SessionsApi {
   /**
-   * Ends a session at every instance. Does not call `onDelete`. Rejects without a `store` where the server has no bus.
+   * Ends a session at every instance. Does not call `onDelete`. Rejects if there is neither a `store` nor a bus of the
+   * server.
    */
   revoke(id: string): Promise<void>
 }
 
-/** The sessions of a server: an extension for `createServer`, and the accessors for its handlers. */
+/** The sessions of a server: the extension for `createServer`, with functions that its handlers call. */
 export interface Sessions<State> extends ServerExtension<'sessions', SessionsApi> {
   /**
-   * Returns the session of a handler's call. Throws an `McpError` that says how to create one when the call has none.
+   * Returns the session of a call. If the call has none, throws an `McpError` that explains how to create a session.
    */
   of(ctx: CallView): Session<State>
-  /** Returns the session of a handler's call, or undefined. */
+  /** Returns the session of a call, or undefined. */
   find(ctx: CallView): Session<State> | undefined
   /**
-   * For `visibleTo`: shows a tool, a prompt or a resource within a session alone. For other calls it does not exist.
+   * Returns true if a call has a session. As `visibleTo` of a tool, prompt or resource, it hides the definition from
+   * calls without a session.
    */
   isInSession(principal: Principal | undefined, call: CallView): boolean
-  /** For `visibleTo`: shows a tool, a prompt or a resource within a session that passes a test. */
+  /**
+   * Returns a function for `visibleTo`. It shows a tool, prompt or resource only to calls whose session passes a test.
+   */
   when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean
 }
 
@@ -47,12 +51,14 @@ export type StatefulSessionsOptions<State> = SessionOptions &
   SessionEvents<State> & { readonly state: SessionState<State> & MustBeJson<State> }
 
 /**
- * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed by
- * the server's `state`, bound to the principal and to each other, and travel with the client. With a `store`, or a bus
- * of the server, they can be revoked. A client can neither read nor alter nor omit a state. It can send an older state
- * of the same session again, which only `claim()` of {@link Session} rejects.
+ * Makes the sessions extension of a server (seed data-layer-sessions). Without a `store` the server stores nothing. It
+ * seals the id and the state of a session with its option `state`, binds them to the principal and to each other, and
+ * sends them to the client. The client returns them with each request. A client can neither read nor alter nor omit a
+ * state. It can send an older state of the same session again, which only `claim()` of {@link Session} detects.
+ * Sessions can be revoked if there is a `store`, or a bus of the server.
  *
- * @throws SessionUsageError for an invalid `ttlMs`. `createServer` throws it for one beyond the tokens of its `state`.
+ * @throws SessionUsageError for an invalid `ttlMs`. `createServer` throws it for a `ttlMs` above the lifetime of the
+ *   tokens of its `state`.
  *
  * @example
  * const trips = sessions({ state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } } })
@@ -94,7 +100,7 @@ function defineSessions<State>(
     side: 'server',
     name: 'sessions',
     identifier: sessionsIdentifier,
-    // seed data-layer-sessions, capabilities: the draft has a member of its own.
+    // seed data-layer-sessions, capabilities: the draft has a member of its own for sessions.
     serverCapabilities: { sessions: {} },
     start: (host) => {
       const sessionOptions = resolveSessionOptions(definition, host)
@@ -114,10 +120,10 @@ function defineSessions<State>(
 const localOnlyMessage =
   'sessions() seals sessions with a random key of this process: give the server a `state`, with the same keys at every instance'
 
-/** A key that no session has. */
+/** A key that no session uses. */
 const pingKey = 'ping'
 
-// The server itself pings its codec.
+// The server pings its own codec, so only the store and the codec of the sessions are pinged here.
 async function pingStores({ store, stateCodec }: SessionDefinition): Promise<boolean> {
   await Promise.all([store?.get(pingKey), stateCodec?.ping?.()])
   return true

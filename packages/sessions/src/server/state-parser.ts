@@ -4,14 +4,14 @@ import { SessionUsageError } from './session-errors.ts'
 
 /** Parses and checks the states of sessions. */
 export interface StateParser<State> {
-  /** The first state of a session, undefined where its handlers keep none. */
+  /** The first state of a session. Undefined if the handlers keep no state. */
   readonly initial: State | undefined
   /**
-   * Parses the state that a request brought. One that the schema no longer accepts is reported and replaced by the
-   * initial one.
+   * Parses the state in a request. A state that the schema no longer accepts is reported and replaced by the initial
+   * state.
    */
   parse(value: JsonValue | undefined, report: (error: unknown) => void): State
-  /** Returns a state that the schema accepts. Throws for others. */
+  /** Returns a state as the schema's output. Throws if the schema rejects the state. */
   validate(next: State): State
   /** Returns a state as JSON. */
   serialize(state: State): JsonValue
@@ -26,7 +26,7 @@ export const statelessParser: StateParser<null> = {
 }
 
 /**
- * Makes the parser of a schema.
+ * Makes the parser for a schema.
  *
  * @throws SessionUsageError for an initial state that the schema rejects, and for an asynchronous schema.
  */
@@ -53,8 +53,8 @@ export function createStateParser<State>({ schema, initial }: SessionState<State
       }
     },
     validate,
-    // The options take types of JSON alone (MustBeJson). Interfaces are among them, which the compiler does not see as
-    // JsonValue.
+    // The cast is safe, because `MustBeJson` admits only JSON types. TypeScript does not accept an interface as a
+    // `JsonValue`.
     serialize: (state) => state as JsonValue,
   }
 }

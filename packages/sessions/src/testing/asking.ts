@@ -17,19 +17,19 @@ import { parseSessionMetadata, sessionKey, type SessionMetadata } from '../sessi
 import { sessions as createSessions, type Sessions, type SessionsApi } from '../server/sessions.ts'
 import type { SessionEvents, SessionOptions } from '../server/session-options.ts'
 
-/** The state of the sessions of these tests. */
+/** The state of a session in these tests. */
 export type Notes = { readonly notes: readonly string[] }
 
-/** Notes, as a schema. */
+/** The schema and the initial value of the state. */
 const notesState = {
   schema: z.object({ notes: z.array(z.string()) }),
   initial: { notes: [] } as Notes,
 }
 
-/** Midnight, from when the clock of these tests runs. */
+/** The time at which the clock of these tests begins. */
 export const midnight = Date.UTC(2026, 1, 28)
 
-/** A time of day in the test's hand. */
+/** A clock that the test advances. */
 export interface ManualClock extends Pick<Runtime, 'now'> {
   advance(ms: number): void
 }
@@ -39,7 +39,7 @@ export function createManualClock(): ManualClock {
   return { now: () => time, advance: (ms) => void (time += ms) }
 }
 
-/** A codec with a key of its own, by the test's clock. */
+/** Creates a codec with a new key, which uses the clock of the test. */
 export function createCodec(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
   return sealedState({ keys: [randomKey()], runtime: clock, ...options })
 }
@@ -54,7 +54,7 @@ export interface TestHost {
   readonly onError?: ((error: unknown, method: string | undefined) => void) | undefined
 }
 
-/** Sessions at a server with another host. */
+/** Returns sessions whose host has the given parts. */
 export function onHost<State>(defined: Sessions<State>, { codec, bus, runtime, onError }: TestHost): Sessions<State> {
   const { start } = defined
   if (start === undefined) throw new Error('sessions begin with their server')
@@ -71,10 +71,10 @@ export function onHost<State>(defined: Sessions<State>, { codec, bus, runtime, o
   }
 }
 
-/** Options of sessions with notes. */
+/** Options of {@link createNotesSessions}. */
 export type NotesOptions = SessionOptions & SessionEvents<Notes> & TestHost
 
-/** Sessions with notes, and the errors that they reported. */
+/** Creates sessions whose state is a list of notes, and a list of the errors that they report. */
 export function createNotesSessions({
   codec,
   stateCodec,
@@ -96,7 +96,7 @@ export function createNotesSessions({
   return { sessions, now, reported }
 }
 
-/** Notes a text, and says what the session has. */
+/** Creates a tool that adds a note to its session and returns all notes. */
 export function createNoteTool(sessions: Sessions<Notes>): Tool {
   return tool('note', {
     description: 'Notes a text',
@@ -109,7 +109,7 @@ export function createNoteTool(sessions: Sessions<Notes>): Tool {
   })
 }
 
-/** A server of these tests. */
+/** Creates a server for these tests. */
 export function createTestServer(definition: Partial<ServerDefinition>): McpServer {
   return createServer({ name: 'demo', version: '1.0.0', state: false, ...definition })
 }
@@ -120,16 +120,16 @@ export function sessionsOf(server: McpServer): SessionsApi {
   throw new Error('The server has no sessions')
 }
 
-/** A tool that does without a session. */
+/** A tool that uses no session. */
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 
-/** A server with sessions, and the same one without. */
+/** A server with sessions, and an equal server without sessions. */
 export interface NotesServer extends ReturnType<typeof createNotesSessions> {
   readonly server: McpServer
   readonly plain: McpServer
 }
 
-/** Serves the two tools within sessions. */
+/** Creates servers with the tools `note` and `greet`. */
 export function createNotesServer(options: NotesOptions = {}): NotesServer {
   const defined = createNotesSessions(options)
   const tools = [createNoteTool(defined.sessions), greet]
@@ -142,12 +142,12 @@ export function createNotesServer(options: NotesOptions = {}): NotesServer {
 
 /** The parts of a request that a test may choose. */
 export interface AskOptions extends Partial<Call> {
-  /** The session that it names; anything, for hostile ones. */
+  /** The session in the request. Hostile requests may have any value. */
   readonly session?: unknown
   readonly meta?: JsonObject
 }
 
-/** Sends a request that is right but for what the test says. */
+/** Sends a valid request, except for the parts that the test replaces. */
 export function sendRequest(
   { exchange }: Pick<Server, 'exchange'>,
   ...[method, params = {}, asking = {}]: RequestArguments
@@ -159,22 +159,22 @@ export function sendRequest(
     ...(session !== undefined && { [sessionKey]: session }),
     ...meta,
   }
-  // What travels is JSON, so that nothing of a test is shared with the server.
+  // The request is copied as JSON, so that the test and the server share no objects.
   const request = JSON.parse(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }))
   return exchange(request, createCall(call))
 }
 
-/** A method, its params, and how it is asked. */
+/** A method, its params, and the parts of the request that the test chooses. */
 export type RequestArguments = [method: string, params?: JsonObject | undefined, asking?: AskOptions | undefined]
 
-/** The result of a request that has to succeed. */
+/** Returns the result of a request. Throws if the request fails. */
 export async function resultOf(server: Pick<Server, 'exchange'>, ...question: RequestArguments): Promise<JsonObject> {
   const response = await sendRequest(server, ...question)
   if ('result' in response) return response.result
   throw new Error(`${question[0]} failed: ${JSON.stringify(response.error)}`)
 }
 
-/** The error of a request that has to fail. */
+/** Returns the error of a request. Throws if the request succeeds. */
 export async function errorOf(server: Pick<Server, 'exchange'>, ...question: RequestArguments): Promise<WireError> {
   const response = await sendRequest(server, ...question)
   if ('error' in response) return response.error
@@ -189,12 +189,12 @@ export async function createSession(
   return requireSessionMetadata((await resultOf(server, 'sessions/create', {}, asking))['session'])
 }
 
-/** The session that a result names. */
+/** Returns the session in a result. */
 export function sessionOfResult(result: JsonObject): SessionMetadata {
   return requireSessionMetadata(isJsonObject(result['_meta']) ? result['_meta'][sessionKey] : undefined)
 }
 
-/** Calls a tool in a session, and gives its text and the session as it is after that. */
+/** Calls a tool in a session. Returns the text of the result, and the session after the call. */
 export async function callIn(
   server: Pick<Server, 'exchange'>,
   session: SessionMetadata | undefined,
@@ -205,7 +205,7 @@ export async function callIn(
   return { text: textOf(result), session: after }
 }
 
-/** The text of a result's only content. */
+/** Returns the text of the only content of a result. */
 export function textOf({ content }: JsonObject): string {
   const block = Array.isArray(content) ? content[0] : undefined
   return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''

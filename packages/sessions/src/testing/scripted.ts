@@ -1,20 +1,20 @@
 import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 import { sessionKey } from '../session-metadata.ts'
 
-/** A request as it came. */
+/** A received request. */
 export interface ReceivedRequest {
   readonly request: RpcRequest
   readonly call: Call
-  /** What it says of its session. */
+  /** The session in the `_meta` of the request. */
   readonly session: JsonObject | undefined
 }
 
-/** An exchange that answers as the test says, and keeps what it was asked. */
+/** An exchange that answers with a script of the test, and records its requests. */
 export interface ScriptedExchange extends Exchange {
   readonly received: ReceivedRequest[]
 }
 
-/** Answers with what the script gives: a result, or an error. */
+/** Creates an exchange that answers with the results and errors of a script. */
 export function createScriptedExchange(
   script: (received: ReceivedRequest) => JsonObject | WireError | Promise<JsonObject | WireError>,
 ): ScriptedExchange {
@@ -31,15 +31,15 @@ export function createScriptedExchange(
   return Object.assign(exchange, { received })
 }
 
-/** The host of these tests. */
+/** The name and version of the client in these tests. */
 export const host = { name: 'host', version: '1.0.0' } as const
 
-/** A result of `sessions/create`. */
+/** Creates a result of `sessions/create`. */
 export function createSessionResult(session: unknown): JsonObject {
   return JSON.parse(JSON.stringify({ resultType: 'complete', session }))
 }
 
-/** A tool's result that says something of the session. */
+/** Creates a result of a tool with the given text and session metadata. */
 export function createTextResult(text: string, session?: JsonObject): JsonObject {
   const meta = session === undefined ? {} : { _meta: { [sessionKey]: session } }
   return { resultType: 'complete', content: [{ type: 'text', text }], ...meta }
