@@ -11,23 +11,23 @@ import { mergeHandlers } from './request/input-handlers.ts'
 import type { RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
-/** Input requests for a call of a tool that arrived in another way than in its response, such as with a task. */
+/** Input requests for a call of a tool that did not arrive in the response to the call, such as those of a task. */
 export interface ExternalInputRequests {
   /** The name of the tool. */
   readonly name: string
   /** The requests by their keys. The client checks them, so that unchecked JSON can be passed. */
   readonly inputRequests: InputRequests | JsonObject
-  /** The number of the round: 1 for the first input requests of the call. `rounds.maxRounds` is its limit. */
+  /** The number of the round, 1 for the first input requests of the call. It must not exceed `rounds.maxRounds`. */
   readonly round: number
 }
 
-/** Steps of a client's calls, for extensions that complete a call in another way than by its response. */
+/** Parts of the work of a client's calls, for extensions whose calls are not completed by a response. */
 export interface ClientCallSteps {
-  /** The address of the connection, where it has one. */
+  /** The address of the connection, if it has one. */
   readonly url: string | undefined
   /**
-   * Answers input requests like those of a round, with the handlers of the call or the client. Rejects with
-   * `ClientError` for requests of undeclared kinds and for invalid answers (basic/patterns/mrtr).
+   * Answers input requests with the handlers of the call or the client, as in a round. Rejects with `ClientError` for
+   * requests of undeclared kinds and for invalid answers (basic/patterns/mrtr).
    */
   answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
   /** Checks one answer for each input request, as `client.manualRounds` does. Throws `ClientError`. */

@@ -9,28 +9,28 @@ declare const apiType: unique symbol
 
 /**
  * Adds methods, capabilities or result types to a client. An extension is a plain value in the option `extensions` of
- * `createClient`. Several clients can use it: `start` creates its state for one client.
+ * `createClient`. Several clients can use one extension, because `start` creates the state for one client.
  */
 export interface ClientExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
-  /** Distinguishes the type from extensions of servers, which a client does not accept. */
+  /** Distinguishes the extension from those of servers, which a client does not accept. */
   readonly side: 'client'
   /**
-   * The name of the member that the extension adds to the client: `tasks` adds `client.tasks`. A name that exists is a
-   * `TypeError`.
+   * The name of the member that the extension adds to the client: `tasks` adds `client.tasks`. `createClient` throws a
+   * `TypeError` for the name of an existing member.
    */
   readonly name: Name
   /**
    * The identifier of the extension in the protocol: a reversed domain name and a name, such as `com.example/quota`.
    */
   readonly identifier: string
-  /** Capabilities that every request declares, in addition to the client's. */
+  /** Capabilities that every request declares, in addition to those of the client. */
   readonly capabilities?: ClientCapabilities | undefined
-  /** Creates the extension's part of one client. It must send nothing. */
+  /** Creates the part of the extension for one client. This function must not send requests. */
   start?(host: ClientExtensionHost): ClientExtensionInstance<Api>
   readonly [apiType]?: Api
 }
 
-/** The functions of its client that an extension may use. */
+/** The parts of a client that its extensions may use. */
 export interface ClientExtensionHost extends ClientCallSteps {
   /** The client's options, with the capabilities of its extensions. */
   readonly options: CoreClientOptions
@@ -38,7 +38,7 @@ export interface ClientExtensionHost extends ClientCallSteps {
   readonly request: ExtensionRequest
   /** The name and version of the server, as in {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
-  /** Calls a tool through all its rounds. A result of a type that the client does not know is the outcome `other`. */
+  /** Calls a tool through all its rounds. For a `resultType` that the client does not know, the outcome is `other`. */
   readonly callTool: SendToolCall
   /**
    * Creates another client with the same connection and options, and with a middleware around its exchange. The new
@@ -49,13 +49,15 @@ export interface ClientExtensionHost extends ClientCallSteps {
 
 /** An extension's part of one client. */
 export interface ClientExtensionInstance<Api extends object | undefined = object | undefined> {
-  /** The value of the client's member with the extension's name. Without it the client has no such member. */
+  /**
+   * The value of the client's member with the extension's name. If absent, the extension adds no member to the client.
+   */
   readonly api?: Api
   /** Middleware around every request, inside the middleware of the option `use`. */
   readonly middleware?: Middleware | undefined
-  /** Wraps every call of a tool, to complete results of the extension's own types. */
+  /** Wraps every call of a tool, to handle a `resultType` of the extension. */
   readonly wrapToolCall?: ((next: SendToolCall) => SendToolCall) | undefined
-  /** Ends what the extension opened. */
+  /** Closes what the extension opened. */
   close?(): Promise<void>
 }
 
@@ -75,11 +77,14 @@ export type ClientApis<Extensions extends readonly ClientExtension[]> = {
     : never]: E extends ClientExtension<string, infer Api> ? Api : never
 }
 
-/** Checks a list of extensions: sides, and names that are in use. Throws a `TypeError` that says what to write. */
+/**
+ * Checks a list of extensions. Throws a `TypeError` for an extension of servers, and for a name that is in use. The
+ * message explains the correction.
+ */
 export function checkClientExtensions(extensions: readonly ClientExtension[], ownMembers: readonly string[]): void {
   const usedNames = new Set(ownMembers)
   for (const extension of extensions) {
-    // Untyped code may pass a factory in place of its result, which is a common mistake.
+    // Untyped code may pass the factory of an extension instead of its result, which is a common mistake.
     const extensionValue: unknown = extension
     if (
       typeof extensionValue !== 'object' ||

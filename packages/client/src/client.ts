@@ -18,7 +18,10 @@ import type { TypedCalls } from './typed-calls.ts'
 
 /** Options of a completion. */
 export interface CompletionOptions extends CallOptions {
-  /** The values that the other arguments of the prompt, or variables of the template, already have. */
+  /**
+   * The values of the other arguments of the prompt, or of the other variables of the template, that the user has
+   * already entered.
+   */
   readonly arguments?: Readonly<Record<string, string>> | undefined
 }
 
@@ -28,7 +31,10 @@ export interface CompletionOptions extends CallOptions {
  * and prompts, if they are known.
  */
 export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCalls, SubscriptionCalls, AsyncResource {
-  /** The revisions, capabilities and instructions of the server (server/discover). Other calls do not need it. */
+  /**
+   * The revisions, capabilities and instructions of the server (server/discover). Other calls work without an earlier
+   * `discover`.
+   */
   discover(options?: ReadOptions): Promise<DiscoverResult>
   /** Returns suggestions for an argument that a user is typing (server/utilities/completion). */
   complete(
@@ -54,8 +60,8 @@ export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCa
    */
   readonly serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /**
-   * Closes the resources of extensions and the connection of the client. For clients that share a connection, close the
-   * connection itself instead. A server in this process is not closed.
+   * Closes the resources of extensions and the connection of the client. If several clients share the connection, close
+   * the connection itself instead. A server in this process is not closed.
    */
   close(): Promise<void>
 }

@@ -20,7 +20,7 @@ import { createToolCalls, toSendToolCall } from './tools/call-tool.ts'
 import { createOutputCheckLookup } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'
 
-/** The inputs of a client without its extensions. */
+/** The inputs of {@link createCoreClient}. */
 export interface CoreClientContext {
   readonly exchange: Exchange
   readonly connection: ConnectionView
@@ -28,7 +28,7 @@ export interface CoreClientContext {
   readonly constants: ClientConstants
 }
 
-/** A client without its extensions, and the steps that extensions use of it. */
+/** A client without its extensions, and the parts of its calls that extensions use. */
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
   readonly getCallSteps: () => ClientCallSteps

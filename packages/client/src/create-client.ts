@@ -41,9 +41,9 @@ function checkClientOptions<Options extends ClientOptions>(options: Options): Op
 /**
  * Makes a client of a connection, a server in this process, or any exchange. The client sends nothing before its first
  * call, and any call can be the first. A server in this process gives the client the types of its tools and prompts.
- * For a server elsewhere write `createClient<typeof server>(…)`, with an `import type`. With that type argument the
- * members of extensions have no types, because TypeScript infers all type arguments or none. Subscriptions are not
- * opened again after the program has closed the connection.
+ * For a server in another process write `createClient<typeof server>(…)`, with an `import type`. With that type
+ * argument, the members of extensions have no types, because TypeScript cannot infer only some of the type arguments.
+ * Subscriptions are not opened again after the program has closed the connection.
  *
  * @example
  * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
@@ -73,8 +73,8 @@ export function createClientWith<
   const { extensions = [], use = [] } = checkClientOptions(options)
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
-  // `Object.assign` and not a spread: V8 creates a hidden class for each object with a property after a spread, and the
-  // class lives as long as the client.
+  // `Object.assign` is used instead of a spread. For each object with a property after a spread, V8 creates a hidden
+  // class that lives as long as the client.
   const log = createLog(options.log, '@x/client')
   const clientOptions = Object.assign({}, options, { capabilities, log })
   // Extensions need the client, and the client sends through their middleware. So the exchange is set after both exist.
@@ -82,7 +82,7 @@ export function createClientWith<
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
   const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions, constants })
   const { client, getCallSteps, callTool } = core
-  // Extensions may replace `callTool`, so it is looked up with each call.
+  // The member is looked up at each call, because extensions may replace `callTool`.
   const namedCalls = {
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
     prompts: createNamedCalls((...call: Parameters<Client['getPrompt']>) => client.getPrompt(...call)),
@@ -122,13 +122,13 @@ export function createClientWith<
     close,
     [Symbol.asyncDispose]: close,
   }
-  // The members are those of the extensions in the list, which the type names and TypeScript cannot check.
+  // The cast is needed because TypeScript cannot check that the members come from the extensions in the list.
   return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
 /**
- * Returns the connection of a target. A client closes its connection, but not a server in this process, so that the
- * connection to such a server has no `close`.
+ * Returns the connection of a target. Closing a client must not close a server in this process. So the connection to
+ * such a server has no `close`.
  */
 function connectionOf(target: ClientTarget): ConnectionView {
   if (typeof target === 'function') return { exchange: target }

@@ -12,7 +12,10 @@ export interface OfferedLists {
   readonly templates: List<ResourceTemplate>
 }
 
-/** Returns a function that creates the lists of one client with its first call. Listed tools are added to the index. */
+/**
+ * Returns a function that returns the lists of one client, and creates them at its first call. Listed tools are added
+ * to the index.
+ */
 export function createOfferedLists(context: ListContext, toolIndex: ToolIndex): () => OfferedLists {
   let lists: OfferedLists | undefined
   return () =>

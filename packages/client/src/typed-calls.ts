@@ -2,8 +2,8 @@ import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
 import type { CallOptions } from './request/call-options.ts'
 
 /**
- * The result of a tool with the type that the server declares. Only the option `outputSchemaCompiler` checks a result
- * against its schema.
+ * The result of a tool with the type that the server declares. The result is checked against its schema only if the
+ * client has the option `outputSchemaCompiler`.
  */
 export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
   /** Absent when the tool failed (`isError`). */
@@ -20,8 +20,8 @@ export type CallParameters<Input> = Input extends undefined
       : [args: Input, options?: CallOptions]
 
 /**
- * Names for which `client.tools` has no function, because JavaScript reads them from every object. Call tools of such
- * names with `callTool`.
+ * Names for which `client.tools` has no function, because JavaScript may read these members of any object. Call tools
+ * with such names through `callTool`.
  */
 export type UncallableName = 'then' | 'toJSON' | keyof typeof Object.prototype
 
@@ -43,8 +43,8 @@ export type PromptFunctions<Prompts> = {
 }
 
 /**
- * The functions of a server whose types are not known to the client. `createClient<typeof server>(…)` gives it the
- * types.
+ * The functions of a server whose types are not known to the client. Use `createClient<typeof server>(…)` to declare
+ * the types.
  */
 export interface UnknownServer extends Readonly<Record<never, never>> {}
 
@@ -52,24 +52,24 @@ export interface UnknownServer extends Readonly<Record<never, never>> {}
 export interface TypedCalls<Types> {
   /**
    * A function per tool, with its types: `client.tools.greet({ name: 'Ada' })`, `client.tools['get-issue']({ id: 1 })`.
-   * It calls `callTool`, which does not check names and arguments at compile time.
+   * Each function calls `callTool`, which itself does not check names and arguments at compile time.
    */
   readonly tools: Types extends { readonly tools: infer Tools } ? ToolFunctions<Tools> : UnknownServer
   /** A function per prompt, with the types of its arguments. It calls `getPrompt`. */
   readonly prompts: Types extends { readonly prompts: infer Prompts } ? PromptFunctions<Prompts> : UnknownServer
 }
 
-/** The proxy target of all named calls, an object without members. */
+/** The target of the proxies in {@link createNamedCalls}, an object without members. */
 const proxyTarget: UnknownServer = Object.freeze({})
 
 type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions) => Promise<Result>
 
-/** Creates an object that has a function for every name. Each function is created with its first use. */
+/** Creates an object that has a function for every name. Each function is created on first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
   let callsByName: Map<string, (args?: Args, options?: CallOptions) => Promise<Result>> | undefined
   return new Proxy(proxyTarget, {
     get(target, name) {
-      // `await` would call a member `then`, and `JSON.stringify` a member `toJSON`.
+      // `await` would call a member `then`, and `JSON.stringify` would call a member `toJSON`.
       if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
         return Reflect.get(target, name)
       }

@@ -15,9 +15,9 @@ export type StaleKeyPredicate = (key: CacheKey) => boolean
 
 /** A request whose result may be stored. */
 export interface PendingRead {
-  /** Stores the result, unless it became stale meanwhile. */
+  /** Stores the result, unless it became stale while the request ran. */
   store(entry: CacheEntry): void
-  /** Ends the read without storing a result. With `mustDeleteEntry` the earlier stored result is removed. */
+  /** Ends the read without storing a result. With `mustDeleteEntry`, an earlier result with the same key is removed. */
   discard(mustDeleteEntry?: boolean): void
 }
 
@@ -25,11 +25,11 @@ export interface PendingRead {
 export interface OpenedPartition {
   find(key: CacheKey): CacheEntry | undefined
   beginRead(key: CacheKey): PendingRead
-  /** Removes stale results. The results of running requests for the same keys are not stored either. */
+  /** Removes stale results. If a request with a stale key is running, its result will not be stored. */
   removeStaleEntries(isStale: StaleKeyPredicate): void
-  /** Visits the results that are stored now. */
+  /** Calls `visit` for each result that is stored now. */
   forEach(visit: CacheVisitor): void
-  /** Visits each result that is stored from now on, until the returned function is called. */
+  /** Calls `visit` for each result that is stored from now on, until the returned function is called. */
   onStored(visit: CacheVisitor): () => void
 }
 

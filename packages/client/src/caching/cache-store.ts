@@ -30,7 +30,7 @@ function createCacheEntries(options: CacheStoreOptions): CacheEntries {
     get: (key) => {
       const storedEntry = entries.get(key)
       if (!storedEntry) return undefined
-      // A Map keeps the order of insertion: a result that is used moves to the end.
+      // A `Map` keeps the order of insertion, so a used result is inserted again at the end.
       entries.delete(key)
       entries.set(key, storedEntry)
       return storedEntry.entry

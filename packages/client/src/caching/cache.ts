@@ -17,21 +17,24 @@ export interface ClientCache {
   readonly misses: number
   /**
    * Removes the results that a change notification makes stale (server/utilities/caching, interaction with
-   * notifications). The client's own subscriptions do this by themselves.
+   * notifications). Call it for notifications that did not come through a subscription of this client.
    */
   handleNotification(notification: RpcNotification): void
   /** Removes every result, or every result of one method. */
   clear(method?: string): void
 }
 
-/** A cache around a function that sends requests. It returns a fresh result from the cache. */
+/** A function that sends requests through a cache, and the cache. A fresh result is returned */
 export interface CachedSender {
   readonly send: SendOnce
   readonly cache: ClientCache
   readonly getPartition: () => OpenedPartition
 }
 
-/** Wraps a function that sends requests with a cache (server/utilities/caching). With `false` nothing is cached. */
+/**
+ * Adds a cache to a function that sends requests (server/utilities/caching). If `partition` is `false`, nothing is
+ * cached.
+ */
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
@@ -49,7 +52,7 @@ export function withCache(
     },
   }
   let openedPartition: OpenedPartition | undefined
-  // Created with its first use, because most clients call a few tools and read nothing that can be cached.
+  // The partition is created on first use, because most clients only call tools and read nothing that can be cached.
   const getPartition = (): OpenedPartition =>
     (openedPartition ??=
       partition === false ? emptyPartition : openPartition(partition ?? createCacheStore().partition('')))
@@ -61,7 +64,8 @@ export function withCache(
     const cachedEntry = options.refresh ? undefined : getPartition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
       cache.hits += 1
-      // The key contains the method, and a result is stored only after the check of its method has accepted it.
+      // The cast is safe. The key contains the method, and a result is stored only after the check of that method has
+      // accepted it.
       return cachedEntry.result as unknown as CompleteResults[M]
     }
     cache.misses += 1
@@ -69,7 +73,7 @@ export function withCache(
     try {
       const result = await send(call, options)
       if (isInputRequired(result)) return result
-      // Freshness counts from the arrival of the response.
+      // The time of freshness begins when the response arrives.
       const freshUntil = clock.monotonicNow() + ('ttlMs' in result ? result.ttlMs : 0)
       if (!(freshUntil > clock.monotonicNow())) {
         pendingRead.discard(cachedEntry !== undefined)
@@ -90,8 +94,9 @@ export function withCache(
 }
 
 /**
- * Returns the partition that caches the results of a client, `undefined` for a cache of this client alone. A result of
- * one principal must not reach another, so that a connection of several principals needs a named partition.
+ * Returns the partition that caches the results of a client, or `undefined` for a private cache of the client. A result
+ * for one principal must not reach another principal. So a connection of several principals has no cache by default,
+ * and needs a named partition.
  */
 export function cachePartitionOf(
   cache: false | CachePartition | undefined,
@@ -100,8 +105,8 @@ export function cachePartitionOf(
   return cache ?? (canMixPrincipals ? false : undefined)
 }
 
-// The input that a retry carries is not part of the key, so its result must not be stored (server/utilities/caching,
-// cache key).
+// A retry contains answers or a state, which are not part of the key. So the result of a retry must not be stored
+// (server/utilities/caching, cache key).
 function isCacheable(method: string, params: JsonObject): boolean {
   return findMethodRow(method)?.isCacheable === true && !('inputResponses' in params) && !('requestState' in params)
 }

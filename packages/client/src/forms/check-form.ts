@@ -3,12 +3,12 @@ import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, typ
 /** A value that a form field may have. */
 export type FieldValue = string | number | boolean | readonly string[]
 
-/** The content of an accepted form as it is sent, or the path and reason of a mismatch. */
+/** The content of an accepted form in the form in which it is sent, or the path and reason of a mismatch. */
 export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
 
 /**
- * Checks an accepted form against its schema, with defaults for absent fields. A field that is `undefined` stays empty
- * (client/elicitation, requested schema). The reason of a mismatch repeats no value.
+ * Checks an accepted form against its schema, with defaults for absent fields. A field with the value `undefined` stays
+ * empty (client/elicitation, requested schema). The reason of a mismatch does not contain the value.
  */
 export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<string, unknown>>): CheckedForm {
   const fields = new Map(Object.entries(schema.properties))
@@ -92,8 +92,8 @@ export interface Choice {
 }
 
 /**
- * Returns the choices of a field or of its items, or `undefined` where any value is valid. The members with choices are
- * checked, because an object of the server can have members of other types than it declares.
+ * Returns the choices of a field or of its items, or `undefined` if any value is valid. The types of the members are
+ * checked at run time, because the server may send other types than the schema declares.
  */
 export function choicesOf(definition: { readonly [memberName: string]: unknown }): readonly Choice[] | undefined {
   const titles: unknown = definition['enumNames']
@@ -155,6 +155,6 @@ const formats: Readonly<Record<'date' | 'date-time' | 'email' | 'uri', TextForma
 function isCalendarDate(value: string): boolean {
   if (!datePattern.test(value)) return false
   const timestampMs = Date.parse(`${value}T00:00:00Z`)
-  // Date.parse takes 30 February for 2 March.
+  // `Date.parse` accepts 30 February as 2 March.
   return !Number.isNaN(timestampMs) && new Date(timestampMs).toISOString().startsWith(value)
 }

@@ -2,9 +2,9 @@ import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@
 import type { ElicitAnswer } from '../request/input-handlers.ts'
 import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isFieldValue } from './check-form.ts'
 
-/** The members that fields of all types have. Texts come from the server: escape them for the place that shows them. */
+/** The members that fields of all types have. The texts come from the server, so escape them when you show them. */
 export interface FieldBase {
-  /** The name of the member of the content. */
+  /** The name of the field in the content. */
   readonly name: string
   /** The title of the field in the schema. Without a title, the name as words: `dueDate` becomes "Due date". */
   readonly label: string
@@ -24,7 +24,7 @@ export interface TextField extends FieldBase {
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined
   readonly default?: string | undefined
-  /** Returns the value that a typed text means: `undefined` for nothing. */
+  /** Returns the value for a text that the user typed. Returns `undefined` for an empty text. */
   parse(typedText: string): string | undefined
 }
 
@@ -35,7 +35,10 @@ export interface NumberField extends FieldBase {
   readonly minimum?: number | undefined
   readonly maximum?: number | undefined
   readonly default?: number | undefined
-  /** Returns the value that a typed text means: `undefined` for nothing, `NaN` for no number, which `check` refuses. */
+  /**
+   * Returns the number in a text that the user typed. Returns `undefined` for an empty text, and `NaN`, which `check`
+   * rejects, for a text that is not a number.
+   */
   parse(typedText: string): number | undefined
 }
 
@@ -61,10 +64,13 @@ export interface MultiChoiceField extends FieldBase {
   readonly default?: readonly string[] | undefined
 }
 
-/** A field of a form. It has a default only if the schema has a default that the field's check accepts. */
+/** A field of a form. A default in the schema is omitted if the `check` of the field rejects it. */
 export type FormField = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
 
-/** The content of an answer, or the sentences about the fields that are wrong, by name and in the order of the form. */
+/**
+ * The content of an answer, or a sentence about each invalid field, by the name of the field and in the order of the
+ * form.
+ */
 export type FormCheck =
   | { readonly content: NonNullable<ElicitAnswer['content']> }
   | { readonly issues: ReadonlyMap<string, string> }
@@ -74,8 +80,8 @@ export interface Form {
   /** The fields in the order of the schema. */
   readonly fields: readonly FormField[]
   /**
-   * Checks the values of all fields. A member that is absent gets the default of its field, and one that is
-   * `undefined` stays empty. The content is complete: give it back with `action: 'accept'`.
+   * Checks the values of all fields. An absent member gets the default of its field. A member with the value
+   * `undefined` stays empty. Return the checked content with `action: 'accept'`.
    */
   check(values: Readonly<Record<string, unknown>>): FormCheck
 }
@@ -165,7 +171,7 @@ function parseText(typedText: string): string | undefined {
 }
 
 function parseNumber(typedText: string): number | undefined {
-  // Number('') is 0.
+  // `Number('')` would be 0.
   return typedText.trim() === '' ? undefined : Number(typedText)
 }
 

@@ -2,11 +2,14 @@ import { type CallContext, createCall, type Root, withContext } from '@x/schema'
 import { type CallingClient, callingClientKey } from '@x/schema/internal'
 import type { InputHandlers } from './input-handlers.ts'
 
-/** The facts about a client that travel in the context of its calls, for the connection that sends them. */
+/** Facts about a client in the context of its calls, for the connection that sends the calls. */
 export interface ClientIdentity {
   /** The context of every call of the client. */
   readonly context: CallContext
-  /** Notifies the connection that the client abandoned a call, named by the `requestState` of its last questions. */
+  /**
+   * Notifies the connection that the client has abandoned a call. The `requestState` of the last questions identifies
+   * the call.
+   */
   abandonRound(requestState: string | undefined, reason: unknown): void
 }
 
@@ -28,7 +31,7 @@ export function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
   }
 }
 
-/** Answers `roots/list` while no call runs, as servers of earlier revisions may ask. */
+/** Answers a `roots/list` request that belongs to no call. Servers of earlier revisions may send such requests. */
 async function listRootsOutsideCalls(roots: NonNullable<InputHandlers['roots']>): Promise<readonly Root[]> {
   const { signal } = new AbortController()
   return roots({ key: 'roots/list', method: 'initialize', target: undefined, round: 0, signal })

@@ -13,29 +13,30 @@ export type ClientErrorCode =
   | 'rpc'
   /** The server serves no protocol revision that this client speaks. */
   | 'unsupported_version'
-  /** No response arrived: the cause is the transport's own error. */
+  /** No response arrived. The `cause` is the error of the transport. */
   | 'transport'
   /** No response arrived in time, and the call was cancelled. */
   | 'timeout'
-  /** The result does not conform to the specification. The message names the path. */
+  /** The result does not conform to the specification. The message contains the path. */
   | 'invalid_result'
-  /** The server asks for input of a kind that this client has not declared, or that no handler answers. */
+  /** The server asks for input of a kind that this client has not declared, or for which it has no handler. */
   | 'input_required'
   /**
-   * An answer to the server's question does not match the question, so it was not sent. The message names key and path.
+   * An answer to the server's question does not match the question, so it was not sent. The message contains the key
+   * and the path.
    */
   | 'invalid_answer'
   /** The value to resume is not a pending call, so nothing was sent. */
   | 'invalid_pending'
-  /** The server asked for input more often than one call may be asked. */
+  /** The server asked for input more often than the limit for one call. */
   | 'too_many_rounds'
-  /** An argument cannot be written into the header that the tool requires, so nothing was sent. */
+  /** An argument cannot be encoded in the HTTP header that the tool requires for it, so nothing was sent. */
   | 'invalid_arguments'
   /** The structured result does not match the tool's output schema. */
   | 'invalid_output'
   /** The tool's output schema cannot be used, so nothing was sent. */
   | 'schema_refused'
-  /** A list does not end: the server gave one cursor twice, or the list has too many pages or characters. */
+  /** A list does not end, because the server sent one cursor twice, or the list has too many pages or characters. */
   | 'endless_list'
 
 /** The call that an error belongs to. */
@@ -43,18 +44,21 @@ export interface CallErrorContext {
   readonly method: string
   /** The tool, prompt or resource. */
   readonly target?: string | undefined
-  /** The name that the server gives itself, and its address. */
+  /** The name in the server's own description, and its address. */
   readonly server?: string | undefined
 }
 
-/** A call that failed. Its message names the call, the server and the reason. */
+/** A call that failed. The message contains the call, the server and the reason. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
   readonly code: ClientErrorCode
   readonly method: string
   readonly target: string | undefined
   readonly server: string | undefined
-  /** The JSON-RPC error of the server, which is untrusted. Undefined for every failure on the side of the client. */
+  /**
+   * The JSON-RPC error of the server, which is untrusted. Undefined for every failure that is not an error response of
+   * the server.
+   */
   readonly rpc: WireError | undefined
 
   constructor(
@@ -81,30 +85,30 @@ export class ClientError extends Error {
   }
 }
 
-/** Captures a stack where the engine has this function, which the types of browsers omit. */
+/** The function that captures a stack, in engines that have it. The types for browsers omit it. */
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
 /**
- * Replaces the stack of a failure by the current one, which names the async callers. The failure was created in a
- * callback of a transport or a timer, whose stack names none of them. Returns the failure.
+ * Replaces the stack of an error by the current stack, which contains the async callers. The error was created in a
+ * callback of a transport or a timer, whose stack does not contain them. Returns the error.
  */
 export function withCallerStack(error: unknown): unknown {
   if (error instanceof ClientError && typeof captureStackTrace === 'function') captureStackTrace(error, withCallerStack)
   return error
 }
 
-// Stored beside the error, not in it: printing the error must not print content of the server.
+// The results are not members of the error, because printing an error must not print content of the server.
 const unknownTypeResults = new WeakMap<ClientError, JsonObject>()
 
-/** Attaches to a failure the result of an unknown type that caused it. */
+/** Attaches a result with an unknown `resultType` to the error that it caused. */
 export function attachUnknownResult(error: ClientError, result: JsonObject): ClientError {
   unknownTypeResults.set(error, result)
   return error
 }
 
 /**
- * Returns the untrusted result of an unknown type that made a call fail, for an extension that knows the type. Returns
- * undefined for every other failure.
+ * Returns the untrusted result with an unknown `resultType` that made a call fail, for an extension that knows this
+ * type. Returns undefined for every other error.
  */
 export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
   return error instanceof ClientError ? unknownTypeResults.get(error) : undefined
@@ -116,8 +120,8 @@ export function isClientError(error: unknown): error is ClientError {
 }
 
 /**
- * Returns true if the server says that a resource does not exist, in the form of this revision or of earlier ones
- * (server/resources, error handling).
+ * Returns true if the server says that a resource does not exist, with the error code of this revision or of earlier
+ * ones (server/resources, error handling).
  */
 export function isResourceNotFound(error: unknown): boolean {
   if (!isClientError(error) || error.rpc === undefined) return false
@@ -126,8 +130,8 @@ export function isResourceNotFound(error: unknown): boolean {
 }
 
 /**
- * Returns the path and reason of a failed check. `wholeValueName` replaces an empty path, which means the value as a
- * whole.
+ * Returns the path and reason of a failed check as text. If the path is empty, because the whole value is wrong,
+ * `wholeValueName` replaces it.
  */
 export function describeCheckFailure({ path, expected, got }: Failure, wholeValueName = ''): string {
   const valueName = toPrintableName(path.replace(/^\./, '')) || wholeValueName
@@ -135,7 +139,7 @@ export function describeCheckFailure({ path, expected, got }: Failure, wholeValu
   return valueName === '' ? reason : `${valueName}: ${reason}`
 }
 
-/** Returns a key of the server in the form in which error messages quote it. */
+/** Returns a key from the server, quoted for an error message. */
 export function toPrintableKey(key: string): string {
   return JSON.stringify(toPrintableName(key))
 }

@@ -26,14 +26,14 @@ export interface CompleteResults extends MultiRoundResults {
 /** A method that this client calls. */
 export type ClientMethod = keyof CompleteResults
 
-/** Either the result with its type, or the path and reason of the failure. */
+/** The result with the type for its method, or the path and reason of the failure. */
 export type CheckedResult<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
 
-/** Checks a complete result against the specification's type. Unknown fields stay. */
+/** Checks a complete result against the type in the specification. Unknown members are kept. */
 export function checkCompleteResult<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
   const failure = checkResult(method, result)
-  // The check of this method has accepted the value. The original value is returned and not a copy, because several
-  // callers may share its text.
+  // The cast is safe, because the check of this method has accepted the value. The original is returned and not a copy,
+  // because several callers may share its text.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
   return { issue: describeCheckFailure(failure, 'result') }
 }

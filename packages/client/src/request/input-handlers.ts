@@ -12,18 +12,18 @@ import type {
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * The user's answer to a question. Absent fields of the content get the schema's default. A field that is `undefined`
- * stays empty (client/elicitation, response actions).
+ * The user's answer to a question. Absent fields of the content get the defaults of the schema. A field with the value
+ * `undefined` stays empty (client/elicitation, response actions).
  */
 export interface ElicitAnswer {
   readonly action: ElicitResult['action']
-  /** The values of an accepted form. For every other action the client does not send them. */
+  /** The values of the form. They are sent only if the action is `accept`. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] | undefined } | undefined
 }
 
-/** The request and the call that a handler answers. */
+/** The question that a handler answers, and its call. */
 export interface InputContext {
-  /** The server's name for this request within the round. */
+  /** The key that the server gave this question within the round. */
   readonly key: string
   /** The method of the waiting call. */
   readonly method: string
@@ -31,23 +31,23 @@ export interface InputContext {
   readonly target: string | undefined
   /** The number of the response that contained the question: 1 for the first response of the call. */
   readonly round: number
-  /** Aborts when the answer is no longer needed: close the dialog. */
+  /** Aborts when the answer is no longer needed. The handler should then close its dialog. */
   readonly signal: AbortSignal
-  /** The unverified name of the server and its address: show it to the user. */
+  /** The unverified name of the server and its address. Show them to the user. */
   readonly server?: string | undefined
 }
 
 /**
- * Handlers of the questions that servers ask during a call (basic/patterns/mrtr). Each handler declares its capability.
- * The requests of one round arrive at once. An error that a handler throws fails the call.
+ * Handlers of the questions that servers ask during a call (basic/patterns/mrtr). Each handler makes the client declare
+ * the capability for it. All handlers of one round are called at once. An error that a handler throws fails the call.
  */
 export interface InputHandlers {
   /** Shows a form, and declares `elicitation.form` (client/elicitation, form mode). */
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
-   * Shows a URL in full, and opens it outside this program after the user agrees. Declares `elicitation.url`. The URL
-   * is `https:`, or `http:` of this machine, has no credentials, and its host is in ASCII (Punycode). Never fetch it
-   * (client/elicitation, safe URL handling).
+   * Shows a URL in full, and opens it outside this program after the user agrees. Declares `elicitation.url`. The
+   * client has checked that the URL is `https:`, or `http:` of this machine, contains no credentials, and has an ASCII
+   * host (Punycode). The handler must never fetch the URL itself (client/elicitation, safe URL handling).
    */
   readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /** Samples a model, and declares `sampling` (client/sampling). Deprecated by the specification. */
@@ -59,7 +59,8 @@ export interface InputHandlers {
 }
 
 /**
- * Returns the capabilities of one call: those of its client, its own, and those that follow from the handlers of both.
+ * Returns the capabilities of one call: those in the options of the client and of the call, and those of the handlers
+ * of both.
  */
 export function declaredCapabilities(
   clientOptions: InputHandlers & CapabilityOptions,
@@ -88,7 +89,7 @@ function mergeClientCapabilities(
   }
 }
 
-/** Adds the capabilities that follow from the handlers to those declared explicitly. */
+/** Adds the capabilities of the handlers to those that are declared explicitly. */
 function withHandlerCapabilities(declaration: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
   return {
@@ -105,7 +106,8 @@ function elicitationModesOf(
   declaration: ElicitationCapability | undefined,
   { elicit, openUrl }: InputHandlers,
 ): ElicitationCapability {
-  // A capability without modes means forms. With a URL handler the mode for forms must be named, to keep that meaning.
+  // The capability `elicitation` without modes means forms. When the mode `url` is added for a handler, the mode `form`
+  // must be added too, to keep that meaning.
   const impliesForm = declaration !== undefined && declaration.form === undefined && declaration.url === undefined
   return {
     ...declaration,
@@ -114,7 +116,7 @@ function elicitationModesOf(
   }
 }
 
-/** Returns the handlers of one call: its own take precedence over the client's. */
+/** Returns the handlers for one call. Handlers of the call replace those of the client. */
 export function mergeHandlers(clientHandlers: InputHandlers, callHandlers: InputHandlers): InputHandlers {
   return {
     elicit: callHandlers.elicit ?? clientHandlers.elicit,
@@ -124,7 +126,9 @@ export function mergeHandlers(clientHandlers: InputHandlers, callHandlers: Input
   }
 }
 
-/** Returns true if a call has handlers of its own, so that it declares more capabilities than its client. */
+/**
+ * Returns true if the options of a call contain handlers. The call may then declare more capabilities than its client.
+ */
 export function hasHandlers({ elicit, openUrl, sample, roots }: InputHandlers): boolean {
   return Boolean(elicit ?? openUrl ?? sample ?? roots)
 }

@@ -9,22 +9,25 @@ import {
 } from '@x/schema'
 import { toPrintableKey, describeCheckFailure } from './client-error.ts'
 
-/** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
+/** The complete result of each method whose response may be `input_required` (basic/patterns/mrtr). */
 export interface MultiRoundResults {
   'tools/call': CallToolResult
   'prompts/get': GetPromptResult
   'resources/read': ReadResourceResult
 }
 
-/** A method that may answer `input_required`. */
+/** A method whose response may be `input_required`. */
 export type MultiRoundMethod = keyof MultiRoundResults
 
-/** The input that a server requires before it continues a call: at least one request, or a state. */
+/** The input that a server requires before it continues a call. It has at least one request, or a state. */
 export interface InputRequired {
   readonly resultType: 'input_required'
-  /** A Map, because the server chooses the keys, which may equal names of object members. */
+  /**
+   * The requests by key. It is a `Map`, because the server chooses the keys, which may be equal to names of object
+   * members.
+   */
   readonly requests: ReadonlyMap<string, InputRequest>
-  /** The opaque state, never parsed. */
+  /** The opaque state, which the client never parses. */
   readonly requestState: string | undefined
   readonly meta: JsonObject | undefined
 }
@@ -34,10 +37,10 @@ export function isInputRequired(outcome: { readonly resultType: string }): outco
   return outcome.resultType === 'input_required'
 }
 
-/** The number of requests that one round may have. */
+/** The maximum number of requests in one round. */
 const maxInputRequests = 100
 
-/** Parses an `input_required` result. Returns the path and reason of a failure. */
+/** Parses an `input_required` result. For an invalid result, returns the path and reason. */
 export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
   const { inputRequests = {}, requestState, _meta: meta } = result
   if (requestState !== undefined && typeof requestState !== 'string')
@@ -51,9 +54,9 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
 }
 
 /**
- * Returns the request with its URL as a browser will open it. The host is in ASCII (Punycode), so that letters of
- * another alphabet cannot imitate a known name (client/elicitation, safe URL handling). A URL that must not be shown
- * stays unchanged.
+ * Returns a request with its URL in the form in which a browser opens it. The host is in ASCII (Punycode), so that
+ * letters of another alphabet cannot imitate a known name (client/elicitation, safe URL handling). An unsafe URL is not
+ * changed, because it will be rejected.
  */
 function withNormalizedUrl(request: InputRequest): InputRequest {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
@@ -62,7 +65,7 @@ function withNormalizedUrl(request: InputRequest): InputRequest {
   return { ...request, params: { ...request.params, url: new URL(url).href } }
 }
 
-/** Parses the requests of a round by their keys. Returns the path and reason of a failure. */
+/** Parses the requests of a round by their keys. For an invalid request, returns the path and reason. */
 function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
   const entries = Object.entries(value)
@@ -71,17 +74,17 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
     if (failure !== undefined) return { issue: `inputRequests ${toPrintableKey(key)} ${describeCheckFailure(failure)}` }
-    // The check of the request's method has accepted it. The original is stored, with members that this revision does
-    // not define.
+    // The cast is safe, because the check of its method has accepted the request. The original is stored, with any
+    // members that this revision does not define.
     requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
   }
   return requests
 }
 
 /**
- * Returns the reason why a URL must not be shown to a user, or `undefined` for a safe URL. A scheme may run code or
- * reach into the machine, credentials make one host look like another, and invisible characters make the shown URL
- * differ from the opened one (client/elicitation, safe URL handling).
+ * Returns the reason why a URL must not be shown to a user, or `undefined` for a safe URL. Some schemes run code or
+ * access this machine. Credentials can make one host look like another. Invisible characters make the shown URL differ
+ * from the opened URL (client/elicitation, safe URL handling).
  */
 export function describeUnsafeUrl(text: string): string | undefined {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`

@@ -4,7 +4,7 @@ import type { CompleteResults } from './complete-results.ts'
 import type { ReadOptions } from './call-options.ts'
 import { errorContextOf, type ClientState, type SendRequest } from './request.ts'
 
-/** A method that answers in pages. */
+/** A method whose result is one page of a list. */
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
 /** One kind of list. */
@@ -12,8 +12,8 @@ export interface ListDescription<M extends ListMethod, Item> {
   readonly method: M
   readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
   /**
-   * Returns the key of an item. A list that is read again from its first page skips the keys that were already
-   * returned.
+   * Returns the key of an item. When a list is read again from its first page, items whose keys were already returned
+   * are skipped.
    */
   readonly keyOf: (item: Item) => string
 }
@@ -29,7 +29,7 @@ export interface ListContext {
   readonly send: SendRequest
   readonly clientState: ClientState
   readonly maxPages: number
-  /** Characters of JSON that the pages of one list after the first may have together. */
+  /** The maximum number of JSON characters in all pages of one list, except for the first page. */
   readonly maxListSize: number
   /** Removes the cached pages of a method. */
   readonly clearCache: (method: string) => void
@@ -98,8 +98,8 @@ async function* fetchPages<M extends ListMethod>(
       isRestarted = true
       continue
     }
-    // A server may return large pages without end, which the cache and the list of all items keep. The transport limits
-    // the size of the first page, the only one of most lists.
+    // A server could return endless large pages, all of which stay in memory. The first page is not counted, because
+    // the transport limits its size and most lists have no other page.
     if (pageCount > 0) laterPagesCharacterCount += JSON.stringify(page).length
     checkListSize(laterPagesCharacterCount, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
@@ -120,12 +120,18 @@ function checkListSize(
   throw endlessListError(`its pages have more than ${maxListSize} characters`)
 }
 
-/** Some servers write an empty string for no further page. By the specification it is a cursor. */
+/**
+ * Returns the cursor of the next page. Some servers send an empty string if there is no next page, although by the
+ * specification an empty string is a cursor.
+ */
 function nextCursorOf({ nextCursor }: { readonly nextCursor?: string | undefined }): string | undefined {
   return nextCursor === '' ? undefined : nextCursor
 }
 
-/** A server without the capability for a list does not know its method, and the list is empty. */
+/**
+ * Returns true if the server does not know the method of a list, because it lacks the capability. The list is then
+ * empty.
+ */
 function isListUnknown(error: unknown, cursor: string | undefined): boolean {
   return cursor === undefined && isClientError(error) && error.rpc?.code === errorCodes.methodNotFound
 }

@@ -11,44 +11,46 @@ import type { InputHandlers } from './input-handlers.ts'
 
 /** The options of a client, without its extensions. */
 export interface CoreClientOptions extends InputHandlers {
-  /** Middleware around every request, the first outermost: timing, logging, tracing. */
+  /** Middleware around every request, such as timing, logging or tracing. The first in the list is the outermost. */
   readonly use?: readonly Middleware[] | undefined
-  /** The name of the program, as servers see it. */
+  /** The name of the program, which servers receive. */
   readonly name: string
   readonly version: string
-  /** Further facts about the program that each request carries: its title, description, website and icons. */
+  /** Further facts about the program in each request: its title, description, website and icons. */
   readonly clientInfo?: Omit<Implementation, 'name' | 'version'> | undefined
   /**
-   * Capabilities sent with every request, in addition to those that follow from the handlers. A server's question that
-   * needs a capability declared here, and has no handler, is answered through `client.manualRounds`.
+   * Capabilities sent with every request, in addition to those that follow from the handlers. If a capability declared
+   * here has no handler, calls that need it must use `client.manualRounds`.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
-   * The partition of a store that caches the results of this client, or `false` for no cache. Default: a cache of this
-   * client alone, whose results must all be of one principal. A connection whose `headers` is a function may send
-   * requests of several principals, so that its client has no cache by default. Cached results are frozen.
+   * The partition of a store that caches the results of this client, or `false` for no cache. Default: a private cache
+   * of the client. All results in a partition must be for the same principal. A connection whose `headers` is a
+   * function may send requests of several principals, so its clients have no cache by default. Cached results are
+   * frozen.
    */
   readonly cache?: false | CachePartition | undefined
   /**
    * Milliseconds that a request waits for its response or for the next progress notification. Default 60,000. With
-   * progress a request can take ten times as long.
+   * progress notifications a request can take up to ten times as long.
    */
   readonly timeoutMs?: number | undefined
   /**
    * Milliseconds after a failure during which the client sends a request again, if no effect can happen twice. Default
-   * 10,000, at most `timeoutMs`. With 0 no request is sent again.
+   * 10,000. The maximum is `timeoutMs`. With 0, requests are never sent again.
    */
   readonly maxResendMs?: number | undefined
   /**
-   * Receives the warnings and errors that no call rejects with: a tool that is left out of lists (`tool_refused`), an
-   * output schema that cannot be used (`schema_refused`), and failures of `keepFresh`. Default: a line of the standard
-   * error for each.
+   * Receives warnings and errors for which no call rejects: a tool that is omitted from lists (`tool_refused`), an
+   * output schema that cannot be used (`schema_refused`), and failures of `keepFresh`. Default: writes each as a line
+   * to the standard error.
    */
   readonly log?: Log | undefined
   /**
-   * Compiles the output schemas of tools, to check structured results. A tool that was not listed before is looked up
-   * once. Schemas and results come from the server. `compileJsonSchema` bounds its work and runs no pattern of the
-   * schema. Another compiler must bound its work too, and match patterns in linear time or not at all.
+   * Compiles the output schemas of tools, to check structured results. Default: results are not checked. Before the
+   * call of an unknown tool, the list of tools is read once. Schemas and results come from the server. So a compiler
+   * must bound its work, and match patterns in linear time or not at all. `compileJsonSchema` does this, and ignores
+   * patterns.
    */
   readonly outputSchemaCompiler?: JsonSchemaCompiler | undefined
   /** The clock of time limits and of the cache. Default: the platform's. */
@@ -57,7 +59,7 @@ export interface CoreClientOptions extends InputHandlers {
 
 export const clientDefaults = {
   timeoutMs: 60_000,
-  // Long enough for the restart of a server or of its store.
+  // This time is enough to restart a server or its store.
   maxResendMs: 10_000,
 } satisfies Partial<CoreClientOptions>
 
@@ -71,13 +73,16 @@ export interface ClientConstants {
 export const clientConstants: ClientConstants = {
   /** The protocol revisions that this package implements, the preferred one first. */
   versions: [protocolVersion],
-  /** Pages of one list. A server with more tools than 1000 pages hold is a server whose list does not end. */
+  /** The maximum number of pages of one list. A list with more pages is considered endless. */
   maxPages: 1000,
-  /** Characters of JSON of one list's pages after the first: as many as the bytes of one message over HTTP. */
+  /**
+   * The maximum number of JSON characters in all pages of one list, except for the first page. It equals the maximum
+   * number of bytes in one message over HTTP.
+   */
   maxListSize: 16_777_216,
 }
 
-/** Returns the facts about the client that each request carries. */
+/** Returns the facts about the program that each request contains. */
 export function clientInfoOf({ name, version, clientInfo }: CoreClientOptions): Implementation {
   return { name, version, ...clientInfo }
 }
@@ -85,7 +90,7 @@ export function clientInfoOf({ name, version, clientInfo }: CoreClientOptions): 
 /** A result and the time until which it is fresh. */
 export interface CacheEntry {
   readonly result: JsonObject
-  /** The monotonic time of the client's clock, in milliseconds. */
+  /** The end of the freshness, in milliseconds of the client's monotonic clock. */
   readonly freshUntil: number
 }
 
@@ -101,12 +106,12 @@ export interface CacheEntries {
 export interface CacheStore {
   /**
    * Returns the partition of this name, for the option `cache` of a client. The name must identify the server and the
-   * principal of the client, because every client with this partition reads its results.
+   * principal of the client, because every client that uses the partition can read the results in it.
    */
   partition(name: string): CachePartition
 }
 
-/** A part of a {@link CacheStore}. Results never cross from one partition to another, public results included. */
+/** A part of a {@link CacheStore}. Clients of one partition never get results of another, not even public results. */
 export interface CachePartition extends CacheStore {
   readonly name: string
   readonly entries: CacheEntries
@@ -114,8 +119,8 @@ export interface CachePartition extends CacheStore {
 
 /** The bounds of a store. */
 export interface CacheStoreOptions {
-  /** The number of results. Default 500. */
+  /** The maximum number of results. Default 500. */
   readonly maxEntries?: number | undefined
-  /** Characters of all results and their keys, as JSON. Default 16 million. */
+  /** The maximum number of characters of all results and their keys, as JSON. Default 16 million. */
   readonly maxLength?: number | undefined
 }

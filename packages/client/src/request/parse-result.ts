@@ -11,8 +11,8 @@ import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'
 
 /**
- * Returns the complete result of a response, or the input that the server requires. Throws {@link ClientError}: `rpc`
- * for the peer's error, `invalid_result` for an invalid result.
+ * Returns the complete result of a response, or the input that the server requires. Throws {@link ClientError} with the
+ * code `rpc` for an error response, and `invalid_result` for an invalid result.
  */
 export function parseResult<M extends ClientMethod>(
   method: M,
@@ -31,7 +31,7 @@ export function parseResult<M extends ClientMethod>(
   return checkOutcome.result
 }
 
-/** Creates the error of a call that the peer answered with an error. */
+/** Creates the error for a call to which the server responded with an error. */
 export function peerError({ error: rpc }: RpcError, errorContext: CallErrorContext): ClientError {
   return new ClientError('rpc', `the server answered ${rpc.code} ${toPrintableText(rpc.message, 1000)}`, {
     ...errorContext,
@@ -57,9 +57,9 @@ function parseIncompleteResult(
 }
 
 /**
- * Adds the members that servers of earlier revisions omit: no `resultType` means complete (basic/index, result
- * responses), no `ttlMs` or a negative one means stale at once (server/utilities/caching). A result of a tool may have
- * structured content alone.
+ * Adds the members that servers of earlier revisions omit. A result without `resultType` is complete (basic/index,
+ * result responses). A result without `ttlMs`, or with a negative one, is stale at once (server/utilities/caching). A
+ * tool result with only structured content gets an empty `content`.
  */
 function normalizeResult(method: string, result: JsonObject, row: MethodRow | undefined): JsonObject {
   const hasStructureAlone = method === 'tools/call' && 'structuredContent' in result && result.content === undefined
@@ -85,8 +85,7 @@ export function serverInfoOf(response: RpcResponse): { name: string; version: st
   return { name: toPrintableText(serverInfo.name), version: toPrintableText(serverInfo.version) }
 }
 
-// Error messages contain the text, and logs contain the messages. A line break in it would let a server write log lines
-// of its own.
+// The text becomes part of error messages, which programs log. With a line break in it, a server could forge log lines.
 function toPrintableText(text: string, maxLength = 200): string {
   return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ')
 }

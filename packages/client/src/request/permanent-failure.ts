@@ -10,7 +10,7 @@ const permanentCodes: ReadonlySet<number> = new Set([
   errorCodes.unsupportedProtocolVersion,
 ])
 
-// HTTP: these statuses require other credentials.
+// The HTTP statuses that can only be avoided with other credentials.
 const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 
 // The server's certificate is not trusted. Its process cannot be started, is not a server, or ended too often.
@@ -25,7 +25,10 @@ export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   return 'code' in cause && permanentCauseCodes.has(cause.code)
 }
 
-/** Returns the milliseconds after which the server may be asked again, 0 when it does not say. */
+/**
+ * Returns the milliseconds after which the server accepts another request, or 0 if the error does not contain this
+ * time.
+ */
 export function retryAfterMsOf({ cause }: ClientError): number {
   const delayMs = cause instanceof Error && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined
   return typeof delayMs === 'number' && delayMs > 0 ? delayMs : 0

@@ -26,7 +26,10 @@ import { type ResendPolicy, sendUntilAnswered } from './resend.ts'
 import { runCall } from './run-call.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
-/** Multiple of `timeoutMs` after which a request ends despite progress: with the default, after ten minutes. */
+/**
+ * The multiple of `timeoutMs` after which a request ends even if it reports progress. With the default `timeoutMs` this
+ * is ten minutes.
+ */
 const maxProgressFactor = 10
 
 /** One call, before it has an id and its `_meta`. */
@@ -34,13 +37,16 @@ export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
   readonly headerParams?: HeaderParams | undefined
-  /** Returns true when the request may be sent again after its answer was lost. Methods that only read always may. */
+  /**
+   * Returns true if the request may be sent again after its response was lost. Not called for methods that only read,
+   * which may always be sent again.
+   */
   readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined
   /** The member of the params that names the target, for a method of an extension. */
   readonly targetParam?: string | undefined
   /**
    * Receives the notifications of a streaming response, with the id of its request. Returns true once the stream is
-   * open.
+   * open. From then on the request has no time limit.
    */
   readonly onMessage?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -66,8 +72,8 @@ export type SendRequest = <M extends ClientMethod>(
 /** Facts about the server from the answers to one client. No request relies on them. */
 export interface ClientState {
   /**
-   * The protocol revision of the requests, at first the preferred one. When the server rejects it, the client selects
-   * another.
+   * The protocol revision of the requests. It begins with the preferred revision, and changes when the server rejects
+   * that.
    */
   protocolVersion: string
   /** The protocol revisions that the client implements, the preferred one first. */
@@ -75,7 +81,7 @@ export interface ClientState {
   readonly url: string | undefined
   readonly identity: ClientIdentity
   serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
-  /** Called when the server has named its software. */
+  /** Called when a response contains the name and version of the server software. */
   readonly onServerInfo: (server: ClientState['serverInfo']) => void
 }
 
@@ -101,9 +107,9 @@ export function createClientState(
 /** The exchanges that a client's requests go through. */
 export interface RequestExchanges {
   readonly exchange: Exchange
-  /** The exchange behind all middleware, in which no two requests may have the same id. */
+  /** The exchange behind all middleware. No two open requests on it may have the same id. */
   readonly transportExchange: Exchange
-  /** Aborts when the connection was closed on this side. */
+  /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
 }
 
@@ -155,7 +161,7 @@ export function createSendRawRequest(
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
-    // The reader of a streaming response opens a lost stream again, so that the request is not sent again here.
+    // The reader of a streaming response opens a lost stream again itself, so the request is not sent again here.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
     const sendAgain = (): Promise<RpcResponse> =>
       isReopened
@@ -166,7 +172,8 @@ export function createSendRawRequest(
     if (serverVersions) {
       if (!trySelectVersion(serverVersions, state))
         throw unsupportedVersionError(response, serverVersions, getErrorContext())
-      // Sent again even if the server names the revision that it has just rejected: another instance may have answered.
+      // The request is sent again even if the server lists the revision that it has just rejected, because another
+      // instance may have rejected it.
       response = await sendAgain()
     }
     recordServerInfo(response, state)
@@ -203,8 +210,8 @@ function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): numb
 }
 
 /**
- * Returns the params with the client's own `_meta`. The property is written before the spread, because V8 adds a
- * property after a spread ten times slower.
+ * Returns the params with the `_meta` of the client. The property is written before the spread, because a property
+ * after a spread takes V8 ten times as long.
  */
 function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
   return '_meta' in params ? { ...params, _meta } : { _meta, ...params }
@@ -254,15 +261,19 @@ export function createExtensionRequest(sendRawRequest: SendRaw, state: ClientSta
 /** Options of a call of an extension's method. */
 export interface ExtensionCallOptions extends CallOptions {
   /**
-   * The name of the member of the params that identifies the target. Errors quote its value, and over HTTP the header
-   * `Mcp-Name` repeats it (basic/transports/streamable-http).
+   * The name of the member of the params that identifies the target. Its value appears in error messages and, over
+   * HTTP, in the header `Mcp-Name` (basic/transports/streamable-http).
    */
   readonly targetParam?: string | undefined
-  /** True if repeating the request does nothing twice. The client then sends it again when its response is lost. */
+  /**
+   * True if repeating the request has no further effect. The client then sends the request again if its response is
+   * lost.
+   */
   readonly repeatable?: boolean | undefined
   /**
-   * Receives the notifications of a streaming response, with the id of its request. Once this function has returned
-   * true, no time limit applies, and `onProgress` and `onLog` receive nothing. An error that it throws fails the call.
+   * Receives the notifications of a streaming response, with the id of its request. If it returns true, the request has
+   * no time limit from then on, and the notification does not go to `onProgress` or `onLog`. An error that it throws
+   * fails the call.
    */
   readonly onNotification?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -274,7 +285,10 @@ export type ExtensionRequest = (
   options?: ExtensionCallOptions,
 ) => Promise<JsonObject>
 
-/** Wraps the calls of methods that must not ask for input, so that their results are complete (basic/patterns/mrtr). */
+/**
+ * Wraps the calls of methods that must not ask for input. A result that asks for input makes them reject
+ * (basic/patterns/mrtr).
+ */
 export function withCompleteResult(sendOnce: SendOnce, state: ClientState): SendRequest {
   return async (call, options) => {
     const outcome = await sendOnce(call, options)
@@ -310,7 +324,8 @@ function unsupportedVersionError(
   return new ClientError('unsupported_version', reason, { ...errorContext, rpc })
 }
 
-// Two clients may share one connection, on which two open requests must not have the same id.
+// The counters belong to exchanges and not to clients, because clients may share a connection. Two open requests on a
+// connection must not have the same id.
 const idCounters = new WeakMap<Exchange, { lastId: number }>()
 
 function createIdGenerator(exchange: Exchange): () => number {
@@ -345,8 +360,8 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
       ...(canAskInput &&
         callOptions.idempotencyKey !== undefined && { [projectMetaKeys.idempotencyKey]: callOptions.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
-      // A call asks for progress even without a listener, because progress extends its time limit. Methods without a
-      // handler of the server's author report no progress.
+      // A call requests progress even without a listener, because progress extends its time limit. Only methods that
+      // run a handler of the server's author can report progress.
       ...((canAskInput || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }

@@ -6,17 +6,23 @@ import { isClientError, withCallerStack } from './client-error.ts'
 /** Rules for sending a request again. */
 export interface ResendPolicy {
   /**
-   * Returns true if repeating the request does nothing twice, even if the server has received it. Undefined for a
-   * request that may always do something twice.
+   * Returns true if repeating the request has no further effect, even if the server has received it. Undefined if
+   * repeating could always have an effect.
    */
   readonly isRepeatable: (() => boolean | Promise<boolean>) | undefined
-  /** Milliseconds from the first of several failures in a row. A pause that would end later is not begun. */
+  /**
+   * Milliseconds after the first of several consecutive failures during which the request is repeated. A pause that
+   * would end later does not begin.
+   */
   readonly maxResendMs: number
-  /** Milliseconds of the request with all its repetitions. A repetition that would begin later is not sent. */
+  /**
+   * Milliseconds after the first attempt during which the request is repeated. A repetition that would begin later is
+   * not sent.
+   */
   readonly maxTotalMs: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  /** Aborts when the connection was closed on this side. */
+  /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
 }
 
@@ -25,18 +31,18 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 
 /** A failure after which the request may be sent again. */
 interface ResendableFailure {
-  /** True when the server has not begun the request, so that a repetition does nothing twice. */
+  /** True if the server has not begun the request, so that a repetition has no further effect. */
   readonly isUnbegun: boolean
-  /** Milliseconds that the server asks the client to wait. */
+  /** Milliseconds that the client should wait according to the server. */
   readonly retryAfterMs: number
-  /** True if the client may wait for less time than the server asks. */
+  /** True if the client may wait for less than `retryAfterMs`. */
   readonly canShorten: boolean
 }
 
 /**
- * Sends a request again while it fails in a way that may be temporary, and a repetition does nothing twice: it did not
- * reach the server, the server has not begun it, or it is repeatable. Returns the last response, or rejects with the
- * last failure or the signal's reason.
+ * Sends a request, and repeats it after each failure that may be temporary. It is repeated only if the server has not
+ * received or not begun it, or if it is repeatable. Returns the last response, or rejects with the last failure or the
+ * reason of the signal.
  */
 export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy: ResendPolicy): Promise<RpcResponse> {
   const { clock, maxTotalMs, maxResendMs } = policy
@@ -48,7 +54,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const failure = findResendableFailure(attempt)
     if (failure === undefined || !(await mayRepeat(failure, policy))) return outcomeOf(attempt)
     const failedAt = clock.monotonicNow()
-    // The server ran for longer than one outage may last, so that this failure begins another outage.
+    // The attempt took longer than `maxResendMs`, so this failure counts as the first one of a new outage.
     if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
       outageStartedAt = failedAt
       failureCount = 0
@@ -116,12 +122,12 @@ function findResendableFailure(attempt: Attempt): ResendableFailure | undefined 
   return 'error' in attempt.response ? findServerFailure(attempt.response.error) : undefined
 }
 
-/** The reasons of errors that mean that a server has not begun a request, unless its error says that it has. */
+/** The reasons in error data for which the server has not begun the request, unless the member `begun` is true. */
 const unbegunReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 
 /**
- * Returns the failure of a server that calls it temporary: the error's `data` has a reason, `retryAfterMs`, and
- * optionally `begun`.
+ * Returns the failure for an error that the server marks as temporary. The `data` of the error then has a reason,
+ * `retryAfterMs` and optionally `begun`.
  */
 function findServerFailure({
   code,
@@ -138,10 +144,13 @@ function findServerFailure({
   return { isUnbegun: begun === false || (canRefuse && begun !== true), retryAfterMs, canShorten: !canRefuse }
 }
 
-/** Status codes with which a proxy answers when it lost the connection to the server or cannot reach it. */
+/** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
 
-/** Returns a failure that another connection may avoid. All transports use the same codes for their errors. */
+/**
+ * Returns the failure for a transport error that may not occur on another connection. All transports use the same error
+ * codes.
+ */
 function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
   const { name } = error.cause

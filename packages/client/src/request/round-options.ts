@@ -1,16 +1,16 @@
 import { computeBackoffMs } from '@x/core'
 import { type InputRequests, type JsonObject, projectMetaKeys } from '@x/schema'
 
-/** Facts about one response of a call, for `onRound`. They contain neither the state nor the answers. */
+/** A summary of one response of a call, for `onRound`. It contains neither the state nor the answers. */
 export interface RoundView {
   readonly method: string
   readonly target: string | undefined
-  /** 1 for the first request of the call. */
+  /** The number of the request, 1 for the first request of the call. */
   readonly round: number
   readonly status: 'input_required' | 'complete'
-  /** The server's questions. Empty for a complete result, and if the server only asks for a retry. */
+  /** The server's questions. Empty for a complete result, and for a hand-off. */
   readonly requests: InputRequests
-  /** Bytes of `requestState` in UTF-8. */
+  /** The size of `requestState` in bytes of UTF-8. */
   readonly stateBytes: number
   /** Milliseconds from the request to its response. */
   readonly durationMs: number
@@ -20,9 +20,9 @@ export interface RoundView {
   readonly meta: JsonObject | undefined
 }
 
-/** Options of a call that the server answers with `input_required` (basic/patterns/mrtr). */
+/** Options for calls whose response may be `input_required` (basic/patterns/mrtr). */
 export interface RoundOptions {
-  /** The number of `input_required` results with questions that one call may have. Default 10. */
+  /** The maximum number of `input_required` results with questions in one call. Default 10. */
   readonly maxRounds?: number | undefined
   /**
    * `true` restarts the call once when the server no longer accepts its own `requestState`. The call then repeats the
@@ -36,36 +36,40 @@ export interface RoundOptions {
 
 export const roundDefaults = { maxRounds: 10 } satisfies RoundOptions
 
-/** Number of consecutive hand-offs after which the pause has its shortest length. */
+/** The number of consecutive hand-offs with the shortest pause. */
 const initialPauseCount = 4
 
-/** Maximum of those pauses in milliseconds. An instance that is not overloaded takes the call at once. */
+/**
+ * The maximum of these shortest pauses, in milliseconds. They are short because an instance that is not overloaded
+ * accepts the call at once.
+ */
 const initialPauseMs = 50
 
 /**
- * Number of consecutive hand-offs after which a pause may exceed `boundedPauseMs`, because all instances are
+ * The number of consecutive hand-offs after which a pause may exceed `boundedPauseMs`, because all instances are
  * overloaded.
  */
 const boundedPauseCount = 10
 
-/** Maximum of the pauses before that, in milliseconds: short enough that a user does not notice one hand-off. */
+/** The maximum of the pauses up to `boundedPauseCount`, in milliseconds. A user does not notice such a pause. */
 const boundedPauseMs = 400
 
-/** The longest pause of all, in milliseconds. A server may ask for a longer one, and does not get it. */
+/** The maximum of all pauses, in milliseconds, even if the server asks for a longer pause. */
 const maxPauseMs = 5000
 
 /** Inputs to the pause before a retry that follows a hand-off. */
 interface HandOffDelayOptions {
-  /** Number of hand-offs in a row before this one. */
+  /** The number of consecutive hand-offs before this one. */
   readonly previousHandOffCount: number
-  /** The `_meta` of the result, in which the server may say how long to wait. */
+  /** The `_meta` of the result, which may contain the time to wait. */
   readonly meta: JsonObject | undefined
 }
 
 /**
- * Returns the milliseconds to wait before the client sends a call again that a server handed off. The first four waits
- * are 25 to 50 ms. From the fifth on each wait can be twice as long, up to 400 ms, and from the twelfth on up to 5,000
- * ms. Each wait is random, so that the calls of a stopping instance do not all arrive at another instance at once.
+ * Returns the milliseconds to wait after a hand-off, before the client sends the call again. A time in `meta` takes
+ * precedence. Otherwise the first four waits are 25 to 50 ms. From the fifth on the maximum doubles up to 400 ms, and
+ * from the twelfth on up to 5,000 ms. Each wait is random, so that the calls of a stopping instance do not all arrive
+ * at another instance at once.
  */
 export function computeHandOffDelayMs(
   { previousHandOffCount, meta }: HandOffDelayOptions,

@@ -29,13 +29,14 @@ import type { CallOptions } from './call-options.ts'
 export interface RunningCall {
   readonly request: RpcRequest
   readonly headerParams: HeaderParams | undefined
-  /** The encoded value of `Mcp-Name`, for an extension's method. */
+  /** The encoded value of the header `Mcp-Name`, for a method of an extension. */
   readonly mcpName: string | undefined
   /** The context of every call of the client. */
   readonly context: CallContext
   readonly options: CallOptions
   /**
-   * Receives the messages of a streaming response. Once it has returned true, the stream is open and has no time limit.
+   * Receives the notifications of a streaming response. Returns true once the stream is open. From then on the request
+   * has no time limit.
    */
   readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
@@ -45,8 +46,9 @@ export interface RunningCall {
 }
 
 /**
- * Sends a request once, and ends with its response, the caller's signal or the time limit, whichever is first. Messages
- * after that are ignored. Progress sets no timer: the one timer of the request checks the limits when it fires.
+ * Sends a request once. Settles with the response, the abort of the caller's signal or the time limit, whichever comes
+ * first. Later messages are ignored. A progress notification does not restart the timer. The single timer of the
+ * request checks the limits when it fires.
  */
 export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<RpcResponse> {
   const { request, options, timeoutMs, maxTotalMs, clock } = runningCall
@@ -67,7 +69,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       if (hasEnded) return
       closeCall()
       reject(reason)
-      // Cancels the request at the server: over HTTP by closing the stream, over stdio by a notification.
+      // Cancels the request at the server. Over HTTP this closes the stream, and over stdio it sends a notification.
       cancelCall(cancellation, reason)
     }
     const cancel = (): void => rejectCall(options.signal?.reason)

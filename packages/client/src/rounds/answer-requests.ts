@@ -11,7 +11,7 @@ export interface InputAnswers {
   readonly [key: string]: InputResponse | ElicitAnswer
 }
 
-/** The parameters of one round's answers. */
+/** The handlers and the call for the answers of one round. */
 export interface AnswerContext {
   readonly handlers: InputHandlers
   readonly errorContext: CallErrorContext
@@ -28,7 +28,8 @@ export async function answerRequests(
   answerContext: AnswerContext,
 ): Promise<InputResponses> {
   const { handlers, errorContext, round, signal } = answerContext
-  // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
+  // All handlers are looked up before any of them runs, so that a user does not fill in a form for a round that cannot
+  // be answered.
   const requestsWithHandlers = [...requests].map((entry) => ({
     entry,
     ask: requireAnswerer(entry, handlers, errorContext),
@@ -73,8 +74,8 @@ async function answerRequest(
 }
 
 /**
- * Returns the answer to a request in the form in which it is sent. Throws {@link ClientError} `invalid_answer` that
- * names key and path.
+ * Returns the answer to a request in the form in which it is sent. Throws {@link ClientError} `invalid_answer` with the
+ * key and the path.
  */
 function parseInputResponse(
   [key, request]: readonly [string, InputRequest],

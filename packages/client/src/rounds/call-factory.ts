@@ -6,18 +6,18 @@ import type { SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from './multi-round-call.ts'
 import type { ToolCallFactory } from '../tools/call-tool.ts'
 
-/** Creates the requests of a call, of any method. */
+/** Creates a call of any method whose server may ask for input. */
 export type CreateCall = <M extends MultiRoundMethod>(
   method: M,
   params: JsonObject,
   options: ReadOptions,
 ) => Promise<MultiRoundCall<M>>
 
-/** The calls that may be asked for input (basic/patterns/mrtr, supported requests). */
+/** The functions that create calls in which the server may ask for input (basic/patterns/mrtr, supported requests). */
 interface CallFactory {
   readonly toolCalls: ToolCallFactory
   readonly createCall: CreateCall
-  /** The call of a prompt or a resource, which only reads. */
+  /** Creates the call of a prompt or a resource. It only reads, so it may be repeated. */
   readonly createReadCall: <M extends MultiRoundMethod>(
     method: M,
     params: JsonObject,
@@ -25,7 +25,7 @@ interface CallFactory {
   ) => MultiRoundCall<M>
 }
 
-/** Creates the calls of a client that may have several requests. */
+/** Creates the {@link CallFactory} of a client. */
 export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory): CallFactory {
   const createReadCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
@@ -51,7 +51,10 @@ export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory
   }
 }
 
-/** Returns the options of a call with an idempotency key for all its requests: the caller's key, or a random one. */
+/**
+ * Returns the options of a call with an idempotency key, which all its requests share. The key is random if the caller
+ * gave none.
+ */
 export function withIdempotencyKey<T extends { readonly idempotencyKey?: string | undefined }>(options: T): T {
   return options.idempotencyKey === undefined ? { ...options, idempotencyKey: randomId() } : options
 }

@@ -11,10 +11,15 @@ import {
 import { checkForm } from '../forms/check-form.ts'
 import { describeCheckFailure } from '../request/client-error.ts'
 
-/** An answer as it is sent, or the path and reason of a failure. The reason repeats nothing of the answer. */
+/**
+ * An answer in the form in which it is sent, or the path and reason of a failure. The reason contains no part of the
+ * answer.
+ */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
 
-/** Checks the host's answer to one request. Members that the protocol does not have are not sent. */
+/**
+ * Checks the answer of a handler or a caller to one request. Members that the protocol does not define are not sent.
+ */
 export function checkAnswer(request: InputRequest, answer: unknown): CheckedAnswer {
   if (!isJsonObject(answer)) return { issue: 'expected an object' }
   if (request.method === 'elicitation/create') return checkElicitAnswer(request.params, answer)
@@ -32,8 +37,8 @@ function checkElicitAnswer(
   { action, content = {} }: { readonly [field: string]: unknown },
 ): CheckedAnswer {
   if (!isElicitAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
-  // Content is sent for accepted forms only. A form that was not accepted may be half filled in, and the data that a
-  // user enters on a web page never passes through the client.
+  // Content is sent only for accepted forms. A declined form may be partly filled in, and data that a user enters on a
+  // web page must not pass through the client.
   if (action !== 'accept' || params.mode === 'url') return { response: { action } }
   if (!isJsonObject(content)) return { issue: 'content: expected an object' }
   const checkedForm = checkForm(params.requestedSchema, content)
@@ -43,7 +48,7 @@ function checkElicitAnswer(
 function checkSamplingAnswer(answer: object): CheckedAnswer {
   const failure = checkCreateMessageResult(answer)
   if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
-  // The check of this very type has accepted it.
+  // The cast is safe, because the check of this type has accepted the answer.
   const { role, content, model, stopReason, _meta } = answer as CreateMessageResult
   return {
     response: { role, content, model, ...(stopReason !== undefined && { stopReason }), ...(_meta && { _meta }) },

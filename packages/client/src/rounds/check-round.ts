@@ -6,27 +6,27 @@ import { roundDefaults } from '../request/round-options.ts'
 import { checkInputRequests } from './input-kinds.ts'
 import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
 
-/** The `input_required` results of one call so far, the last one included. */
+/** The numbers of `input_required` results of one call so far, including the last one. */
 export interface RoundCounts {
   /** Results with at least one question. */
   readonly questions: number
-  /** Results with a state and no question: the server hands the call off to another instance. */
+  /** Results with a state but no question, with which the server hands the call off to another instance. */
   readonly handOffs: number
 }
 
 /**
- * The number of hand-offs that one call may have. Each deployment can hand a long call off several times, so that the
- * limit is far above that of questions. It still ends a call that a server hands off for ever.
+ * The number of hand-offs that one call may have. Each deployment can hand a long call off several times, so this limit
+ * is far above that of questions. It exists to end a call that the server would hand off forever.
  */
 const maxHandOffs = 100
 
-/** Counts one more result of a call. */
+/** Returns the counts with one more result added. */
 export function countRound({ questions, handOffs }: RoundCounts, { requests }: InputRequired): RoundCounts {
   return requests.size > 0 ? { questions: questions + 1, handOffs } : { questions, handOffs: handOffs + 1 }
 }
 
 /**
- * Rejects a round beyond a limit, and one with requests that this client must not answer, before any handler runs.
+ * Throws, before any handler runs, if a round exceeds a limit or contains requests that this client must not answer.
  */
 export function checkRound<M extends MultiRoundMethod>(
   call: Pick<MultiRoundCall<M>, 'method' | 'params' | 'options'>,
@@ -48,8 +48,8 @@ export function checkRound<M extends MultiRoundMethod>(
 }
 
 /**
- * Returns the params of a retry: those of the call, the answers to this round and its unchanged state. Answers of
- * earlier rounds are omitted (basic/patterns/mrtr, client requirements).
+ * Returns the params of a retry: those of the call, the answers to this round, and the unchanged state of this round.
+ * Answers of earlier rounds are omitted (basic/patterns/mrtr, client requirements).
  */
 export function createRetryParams(
   params: JsonObject,
@@ -58,7 +58,7 @@ export function createRetryParams(
 ): JsonObject {
   return {
     ...params,
-    // The types of the protocol describe JSON, but TypeScript does not accept an interface as a `JsonObject`.
+    // The cast is safe: the answers are JSON, but TypeScript does not accept an interface as a `JsonObject`.
     ...(responses && { inputResponses: responses as unknown as JsonObject }),
     ...(requestState !== undefined && { requestState }),
   }

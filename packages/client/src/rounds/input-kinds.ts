@@ -3,11 +3,11 @@ import { type InputRequired, describeUnsafeUrl } from '../request/input-required
 import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
-/** The handler of a kind of request, and the capability that allows it. */
+/** The name of the handler for a kind of request, and the capability that the kind requires. */
 interface InputKind {
   readonly handlerName: keyof InputHandlers
   readonly requiredCapabilities: ClientCapabilities
-  /** The capability as documentation writes it. */
+  /** The name of the capability in the documentation. */
   readonly capabilityName: string
 }
 
@@ -41,8 +41,8 @@ function inputKindOf(request: InputRequest): InputKind {
 }
 
 /**
- * Rejects a round that this client must not answer, before any handler runs: a kind that was not declared
- * (basic/patterns/mrtr), or a URL that must not be shown (client/elicitation, safe URL handling).
+ * Throws, before any handler runs, if a round has a request of a kind that was not declared (basic/patterns/mrtr), or a
+ * URL that must not be shown (client/elicitation, safe URL handling).
  */
 export function checkInputRequests(
   { requests }: InputRequired,
@@ -70,12 +70,12 @@ function findUrlIssue(request: InputRequest): string | undefined {
   return describeUnsafeUrl(request.params.url)
 }
 
-/** Calls the handler of a request. Throws {@link ClientError} `input_required` when there is none. */
+/** Calls the handler of one request, and returns its answer. */
 export type Answerer = (context: InputContext) => Awaitable<unknown>
 
 /**
- * Returns the handler of a request. Throws {@link ClientError} `input_required` when the capability was declared
- * without one.
+ * Returns the handler of a request. Throws {@link ClientError} `input_required` if the capability was declared without
+ * a handler.
  */
 export function requireAnswerer(
   [key, request]: readonly [string, InputRequest],

@@ -13,31 +13,29 @@ import { parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
 import { type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
 
-/** The outcome of one request of a call: its result, or the input that the server requires. */
+/** The outcome of one request of a call: the complete result, or the input that the server requires. */
 export type Round<M extends MultiRoundMethod> =
   | { readonly status: 'complete'; readonly result: MultiRoundResults[M] }
   | InputRequiredRound<M>
 
-/** A call that waits for its caller. */
+/** The outcome of a request whose call waits for answers. */
 export interface InputRequiredRound<M extends MultiRoundMethod> {
   readonly status: 'input_required'
-  /** The server's questions by their keys. Empty if the server only asks for a retry. */
+  /** The server's questions by their keys. Empty for a hand-off. Then call `resume` with an empty object. */
   readonly requests: InputRequests
-  /**
-   * The call as plain JSON, for `client.manualRounds.resume`, in this process or another. It contains no options.
-   */
+  /** The call as plain JSON, for `client.manualRounds.resume` in this process or another. It contains no options. */
   readonly pendingCall: PendingCall<M>
   /**
-   * Sends one answer for each key and continues the call, with the given options. Options of earlier rounds do not
+   * Sends one answer for each key and continues the call with the given options. The options of earlier rounds do not
    * apply.
    */
   readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
 
 /**
- * Calls whose questions the caller answers itself, round by round (basic/patterns/mrtr). They call no handler, so that
- * the kinds of questions must be declared in `capabilities`. Answers are checked like those of handlers. There are no
- * pauses before a retry, and no restarts.
+ * Calls whose questions the caller answers itself, round by round (basic/patterns/mrtr). They never call handlers. So
+ * the kinds of questions must be declared in `capabilities`. Answers are checked like those of handlers. A call neither
+ * pauses before a retry nor restarts.
  */
 export interface ManualRounds {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<Round<'tools/call'>>
@@ -51,7 +49,7 @@ export interface ManualRounds {
   ): Promise<Round<M>>
 }
 
-/** Creates the calls that expose their rounds. */
+/** Creates the {@link ManualRounds} of a client. */
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
   const runRound = async <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
@@ -109,7 +107,7 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
         const reason = `this is not a pending call: ${parsedCall.issue}`
         throw new ClientError('invalid_pending', reason, { method: 'resume' })
       }
-      // The parsed method is the one that the type names: it is a member of the same value.
+      // The cast is safe, because the parsed method is a member of the same value as the type.
       const method = parsedCall.method as typeof pendingCall.method
       const { inputRequired, round, handOffs } = parsedCall
       const counts = { questions: round - handOffs, handOffs }

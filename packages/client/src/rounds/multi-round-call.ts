@@ -6,7 +6,7 @@ import type { ReadOptions } from '../request/call-options.ts'
 import type { CallErrorContext } from '../request/client-error.ts'
 import type { CoreClientOptions } from '../request/options.ts'
 
-/** A call that may take several requests. */
+/** A call that may need several requests. */
 export interface MultiRoundCall<M extends MultiRoundMethod> {
   readonly method: M
   /** The params of every request of the call, without answers and state. */
@@ -14,7 +14,7 @@ export interface MultiRoundCall<M extends MultiRoundMethod> {
   readonly options: ReadOptions
   /** Sends one request of the call. */
   readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
-  /** Returns true if the work of earlier rounds is known to do no harm when it is repeated. */
+  /** Returns true if repeating the work of earlier rounds is known to be harmless. */
   readonly isRestartable: () => boolean
   /** Checks the complete result. Throws the error that the call rejects with. */
   readonly check?: ((result: CompleteResults[M]) => void) | undefined
@@ -27,11 +27,11 @@ export interface RoundsContext {
     readonly method: MultiRoundMethod
     readonly params: JsonObject
   }) => CallErrorContext
-  /** Called when a call ends without the answers that its server waits for. */
+  /** Called when a call ends although the server still waits for answers. */
   readonly abandonRound: (requestState: string | undefined, reason: unknown) => void
 }
 
-/** One request of a call, by its number. */
+/** The params and the number of one request of a call. */
 export interface RoundStart {
   readonly params: JsonObject
   readonly round: number

@@ -15,7 +15,7 @@ export interface MultiRoundCalls {
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>
   /** Returns the contents of a resource (server/resources, reading resources). */
   readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
-  /** The same calls, one request at a time. The caller answers the input requests. */
+  /** The same calls, but with one request at a time. The caller answers the input requests itself. */
   readonly manualRounds: ManualRounds
 }
 

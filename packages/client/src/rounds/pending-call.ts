@@ -1,7 +1,10 @@
 import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, findMethodRow } from '@x/schema'
 import { type InputRequired, type MultiRoundMethod, parseInputRequired } from '../request/input-required.ts'
 
-/** A call that waits for input, as plain JSON: its holder can continue the call, in this process or another. */
+/**
+ * A call that waits for input, as plain JSON. A program that has this object can continue the call, in this process or
+ * another.
+ */
 export interface PendingCall<M extends MultiRoundMethod = MultiRoundMethod> {
   readonly method: M
   /** The tool, prompt or resource and its arguments. */
@@ -11,7 +14,7 @@ export interface PendingCall<M extends MultiRoundMethod = MultiRoundMethod> {
   readonly state?: string | undefined
   /** The number of responses so far. */
   readonly round: number
-  /** The number of them that had a state and no question. Absent for none. */
+  /** The number of responses with a state but no question. Absent if there were none. */
   readonly handOffs?: number | undefined
 }
 
@@ -28,7 +31,7 @@ interface ParseIssue {
   readonly issue: string
 }
 
-/** Parses a stored pending call as untrusted input. Returns the reason of a failure. */
+/** Parses a stored pending call as untrusted input. For an invalid value, returns the reason. */
 export function parsePendingCall(value: unknown): ParsedPendingCall | ParseIssue {
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
@@ -61,7 +64,7 @@ function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
 
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 
-/** Parses the target and its arguments, and nothing else: answers, state and `_meta` of a stored call are ignored. */
+/** Parses the target and its arguments. Answers, state and `_meta` in the params of a stored call are ignored. */
 function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = findMethodRow(method)?.targetParam ?? 'name'
@@ -75,8 +78,8 @@ function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams
 }
 
 /**
- * Returns true if a value is within the limits of a message. Works without recursion, because the value may be deep or
- * contain itself.
+ * Returns true if a value is within the limits of a message. Works without recursion, because the value may be deeply
+ * nested or contain itself.
  */
 function isWithinMessageBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds

@@ -8,7 +8,7 @@ import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs } from '../request/round-options.ts'
 import { clockOf, type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
 
-/** Runs a call to its complete result, through every round. */
+/** Runs a call through all its rounds, and returns the complete result. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
 
 /** Creates the function that runs multi round-trip requests (basic/patterns/mrtr). */
@@ -34,7 +34,7 @@ interface LoopState<M extends MultiRoundMethod> {
   readonly call: MultiRoundCall<M>
   readonly context: RoundsContext
   readonly handlers: InputHandlers
-  /** The number of requests of the call that were sent. */
+  /** The number of requests that were sent for the call. */
   sentRoundCount: number
   /** Consecutive rounds without a question. */
   roundsWithoutInput: number
@@ -81,7 +81,7 @@ async function collectInputOrAbandon<M extends MultiRoundMethod>(
   }
 }
 
-/** Returns the params of the next request, once every question is answered. */
+/** Answers all questions, and returns the params of the next request. */
 async function collectInput<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,

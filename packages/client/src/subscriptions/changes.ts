@@ -39,19 +39,22 @@ export interface WantedChanges extends SubscribedUris {
 /** A change of the server. */
 export interface Change {
   readonly event: SubscriptionEvent
-  /** The subscribed resource that contains the changed resource, if the client subscribed to the container only. */
+  /**
+   * The subscribed resource that contains the changed resource, if the client subscribed only to that containing
+   * resource.
+   */
   readonly containingResource?: { readonly subscribedUri: string } | undefined
 }
 
-/** Parses a filter. Other members are ignored, and later changes to the object have no effect. */
+/** Parses a filter. Unknown members are ignored, and later changes to the object have no effect. */
 export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
   const listChanges = listChangeMappings.map(({ change }) => change).filter((change) => filter[change] === true)
   return createWantedChanges(listChanges, filter.resourceSubscriptions ?? [])
 }
 
 /**
- * Returns the part of the requested filter that the server accepted. Other members of its acknowledgement are ignored,
- * and a malformed member accepts nothing.
+ * Returns the part of the requested filter that the server accepted. Unknown members of the acknowledgement are
+ * ignored, and a malformed member accepts no changes.
  */
 export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChanges: WantedChanges): WantedChanges {
   const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
@@ -73,10 +76,10 @@ export function subscriptionFilterOf({ listChanges, uris }: WantedChanges): Subs
   }
 }
 
-// A longer URI would let a server fill the memory of a client that reads slowly.
+// The maximum length of a URI. Longer URIs would let a server fill the memory of a client that reads slowly.
 const maxUriLength = 2048
 
-/** Returns the change that a notification reports, or undefined unless the server has accepted to report it. */
+/** Returns the change that a notification reports, or undefined if the accepted filter does not cover the change. */
 export function parseChangeNotification(
   { method, params }: RpcNotification,
   acceptedChanges: WantedChanges,
@@ -105,8 +108,8 @@ export function stalePredicateOf({ event, containingResource }: Change): StaleKe
 }
 
 /**
- * Returns a predicate for the cached results that may be stale after missed changes: all that the filter covers, with
- * the parts of its resources.
+ * Returns a predicate for the cached results that may be stale after missed changes. They are all results that the
+ * filter covers, and the parts of its resources.
  */
 export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPredicate {
   const staleMethodSet = new Set(
@@ -143,7 +146,7 @@ export interface SubscribedUris {
 /** Makes {@link SubscribedUris} of URIs. */
 export function createSubscribedUris(uris: readonly string[]): SubscribedUris {
   const lengths = new Set(uris.map(({ length }) => length))
-  // An empty URI is a prefix of all others, and contains none.
+  // An empty URI is a prefix of every URI, but contains no resource.
   lengths.delete(0)
   return { uris: new Set(uris), lengths: [...lengths].sort((a, b) => b - a) }
 }
@@ -151,12 +154,12 @@ export function createSubscribedUris(uris: readonly string[]): SubscribedUris {
 const pathDelimiters: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
 
 /**
- * Returns the nearest resource that contains another one, by its path: `file:///a` and `file:///a/` contain
- * `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
+ * Returns the nearest subscribed resource that contains another resource by its path: `file:///a` and `file:///a/`
+ * contain `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
  * ResourceUpdatedNotificationParams).
  */
 export function findContainingUri(uri: string, { uris, lengths }: SubscribedUris): string | undefined {
-  // Only where a containing URI can end, because a server may send a text of millions of slashes.
+  // Only prefixes that end at a path delimiter are looked up, because a server may send a text of millions of slashes.
   for (const length of lengths) {
     if (length >= uri.length || (!pathDelimiters.has(uri[length]) && !pathDelimiters.has(uri[length - 1]))) continue
     const prefix = uri.slice(0, length)

@@ -1,6 +1,6 @@
 import type { SubscriptionEvent } from './subscription.ts'
 
-/** The events that wait for a reader. */
+/** A queue of events that wait for a reader. */
 export interface EventQueue {
   /**
    * Queues an event, unless an equal one is queued already. If too many events are queued, `overflowEvent` is queued
@@ -24,8 +24,8 @@ interface Reader {
 const endResult: ReadResult = { done: true, value: undefined }
 
 /**
- * Creates a queue of bounded size, for a reader of any speed. Each list and each resource has one event at most, and
- * `maxEvents` limits the events of parts of resources.
+ * Creates a queue of bounded size, for a reader of any speed. It contains at most one event for each list and each
+ * resource, and `maxEvents` limits the number of events for parts of resources.
  */
 export function createEventQueue(maxEvents: number): EventQueue {
   const queuedEvents = new Map<string, SubscriptionEvent>()

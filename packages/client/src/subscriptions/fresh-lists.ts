@@ -11,8 +11,8 @@ export type ListFetchers = Readonly<Record<ListMethod, ListFetcher>>
 const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } as const
 
 /**
- * Reads changed lists again, if a caller has read them before. Resolves when the signal aborts or the subscription ends
- * and is not opened again.
+ * Reads changed lists again, but only those that a caller has read before. Resolves when the signal aborts or the
+ * subscription ends and is not opened again.
  */
 export async function keepListsFresh(context: RefreshContext, listFetchers: ListFetchers): Promise<void> {
   const { listen, partition, clock, jitterMs, options, signal, onError } = context
@@ -22,7 +22,7 @@ export async function keepListsFresh(context: RefreshContext, listFetchers: List
       return [method, debounceWork({ run: fetchList, onFailure: onError, jitterMs, clock })]
     }),
   )
-  // Remembers lists that were read and are no longer in the cache.
+  // The lists that were read, even if they are no longer in the cache.
   const requestedMethods = new Set<string>()
   const noteRequestedMethod = ({ method }: { readonly method: string }): void =>
     void (debouncedFetches.has(method) && requestedMethods.add(method))

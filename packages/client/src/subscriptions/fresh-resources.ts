@@ -4,7 +4,7 @@ import { subscriptionEndedError, type RefreshContext, debounceWork, type Debounc
 import { findContainingUri, type SubscribedUris, createSubscribedUris } from './changes.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
-// The number that `@x/server` accepts in one filter by default.
+// The maximum number of subscribed resources, which is what `@x/server` accepts in one filter by default.
 const maxWatchedResources = 100
 
 interface OpenStream {
@@ -14,8 +14,8 @@ interface OpenStream {
 
 /**
  * Subscribes to the cached resources, and reads a resource again when it changes. The filter of a subscription cannot
- * change, so that further resources need a new subscription. Once the new subscription is open, the previous one is
- * closed. Resolves when the signal aborts or the subscription ends and is not opened again.
+ * change. So for further resources a new subscription is opened, and then the previous one is closed. Resolves when the
+ * signal aborts or the subscription ends and is not opened again.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {
   const { listen, partition, clock, jitterMs, options, signal, onError } = context
@@ -38,7 +38,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
       debouncedReader.requestRead(changedUrisOf(event, stream.resources))
       if (event.type === 'opened') await onStreamOpened(stream)
     }
-    // The end of a subscription that was replaced is no failure.
+    // The end of a subscription that was replaced is not a failure.
     if (stream === lastStream) onSubscriptionLost(subscriptionEndedError())
   }
   const onSubscriptionLost = (error: unknown): void => {
@@ -53,7 +53,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     await unopenedStream?.subscription.close()
     const resources = createSubscribedUris(watchedUrisOf(context).slice(-maxWatchedResources))
     lastStream = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
-    // The function returns when the subscription has started, and does not wait for its end.
+    // The function returns as soon as the subscription has started. It does not wait for the end.
     void followEvents(lastStream).catch(onSubscriptionLost)
   }
   const debouncedListen = debounceWork({ run: resubscribe, onFailure: onSubscriptionLost, jitterMs, clock })
@@ -99,10 +99,12 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
     for (const uri of pendingUris) {
       pendingUris.delete(uri)
       try {
-        // If the server asks for input, the resource is not stored, and the next caller reads it with its handlers.
+        // If the server asks for input, no result is stored. The next caller then reads the resource with its own
+        // handlers.
         await sendOnce({ method: 'resources/read', params: { uri } }, { signal })
       } catch (error) {
-        // An error of the server concerns this resource alone. Any other failure concerns all resources.
+        // An error response is about this resource only. After any other failure, the remaining resources are not read
+        // either.
         if (!isClientError(error) || error.code !== 'rpc') pendingUris.clear()
         onError(error)
       }

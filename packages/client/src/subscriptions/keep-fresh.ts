@@ -9,19 +9,19 @@ import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** Options of `client.keepFresh`. An abort of `signal` has the effect of `close()`. */
 export interface KeepFreshOptions extends ListenOptions {
-  /** Also subscribes to the cached resources, at most the last 100, and reads those again that change. */
+  /** Also subscribes to the cached resources, at most the last 100, and reads a resource again when it changes. */
   readonly resources?: boolean | undefined
 }
 
 const defaults = { resources: false } satisfies KeepFreshOptions
 
 /**
- * Milliseconds within which changed results are read again, at a random moment, so that the clients of a server do not
- * all read at once. A call for a changed result does not wait for that moment.
+ * Milliseconds within which a changed result is read again. The moment is random, so that the clients of a server do
+ * not all read at once. A call that needs the changed result does not wait for that moment.
  */
 const jitterMs = 1000
 
-/** The running work of `client.keepFresh`, until it is closed. */
+/** The handle of `client.keepFresh`, with which its work is ended. */
 export interface KeepFresh extends AsyncResource {
   /** Ends the subscriptions that keep the cache fresh. Resolves when they have ended. */
   close(): Promise<void>
@@ -74,8 +74,8 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
 /** The calls of a client that subscribe to changes (basic/patterns/subscriptions). */
 export interface SubscriptionCalls {
   /**
-   * Listens for changes from this moment on, whether or not they are read at once, and opens the stream again when it
-   * ends. Each change makes what the cache keeps of it stale by itself.
+   * Subscribes to changes from this moment on, even before the events are read. Opens the stream again when it ends.
+   * Each change automatically makes the affected cached results stale.
    *
    * @example
    * for await (const event of client.listen({ toolsListChanged: true })) {
@@ -84,9 +84,8 @@ export interface SubscriptionCalls {
    */
   listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription
   /**
-   * Subscribes to changes of the lists, as far as the server reports them, and reads those lists again that are in use,
-   * so that the next call finds them in the cache. Ends when it is closed. Throws a `TypeError` when the client has no
-   * cache.
+   * Subscribes to changes of the lists. When a list changes that a caller has read before, reads it again, so that the
+   * next call finds it in the cache. Continues until it is closed. Throws a `TypeError` if the client has no cache.
    */
   keepFresh(options?: KeepFreshOptions): KeepFresh
 }
@@ -96,7 +95,7 @@ export function createSubscriptionCalls(
   createContext: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
 ): SubscriptionCalls {
   let calls: SubscriptionCalls | undefined
-  // Created with their first use, because most clients of a host subscribe to nothing.
+  // The calls are created on first use, because most clients never subscribe.
   const getCalls = (): SubscriptionCalls => (calls ??= createCalls(createContext()))
   return {
     listen: (filter, options) => getCalls().listen(filter, options),

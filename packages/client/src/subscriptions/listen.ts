@@ -22,14 +22,15 @@ export interface ListenContext {
   readonly clock: Clock | undefined
   /** Removes the cached results that changes make stale. */
   readonly partition: Pick<OpenedPartition, 'removeStaleEntries'>
-  /** Returns true if the program has closed the connection, so that no stream is opened again. */
+  /** Returns true if the program has closed the connection. Streams are then not opened again. */
   readonly isClosed: () => boolean
 }
 
 /** Subscribes to changes (basic/patterns/subscriptions). */
 export type ListenFunction = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
-// The number of queued events for parts of resources. Beyond it, one event reports the containing resource.
+// The maximum number of queued events for parts of resources. Beyond it, one event for the containing resource replaces
+// further events.
 const maxQueuedSubresources = 1000
 
 /** Creates the function that opens subscriptions. */
@@ -88,8 +89,8 @@ interface OpenSubscription {
 }
 
 /**
- * Reads one stream after the other. Resolves after a graceful end without a further stream, and rejects with the error
- * that ends the subscription.
+ * Reads one stream after the other. Resolves when the last stream ends gracefully, and rejects with the error that ends
+ * the subscription.
  */
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = currentSubscription
@@ -126,10 +127,7 @@ interface StreamEnd {
   readonly error?: ClientError | undefined
 }
 
-/**
- * Reads one stream to its end. Rejects with the signal's reason, or with an error that another attempt would meet
- * again.
- */
+/** Reads one stream to its end. Rejects with the signal's reason, or with a permanent error. */
 async function followStream(
   context: ListenContext,
   currentSubscription: OpenSubscription,

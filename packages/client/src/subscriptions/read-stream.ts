@@ -9,9 +9,9 @@ export interface StreamListener {
 }
 
 /**
- * Reads the notifications of one stream: the acknowledgement, then the changes that it covers. Messages with another
- * id, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions). The
- * returned function returns true once the stream is open.
+ * Reads the notifications of one stream: the acknowledgement, and then changes. Messages with the id of another
+ * subscription, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions).
+ * The returned function receives each message, and returns true once the stream is open.
  */
 export function createSubscriptionReader(
   requestedChanges: WantedChanges,

@@ -5,14 +5,14 @@ import type { SendOnce } from '../request/request.ts'
 import type { ListenFunction } from './listen.ts'
 import type { ListenOptions } from './subscription.ts'
 
-/** The parts of the client that keep one part of the cache fresh. */
+/** The parts of the client that are used to keep the lists or the resources in the cache fresh. */
 export interface RefreshContext {
   readonly listen: ListenFunction
   readonly sendOnce: SendOnce
   readonly partition: OpenedPartition
   readonly clock: Clock
   readonly jitterMs: number
-  /** Options of the subscription, with the signal below. */
+  /** Options of the subscription. They contain `signal`. */
   readonly options: ListenOptions
   /** Aborts when `keepFresh` ends. */
   readonly signal: AbortSignal
@@ -25,9 +25,9 @@ export function subscriptionEndedError(): ClientError {
   return new ClientError('transport', reason, { method: 'subscriptions/listen' })
 }
 
-/** Work that is done once for all requests that arrived since it was last begun. */
+/** Work that runs once for all requests that arrived since its last start. */
 export interface DebouncedWork {
-  /** Requests the work, which begins within `jitterMs`. A request during the work makes it run once more. */
+  /** Requests the work, which then begins within `jitterMs`. If the work is running, it will run once more. */
   schedule(): void
   /** Prevents further work. Work that has begun continues. */
   stop(): void
@@ -39,7 +39,7 @@ interface DebounceOptions {
   readonly onFailure: (error: unknown) => void
   /**
    * The work starts at a random moment within this time, in milliseconds, so that the clients of a server do not all
-   * return at once.
+   * send requests at once.
    */
   readonly jitterMs: number
   readonly clock: Clock

@@ -7,8 +7,8 @@ export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesL
 /** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */
 export type SubscriptionEvent =
   /**
-   * A stream is open: the server will report the changes in `notifications`, which may be fewer than requested.
-   * `mayHaveMissedChanges`: changes may have been missed, so every earlier result may be stale.
+   * A stream is open. The server will report the changes in `notifications`, which may be fewer than requested. If
+   * `mayHaveMissedChanges` is true, every earlier result may be stale.
    */
   | { readonly type: 'opened'; readonly notifications: SubscriptionFilter; readonly mayHaveMissedChanges: boolean }
   /** The list has changed. */
@@ -16,14 +16,14 @@ export type SubscriptionEvent =
   /** A subscribed resource, or a part of one, has changed. */
   | { readonly type: 'resourceUpdated'; readonly uri: string }
   /**
-   * The stream ended and is opened again after `retryInMs` milliseconds. Without `error` the server ended the stream
-   * gracefully, as a server that stops does.
+   * The stream ended and is opened again after `retryInMs` milliseconds. If `error` is absent, the server ended the
+   * stream gracefully, as when it stops.
    */
   | { readonly type: 'interrupted'; readonly error?: ClientError | undefined; readonly retryInMs: number }
 
 /**
- * Options for opening a stream again. The pause before an attempt doubles with each consecutive failure, less a random
- * half.
+ * Options for opening a stream again. The pause before an attempt doubles with each consecutive failure. A random part
+ * of up to half is subtracted.
  */
 export interface ReopenOptions {
   /** The first pause, in milliseconds. Default 1000. */
@@ -49,11 +49,11 @@ export const reopenDefaults = {
  */
 export interface ListenOptions {
   /**
-   * Ends the subscription, whose iteration then rejects with `signal.reason`. If it has already aborted, nothing is
-   * sent.
+   * Ends the subscription, whose iteration then rejects with `signal.reason`. If the signal has already aborted,
+   * nothing is sent.
    */
   readonly signal?: AbortSignal | undefined
-  /** Options for opening a stream again. `false`: the subscription ends with its stream. */
+  /** Options for opening a stream again. With `false`, the subscription ends when its stream ends. */
   readonly reopen?: false | ReopenOptions | undefined
   /**
    * Further members of `_meta`, such as `traceparent`. They cannot replace the members that the client writes itself.
@@ -62,11 +62,11 @@ export interface ListenOptions {
 }
 
 /**
- * The changes on the server, in their order. One loop can read a subscription, and a second loop throws a `TypeError`.
- * Leaving the loop closes the subscription.  The iteration rejects with `ClientError` when the server rejects the
- * subscription for good, or when the attempts to open a stream again are used up. A slow reader misses no change and
- * receives none twice: a change that is queued already is not queued again. When a stream is opened again, its event
- * `opened` replaces all queued events.
+ * The changes on the server, in their order. Only one loop can read a subscription, and a second loop throws a
+ * `TypeError`. Leaving the loop closes the subscription. The iteration rejects with `ClientError` when the server
+ * rejects the subscription for good, or when the attempts to open a stream again are used up. A slow reader misses no
+ * change, because events are queued. A change that is already in the queue is not added again. When a stream is opened
+ * again, its event `opened` replaces all queued events.
  */
 export interface Subscription extends AsyncIterable<SubscriptionEvent>, AsyncResource {
   /** Ends the subscription at the server, and the iteration. Resolves when both have ended. */

@@ -2,10 +2,10 @@ import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompt
 import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '../forms/form.ts'
 
-/** The result of a prompt that the user left without an answer. */
+/** The result of a prompt that the user dismissed without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
 
-/** The value of a field, or `undefined` when it stays empty. */
+/** The value of a field, `undefined` for an empty field, or {@link abandonedForm}. */
 type FieldAnswer<T> = T | undefined | typeof abandonedForm
 
 /** Asks for one field, with the prompt for the type of the field. */
@@ -74,14 +74,14 @@ interface ChoicePrompt {
 const emptyChoiceIndex = -1
 
 /**
- * Asks the user to choose one of the labels. Returns its index and not a value, because a value could equal the mark
- * for no choice.
+ * Asks the user to choose one of the labels. Returns the index of the label. Values are not used, because a value could
+ * be equal to the marker for an empty choice.
  */
 async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
   const { message, terminal, initialIndex = emptyChoiceIndex, canBeEmpty } = prompt
   const choiceOptions = labels.map((label, value) => ({ value, label }))
   const options = canBeEmpty ? [...choiceOptions, { value: emptyChoiceIndex, label: '(leave empty)' }] : choiceOptions
-  // A prompt without options cannot be answered.
+  // A prompt without options could never be answered.
   if (options.length === 0) return abandonedForm
   const initialOption = initialIndex === emptyChoiceIndex ? {} : { initialValue: initialIndex }
   const selection = await select({ message, options, ...initialOption, ...streamsOf(terminal) })
@@ -116,14 +116,15 @@ const maxShownLength = 4_000
 
 /**
  * Returns a text of a server in a form that is safe in a terminal, at most 4,000 code units. Escape sequences, and
- * characters that reverse or hide others, could make a question look like another question. Each becomes a space.
+ * characters that reverse or hide other characters, are replaced by spaces. They could make a question look like
+ * another question.
  */
 export function toDisplayText(text: string): string {
   const printableText = text.replaceAll(/[^\P{C}\n]/gu, ' ')
   return printableText.length > maxShownLength ? `${printableText.slice(0, maxShownLength)}…` : printableText
 }
 
-/** The streams of a person's terminal. */
+/** The streams of the user's terminal. */
 export interface Terminal {
   readonly input: Readable
   readonly output: Writable

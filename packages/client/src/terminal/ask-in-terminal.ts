@@ -11,8 +11,9 @@ const declineOptions = [
 ] as const
 
 /**
- * Shows a form as prompts, one for each field, and returns the person's answer (client/elicitation, response actions).
- * Esc and Ctrl-C lead to the choice between going back, declining and cancelling. Rejects with the signal's reason.
+ * Shows a form as prompts, one for each field, and returns the answer of the user (client/elicitation, response
+ * actions). After Esc or Ctrl-C the user chooses to return to the form, to decline or to cancel. Rejects with the
+ * reason of the signal if it aborts.
  */
 export async function askInTerminal(question: ElicitRequestFormParams, terminal: Terminal): Promise<ElicitAnswer> {
   terminal.signal.throwIfAborted()
@@ -28,14 +29,14 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
 }
 
 /**
- * Shows the whole URL of a page and its host on a line of its own, and asks the user whether to open it
- * (client/elicitation, safe URL handling). Rejects with the signal's reason.
+ * Shows the whole URL of a page, with the host on a separate line, and asks the user whether to open it
+ * (client/elicitation, safe URL handling). Rejects with the reason of the signal if it aborts.
  */
 export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
   const { output, signal } = terminal
   signal.throwIfAborted()
   log.step(toDisplayText(question.message), { output })
-  // The URL has no invisible characters, which the client refuses.
+  // The URL contains no invisible characters, because the client rejects such URLs.
   log.message(question.url, { output })
   const { host } = new URL(question.url)
   const options = [{ value: 'accept', label: `Open the page of ${host}` }, ...declineOptions]

@@ -11,8 +11,8 @@ export interface TerminalOptions {
   /** The stream of the prompts. Default: `process.stdout`. */
   readonly output?: Writable | undefined
   /**
-   * Opens a page after the user has agreed. Without this function servers can ask for forms only. An error that it
-   * throws fails the call.
+   * Opens a page after the user has agreed. Without this function, servers can only ask with forms. An error that the
+   * function throws fails the call.
    */
   readonly openPage?: ((url: string) => Awaitable<void>) | undefined
 }
@@ -35,7 +35,10 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
   }
   let lastAnswer: Promise<unknown> = Promise.resolve()
 
-  /** Waits for the earlier questions, because two prompts at once would both receive every key. */
+  /**
+   * Shows a question after the earlier questions were answered, because two simultaneous prompts would both receive
+   * every key.
+   */
   const enqueueQuestion = (
     context: InputContext,
     showQuestion: (terminal: Terminal) => Promise<ElicitAnswer>,

@@ -6,14 +6,14 @@ import {
   createScriptedExchange,
 } from './scripted-exchange.ts'
 
-/** An `input_required` result. */
+/** Creates an `input_required` result. */
 export const createInputRequired = (inputRequests?: JsonObject, requestState?: string): JsonObject => ({
   resultType: 'input_required',
   ...(inputRequests && { inputRequests }),
   ...(requestState !== undefined && { requestState }),
 })
 
-/** A request for a form with these fields. */
+/** Creates a request for a form with the given fields. */
 export const form = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   method: 'elicitation/create',
   params: { message: 'Tell me', requestedSchema: { type: 'object', properties, ...more } },
@@ -22,19 +22,19 @@ export const form = (properties: JsonObject, more: JsonObject = {}): JsonObject 
 /** A request for a name. */
 export const nameFormRequest: JsonObject = form({ name: { type: 'string' } }, { required: ['name'] })
 
-/** A request to open a page. */
+/** Creates a request to open a page. */
 export const createUrlRequest = (url: string): JsonObject => ({
   method: 'elicitation/create',
   params: { mode: 'url', message: 'Go there', url },
 })
 
-/** A request to sample a model. */
+/** Creates a request to sample a model. */
 export const createSamplingRequest = (more: JsonObject = {}): JsonObject => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10, ...more },
 })
 
-/** An exchange that returns its answers one after the other, and `done` after the last. */
+/** Creates an exchange that returns the given answers one after the other, and then `done` for each further request. */
 export function createSequentialExchange(
   ...answers: readonly (JsonObject | ((received: ReceivedRequest) => JsonObject))[]
 ): ScriptedExchange {
@@ -46,7 +46,7 @@ export function createSequentialExchange(
   })
 }
 
-/** Runs the work that waits for promises alone. */
+/** Runs all pending work that waits only for promises. */
 export async function flushPromises(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }

@@ -9,11 +9,11 @@ import { type StreamingExchange, createStreamingExchange } from './streaming.ts'
 export const cacheableFields = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
 /** The filter of all lists. */
 export const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
-/** The target of a request in one word. */
+/** Returns the target of a request in one word. */
 export const requestedItemOf = ({ request, params }: ReceivedRequest): unknown =>
   params.uri ?? params.cursor ?? request.method
 
-/** A server with two pages of tools and one of everything else. */
+/** The script of a server with two pages of tools and one page of each other list. */
 export const defaultScript: Script = ({ request, params }) => {
   if (request.method === 'tools/list') {
     return params.cursor === undefined
@@ -34,7 +34,7 @@ export interface KeepFreshFixture {
   /** The errors that were reported. */
   readonly errors: unknown[]
   readonly keepFresh: (options?: KeepFreshOptions) => KeepFresh
-  /** Advances the clock, and returns the targets of the requests that the client sent meanwhile. */
+  /** Advances the clock, and returns the targets of the requests that the client sent in that time. */
   readonly pass: (ms?: number) => Promise<unknown[]>
 }
 

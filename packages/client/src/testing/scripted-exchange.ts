@@ -37,13 +37,13 @@ function isWireError(answer: JsonObject | { readonly error: WireError }): answer
 /** A promise that never settles. */
 export const pendingPromise = new Promise<JsonObject>(() => {})
 
-/** A tool result. */
+/** Creates a result of a tool. */
 export const createTextResult = (text: string): JsonObject => ({
   resultType: 'complete',
   content: [{ type: 'text', text }],
 })
 
-/** A page of tools that is fresh for a minute. */
+/** Creates a page of tools that is fresh for a minute. */
 export const createToolsPage = (tools: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
   resultType: 'complete',
   tools,
@@ -52,7 +52,7 @@ export const createToolsPage = (tools: readonly JsonObject[], more: JsonObject =
   ...more,
 })
 
-/** A tool without arguments. */
+/** Creates a tool without arguments. */
 export const createMinimalTool = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
   inputSchema: { type: 'object' },

@@ -10,14 +10,14 @@ import {
 } from '@x/schema'
 import { type Script, type ScriptedExchange, createScriptedExchange } from './scripted-exchange.ts'
 
-/** A `subscriptions/listen` request that is open, controlled by the test. */
+/** An open `subscriptions/listen` request that the test controls. */
 export interface OpenStream {
   readonly request: RpcRequest
   readonly call: Call
   readonly id: RequestId
   /** Sends a notification with the id of this subscription. */
   notify(method: string, params?: JsonObject): void
-  /** Acknowledges the subscription. Default: its whole filter. */
+  /** Acknowledges the subscription, by default with its whole filter. */
   acknowledge(notifications?: JsonObject): void
   /** Ends the stream gracefully. */
   end(): void
@@ -33,7 +33,9 @@ export interface StreamingExchange extends ScriptedExchange {
   last(): OpenStream
 }
 
-/** An exchange that keeps each `subscriptions/listen` open. Other requests are answered by the script. */
+/**
+ * Creates an exchange that keeps each `subscriptions/listen` request open, and answers other requests with the script.
+ */
 export function createStreamingExchange(script: Script = () => ({})): StreamingExchange {
   const streams: OpenStream[] = []
   const others = createScriptedExchange(script)
@@ -41,7 +43,7 @@ export function createStreamingExchange(script: Script = () => ({})): StreamingE
     if (request.method !== 'subscriptions/listen') return others(request, call)
     return new Promise<RpcResponse>((resolve, reject) => {
       streams.push(openStream(request, call, { resolve, reject }))
-      // A transport ends a cancelled request in the same way.
+      // The request ends as a transport ends a cancelled request.
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
     })
   }
@@ -88,7 +90,7 @@ export const promptsListChangedMethod = 'notifications/prompts/list_changed'
 export const resourcesListChangedMethod = 'notifications/resources/list_changed'
 export const resourceUpdatedMethod = 'notifications/resources/updated'
 
-/** Returns the next events, fewer if the stream ends before. */
+/** Returns the next `count` events, or fewer if the stream ends earlier. */
 export async function collectItems<T>(iterator: AsyncIterator<T>, count: number): Promise<T[]> {
   const events: T[] = []
   for (let index = 0; index < count; index += 1) {

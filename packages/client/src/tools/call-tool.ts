@@ -28,8 +28,8 @@ export interface ToolCallsContext {
 }
 
 /**
- * Calls a tool by name. A result with `isError` does not reject, because it is meant for the model (server/tools, error
- * handling).
+ * Calls a tool by name. Resolves also with results whose `isError` is true, because they are meant for the model
+ * (server/tools, error handling).
  */
 export type CallToolFunction = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
 
@@ -37,13 +37,14 @@ export type CallToolFunction = (name: string, args?: JsonObject, options?: CallO
 export type SendToolCall = (name: string, args: JsonObject, options: CallOptions) => Promise<ToolOutcome>
 
 /**
- * The outcome of a tool's call: its checked result, or an unchecked result of a type that only an extension may know.
+ * The outcome of a tool's call: its checked result, or an unchecked result with a `resultType` that only an extension
+ * may know.
  */
 export type ToolOutcome =
   | { readonly resultType: 'complete'; readonly result: CallToolResult }
   | { readonly resultType: 'other'; readonly result: JsonObject; readonly error: Error }
 
-/** Creates the requests of tools' calls. */
+/** Creates the calls of tools. */
 export interface ToolCallFactory {
   /** Looks up a tool that was never listed, if its definition is needed. */
   prepareCall(name: string, options: CallOptions): Promise<unknown> | undefined
@@ -51,22 +52,21 @@ export interface ToolCallFactory {
   create(params: JsonObject, options: CallOptions): MultiRoundCall<'tools/call'>
 }
 
-// The number of names that a client remembers. Names come from models, which may invent any number of them.
+// The maximum number of names of looked-up tools that a client remembers. Names come from models, which may invent any
+// number of names.
 const maxRememberedToolLookups = 1000
 
 /**
- * Creates the calls of tools. Headers repeat the arguments for which a listed tool requires it. If the server rejects
- * the headers, the client reads the list of tools again and repeats the request once (basic/transports/streamable-http,
- * client behavior). The repetition is safe, because a server checks headers before it runs the tool, in every round.
+ * Creates the calls of tools. If the definition of a tool requires it, HTTP headers repeat some of the arguments. If
+ * the server rejects the headers, the client reads the list of tools again and repeats the request once
+ * (basic/transports/streamable-http, client behavior). The repetition is safe, because a server checks headers before
+ * it runs the tool, in every round.
  */
 export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
   const { sendOnce, toolIndex, listTools, getOutputCheck } = context
-  // Created with its first use, because a program may have thousands of clients, few of which look up a tool.
+  // The map is created on first use, because a program may have thousands of clients, few of which look up a tool.
   let lookups: Map<string, Promise<unknown>> | undefined
-  /**
-   * Lists the tools once for a name that no list has contained. Calls that need the list at the same time share the
-   * request.
-   */
+  /** Lists the tools, once for each unknown name. Calls that need the list at the same time share one request. */
   const lookUpTool = (name: string, options: CallOptions): Promise<unknown> | undefined => {
     if (toolIndex.find(name)) return undefined
     lookups ??= new Map()
@@ -80,12 +80,12 @@ export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
     return lookup
   }
   return {
-    // A check needs the definition of the tool, which has the output schema.
+    // The check of the result needs the definition of the tool, which contains the output schema.
     prepareCall: (name, options) => (getOutputCheck ? lookUpTool(name, options) : undefined),
     create: (params, callOptions) => {
       const name = String(params.name)
       const isSafeToRepeat = async (): Promise<boolean> => {
-        // If the list cannot be read, the tool stays unknown, and its call is not repeated.
+        // If the list cannot be read, the tool stays unknown and its call is not repeated.
         await lookUpTool(name, callOptions)?.catch(() => {})
         return isRepeatable(toolIndex.find(name))
       }
@@ -117,7 +117,7 @@ function isRepeatable(knownTool: KnownTool | undefined): boolean {
   return isRestartable(knownTool) || knownTool?.tool._meta?.[projectMetaKeys.keyedEffects] === true
 }
 
-/** Returns true if a call of the tool may start again from its first round, with answers that may differ. */
+/** Returns true if a call of the tool may start again from its first round, although the answers may then differ. */
 function isRestartable(knownTool: KnownTool | undefined): boolean {
   const { readOnlyHint, idempotentHint } = knownTool?.tool.annotations ?? {}
   return readOnlyHint === true || idempotentHint === true
@@ -134,7 +134,7 @@ function withHeaderParams(
   return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
 }
 
-// An error that is thrown here becomes a `ClientError`, so that it is not taken for an error of the server.
+// Errors of the encoding are converted to `ClientError`, so that they are not mistaken for errors of the server.
 function headerParamsOf(
   declaredHeaders: readonly HeaderParam[],
   args: JsonObject,
@@ -161,28 +161,30 @@ function createOutputCheck(
   return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 
-// Returns the options of a call that also apply to a list that is read for it. Progress and logs of the list do not
-// concern the caller.
+// Returns the options of a call that also apply when a list is read for the call. Progress and logs of the list are not
+// for the caller.
 function toReadOptions({ signal, timeoutMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, meta }
 }
 
-/** Wraps `callTool` for extensions: a result of a type that this client does not know is an outcome, and no error. */
+/**
+ * Wraps `callTool` for extensions. For a result with an unknown `resultType` it returns an outcome instead of an error.
+ */
 export function toSendToolCall(callTool: CallToolFunction): SendToolCall {
   return async (name, args, options) => {
     try {
       return { resultType: 'complete', result: await callTool(name, args, options) }
     } catch (error) {
       const result = unknownTypeResultOf(error)
-      // An unknown type in a list that was read for the call is an error: extensions define types for calls of tools
-      // only.
+      // An unknown `resultType` in a list that was read for the call stays an error, because extensions define types
+      // only for calls of tools.
       if (result === undefined || !(error instanceof ClientError) || error.method !== 'tools/call') throw error
       return { resultType: 'other', result, error }
     }
   }
 }
 
-/** Makes `callTool` of a wrapped call. It rejects if no extension has completed a result of an unknown type. */
+/** Creates `callTool` from a wrapped call. It rejects if no extension has handled an unknown `resultType`. */
 export function toCallTool(call: SendToolCall): CallToolFunction {
   return async (name, args = {}, options = {}) => {
     const outcome = await call(name, args, options)

@@ -8,9 +8,9 @@ export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContex
 type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }
 
 /**
- * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server. Each is
- * checked before it is compiled, so that no reference is fetched and its size is bounded, and is compiled once. Throws
- * {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
+ * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server. Before
+ * a schema is compiled, it is checked, so that its size is bounded and no reference is fetched. Each schema is compiled
+ * once. Throws {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
  */
 export function createOutputCheckLookup(
   compiler: JsonSchemaCompiler,

@@ -8,8 +8,8 @@ export interface KnownTool {
 }
 
 /**
- * The tools of the lists that one client has read. A call of a tool that is not in the index is sent without header
- * arguments.
+ * The tools of the lists that one client has read. If a tool is not in the index, its calls repeat no arguments in HTTP
+ * headers.
  */
 export interface ToolIndex {
   /** Returns the valid tools of a page, and remembers them. */
@@ -21,11 +21,11 @@ const maxKnownTools = 10_000
 
 /**
  * Creates the index of the tool definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is
- * left out with a warning. This applies to every transport, so that the list of tools does not depend on the transport
+ * omitted with a warning. This applies to every transport, so that the list of tools does not depend on the transport
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export function createToolIndex(log: Log): ToolIndex {
-  // Created with its first use, because most clients list no tools.
+  // The map is created on first use, because most clients list no tools.
   let knownTools: Map<string, KnownTool> | undefined
   // A page from the cache is already indexed, and is not indexed again.
   let acceptedTools: WeakMap<ListToolsResult, readonly Tool[]> | undefined
@@ -59,7 +59,7 @@ export function createToolIndex(log: Log): ToolIndex {
 }
 
 /**
- * Returns the item without icons that must not be fetched: a source is an https: address, or data: of an image
+ * Returns the item without unsafe icons. The source of a safe icon is an `https:` URL, or a `data:` URL of an image
  * (basic/index, icons). The icons that remain are still untrusted.
  */
 export function withSafeIcons<Item extends Icons>(item: Item): Item {
@@ -69,6 +69,6 @@ export function withSafeIcons<Item extends Icons>(item: Item): Item {
 }
 
 function isSafeIcon({ src }: Icon): boolean {
-  // A browser skips white space and control characters before the scheme. This check rejects them.
+  // Browsers skip white space and control characters before the scheme, but this check rejects them.
   return /^https:\/\//i.test(src) || /^data:image\//i.test(src)
 }

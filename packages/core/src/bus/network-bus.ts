@@ -18,8 +18,8 @@ export interface NetworkBusOptions {
   /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds without a message after which the listening connection is pinged. Default: 10000. A Redis client with
-   * a `socketTimeout` closes silent connections, so this value must be less.
+   * Milliseconds between two pings of the listening connection. Default: 10000. A Redis client with a `socketTimeout`
+   * closes silent connections, so this value must be less than the `socketTimeout`.
    */
   readonly keepAliveMs?: number | undefined
 }

@@ -151,7 +151,10 @@ function isBalancerSticky({ handOffCount, returnedCallCount }: FleetView): boole
   return handOffCount > 3 && returnedCallCount / handOffCount > stickyReturnShare
 }
 
-/** Returns the mean load of the other instances. An instance without a recent report counts as idle. */
+/**
+ * Returns the mean load of the other instances according to their reports. Instances without a recent report count as
+ * one idle instance.
+ */
 function averageFleetLoad({ loadReports }: FleetView, now: number): number {
   let sum = 0
   let weightSum = unknownLoadWeight
