@@ -17,11 +17,11 @@ export interface AskedQuestion {
   /** The text that a user reads, empty for sampling and roots. */
   readonly message: string
   /**
-   * 1 for the first time that the question is asked. The server asks again if it did not accept the answer, or if the
-   * user has not finished on a web page.
+   * The number of times that the question was asked, including this time. The server asks again if it did not accept
+   * the answer, or if the user has not finished on a web page.
    */
   readonly times: number
-  /** The number of the response that contained the question: 1 for the first response of the call. */
+  /** The number of the response that contains the question, 1 for the first response of the call. */
   readonly round: number
   /** The request of the server. */
   readonly request: InputRequest
@@ -33,7 +33,10 @@ export interface ObservedQuestion {
   readonly key: string
   /** The text that a user reads, empty for sampling and roots. */
   readonly message: string
-  /** 1 for the first time that the question is asked, more if the server did not accept the answer. */
+  /**
+   * The number of times that the question was asked, including this time. More than 1 if the server did not accept an
+   * answer.
+   */
   readonly times: number
 }
 
@@ -51,19 +54,19 @@ export interface FormContent {
 /** An answer, or a function that returns one. */
 export type Answer = AnswerValue | ((question: AskedQuestion) => AnswerValue | Promise<AnswerValue>)
 
-/** Answers by the keys of the questions. */
+/** The answers of a test, by the keys of the questions. */
 export interface Answers {
   readonly [key: string]: Answer
 }
 
-/** The default capabilities of a test's client: all that a question may need. */
+/** The default capabilities of the client in a test: all capabilities that a question may need. */
 export const allCapabilities: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: {},
 }
 
-/** The answers of one test, with a record of the used ones. */
+/** The answers of one test, with a record of which were used. */
 export interface AnswerRegistry {
   /** Returns the answer to a request. Throws {@link TestingError} `unanswered` or `asked_again`. */
   answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
@@ -71,7 +74,7 @@ export interface AnswerRegistry {
   listUnusedAnswers(): readonly string[]
 }
 
-/** Makes the {@link AnswerRegistry} of a test's answers. `onQuestion` receives each question first. */
+/** Makes an {@link AnswerRegistry}. `onQuestion` receives each question before it is answered. */
 export function createAnswerRegistry(
   answers: Answers,
   onQuestion: (question: ObservedQuestion) => void = () => {},
@@ -122,8 +125,8 @@ export function createInputHandlers(
 }
 
 /**
- * Splits a key of a request into the key of the handler and the occurrence: `~2` marks the second time that a question
- * is asked.
+ * Splits the key of a request into the key that the handler gave and the occurrence. A suffix `~2` means that the
+ * question is asked for the second time.
  */
 export function splitKey(wireKey: string): { readonly key: string; readonly occurrence: number } {
   const [key = '', times] = wireKey.split('~')
@@ -145,7 +148,7 @@ function toResponse(key: string, request: InputRequest, answer: AnswerValue): In
     if (Array.isArray(answer)) return { roots: answer }
     throw wrongAnswerError(key, answer, "the client's roots: [{ uri: 'file:///project' }]")
   }
-  // The client checks the members of the roots.
+  // The cast is safe enough, because the client checks each answer.
   if (typeof answer === 'object' && 'role' in answer) return answer as CreateMessageResult
   throw wrongAnswerError(key, answer, sampleAnswer)
 }
@@ -155,7 +158,7 @@ function toElicitAnswer(key: string, answer: AnswerValue): ElicitAnswer {
   if (typeof answer !== 'object' || Array.isArray(answer)) {
     throw wrongAnswerError(key, answer, "the fields of the form, 'accept', 'decline' or 'cancel'")
   }
-  // Arrays are roots and were rejected above. The client checks the fields against the form.
+  // Arrays are lists of roots and were rejected above. The client checks the fields against the form.
   return { action: 'accept', content: answer as FormContent }
 }
 

@@ -9,13 +9,18 @@ export interface Fleet<S extends Server> {
   pickInstance(): { readonly instanceIndex: number; readonly server: S }
   /** Creates another instance, which answers all requests from now on. */
   restart(): S
-  /** Returns the factory. Throws {@link TestingError} for a server without one. */
+  /**
+   * Returns the factory of the instances. Throws {@link TestingError} if the test passed a server instead of a factory.
+   */
   requireFactory(feature: string): ServerFactory<S>
   /** Closes the instances that the factory made. */
   close(): Promise<void>
 }
 
-/** Creates `instanceCount` instances, which answer the requests in turn. A given server is the only instance. */
+/**
+ * Creates `instanceCount` instances, which answer the requests in turn. If `target` is a server, it is the only
+ * instance.
+ */
 export function createFleet<S extends Server>(
   target: S | ServerFactory<S>,
   { kit }: TrackedKit,

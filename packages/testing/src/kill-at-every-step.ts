@@ -6,12 +6,12 @@ import { openTestClient, type TestClient, type TestClientOptions } from './test-
 import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
-/** Options of {@link killAtEveryStep}. Those of {@link testClient} hold for each of its clients. */
+/** Options of {@link killAtEveryStep}. The options of {@link testClient} apply to the client of each run. */
 export interface KillAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
    * Makes the calls, and returns their outcome as plain data: the results, and the state of the systems that the
-   * handlers change. A rejection is an outcome too.
+   * handlers change. A rejection also counts as an outcome.
    */
   readonly call: (client: TestClient<S>) => unknown
   /** Resets the systems that the handlers change. Called before each run. */
@@ -22,7 +22,7 @@ export interface KillAtEveryStepOptions<S extends Server = Server>
 export interface StoppedStep {
   /** The number of the step, from 1, in the order of recording over all calls of one run. */
   readonly step: number
-  /** The tool, prompt or resource. */
+  /** The name or URI of the tool, prompt or resource. */
   readonly target: string
   /** The keys of the steps and checkpoints that were recorded up to this one. */
   readonly recordedKeys: readonly string[]
@@ -30,7 +30,7 @@ export interface StoppedStep {
 
 /** The result of a check that passed. */
 export interface KillReport {
-  /** The outcome, which was the same in every run. */
+  /** The outcome of the calls, which was the same in every run. */
   readonly outcome: JsonValue
   readonly stoppedSteps: readonly StoppedStep[]
 }
@@ -163,7 +163,7 @@ async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
     if (isTestingError(error)) throw error
     if (!(error instanceof Error)) return toComparableOutcome({ error })
     const { name, message } = error
-    // The message is omitted, because it contains the server's name in some runs only: once the client knows it.
+    // The message is omitted, because it contains the server's name only in runs in which the client knows that name.
     return toComparableOutcome({
       error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
     })

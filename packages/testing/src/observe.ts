@@ -14,7 +14,7 @@ import { type ObservedQuestion, readQuestionText } from './answers.ts'
 /** One request of a call that may ask for input, and its response. */
 export interface ObservedRound {
   readonly method: string
-  /** The tool, prompt or resource. */
+  /** The name or URI of the tool, prompt or resource. */
   readonly target: string
   /** The number of the instance that answered, 0 for the first. */
   readonly instance: number
@@ -44,7 +44,7 @@ export interface ObservedLog {
 
 /** A change that a subscription of the client received (basic/patterns/subscriptions). */
 export interface ObservedChange {
-  /** The notification without its prefix: `tools/list_changed`, `resources/updated`. */
+  /** The method of the notification without its prefix, such as `tools/list_changed` or `resources/updated`. */
   readonly change: string
   readonly uri?: string
 }
@@ -56,14 +56,14 @@ export interface ObservedTask {
   readonly statusMessage?: string
 }
 
-/** An error that a server logged: often the reason of an `Internal error`. */
+/** An error that a server logged. It is often the reason for a response `Internal error`. */
 export interface ObservedError {
   readonly method: string
   readonly name?: string
   readonly error: unknown
 }
 
-/** The events at a test's client and its server's instances so far, as plain data and in their order. */
+/** The events of a test so far, at its client and at the server's instances, as plain data and in their order. */
 export interface Observations {
   readonly rounds: readonly ObservedRound[]
   readonly questions: readonly ObservedQuestion[]
@@ -85,7 +85,7 @@ export interface Observer {
   readonly observations: MutableObservations
   /** Records a response and its request. */
   recordResponse(request: RpcRequest, response: RpcResponse, instance: number): void
-  /** Records a question to the test. */
+  /** Records a question that the test has to answer. */
   recordQuestion(question: ObservedQuestion): void
   /** Records a notification of a request. */
   recordNotification(request: RpcRequest, notification: RpcNotification): void

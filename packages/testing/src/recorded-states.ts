@@ -57,7 +57,10 @@ type OpenedTestClient = OpenedClient<Server, readonly []>
 /** The content of a file. */
 interface Recording {
   readonly server: { readonly name: string; readonly version: string }
-  /** Time of the recording. The states are opened as of this time. */
+  /**
+   * The time of the recording. When the states are opened, the clock is set to this time, so that they have not
+   * expired.
+   */
   readonly recordedAt: string
   readonly states: readonly RecordedState[]
   readonly result: JsonValue
@@ -137,7 +140,7 @@ async function readRecording(path: string): Promise<Recording | undefined> {
   } catch (cause) {
     throw createRecordingError('is not JSON', cause)
   }
-  // Client and server check the members of a state when the call continues.
+  // The cast is safe enough, because client and server check the members of a state when the call continues.
   if (isJsonObject(recording) && Array.isArray(recording['states']) && typeof recording['recordedAt'] === 'string') {
     return recording as unknown as Recording
   }

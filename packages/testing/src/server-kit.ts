@@ -12,17 +12,17 @@ export interface ServerKit {
   readonly log: Log
   /** The runtime of the test, if it has one. */
   readonly runtime?: Partial<Runtime> | undefined
-  /** The policy that stops calls at their steps, for tests that do so. */
+  /** The rules for load shedding, for tests that stop calls at their steps. */
   readonly shedding?: ServerDefinition['shedding']
 }
 
 /**
- * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. The instances share the kit, and
- * objects to which the definition itself refers.
+ * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. All instances share the kit, and
+ * the objects in the definition.
  */
 export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
 
-/** A value that was sealed, and its claims. */
+/** A value that was sealed, and the claims with which it was sealed. */
 export interface SealedValue {
   readonly value: JsonValue
   readonly claims: SealClaims

@@ -31,27 +31,27 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
    * `unanswered`.
    */
   readonly answers?: Answers | undefined
-  /** The authenticated caller, which a transport would provide. */
+  /** The authenticated caller. In production the transport provides it. */
   readonly principal?: Principal | undefined
-  /** Context values, which transports or middleware would set. */
+  /** Context values. In production transports or middleware set them. */
   readonly context?: CallContext | undefined
-  /** The least severe log message that the server sends. `debug` when absent. */
+  /** The least severe level of log messages that the server sends. Default: `debug`. */
   readonly logLevel?: LoggingLevel | undefined
   /**
-   * The clock and the random ids of the client, and of instances that are made with the kit: `testRuntime()`. The
-   * platform's when absent.
+   * The clock and the random ids, such as `testRuntime()`, of the client and of instances that are made with the kit.
+   * Default: those of the platform.
    */
   readonly runtime?: Runtime | undefined
-  /** True sends each round to a new instance. False when absent. Needs a factory. */
+  /** True sends each round to a new instance. Default: false. Requires a factory. */
   readonly restartBetweenRounds?: boolean | undefined
   /**
-   * The number of instances, which answer the requests in turn as behind a load balancer. 1 when absent. Needs a
+   * The number of instances, which answer the requests in turn as behind a load balancer. Default: 1. Requires a
    * factory.
    */
   readonly instanceCount?: number | undefined
   /**
    * True runs each handler again from its first line at each of its awaits, in instances that are made with the kit. A
-   * call fails with {@link TestingError} `not_repeatable` if two runs differ. True when absent.
+   * call fails with {@link TestingError} `not_repeatable` if two runs differ. Default: true.
    */
   readonly strictReplay?: boolean | undefined
   /** The member `shedding` of the kit. */
@@ -62,7 +62,7 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
 export interface TestClientMembers<S extends Server = Server> {
   /** The observations so far. */
   readonly observations: Observations
-  /** All instances so far. The last one answers the requests, or with `instanceCount` all in turn. */
+  /** All instances so far. The last one answers all requests or, with `instanceCount`, all of them answer in turn. */
   readonly instances: readonly S[]
   /**
    * Creates another instance, which answers all requests from now on. Throws {@link TestingError} for a server without
@@ -83,10 +83,10 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
   TestClientMembers<S>
 
 /**
- * Makes a client of a server in memory, without a port. Messages are copied as JSON, as a transport does.
+ * Makes a client for a server in this process, without a port. Messages are copied as JSON, as by a transport.
  *
- * With a factory, `restart` and `restartBetweenRounds` create further instances, which have the same key. Closing the
- * client closes the instances of the factory. A server that was passed directly stays open.
+ * With a factory, `restart` and `restartBetweenRounds` create further instances, which can open each other's states.
+ * Closing the client closes the instances of the factory. A server that was passed directly stays open.
  *
  * @example
  * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
@@ -105,7 +105,7 @@ export interface OpenedClient<S extends Server, Extensions extends readonly Clie
   readonly trackedKit: TrackedKit
 }
 
-/** Creates a {@link testClient} for functions of this package, which read the tracked kit. */
+/** Creates a {@link testClient}, and also returns the tracked kit for other functions of this package. */
 export function openTestClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
@@ -133,7 +133,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
     await close()
     await fleet.close()
   }
-  // Rethrows a `TestingError`, which would otherwise be the cause of a transport error.
+  // If a `TestingError` is the cause of a transport error, it is thrown instead of that error.
   const { callTool, getPrompt, readResource } = client
   const members = {
     callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrowTestingError),
@@ -203,7 +203,7 @@ function createObservedExchange({ fleet, observer, trackedKit, options }: Observ
   }
 }
 
-/** Asks the client to retry a hand-off at once, because a test has no other instance that it must wait for. */
+/** Makes the client retry a hand-off without a pause, because a test does not have to wait for another instance. */
 function withoutRetryPause(response: RpcResponse): RpcResponse {
   if ('error' in response || response.result['resultType'] !== 'input_required') return response
   const meta = {
@@ -276,7 +276,7 @@ function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
   return clientOptions
 }
 
-/** Creates the clock of a client. A pause of 0 ms needs no `advance`. */
+/** Creates the clock of a client. Pauses of 0 ms end without `advance`. */
 function createClientClock(runtime: Runtime): Clock {
   return {
     monotonicNow: () => runtime.monotonicNow(),

@@ -3,20 +3,20 @@ import { TestingError } from './testing-error.ts'
 
 /** The initial time and the source of UUIDs of a test runtime. */
 export interface TestRuntimeOptions {
-  /** Milliseconds since 1970. 2026-01-01T00:00:00Z when absent. */
+  /** The initial time in milliseconds since 1970. Default: 2026-01-01T00:00:00Z. */
   readonly now?: number | undefined
-  /** Creates the UUIDs. Numbered UUIDs when absent: `00000000-0000-4000-8000-000000000001` and so on. */
+  /** Creates the UUIDs. Default: numbered UUIDs, `00000000-0000-4000-8000-000000000001` and so on. */
   readonly randomUuid?: (() => string) | undefined
 }
 
 /** A runtime whose time stays the same until {@link TestRuntime.advance} is called. */
 export interface TestRuntime extends Runtime {
   /**
-   * Advances the time by `ms` milliseconds, and fires the timers that are due, in their order, and timers that these
-   * set. Resolves when the promise callbacks of the timers have run.
+   * Advances the time by `ms` milliseconds, and fires all timers that become due, in their order. This includes timers
+   * that their callbacks set. Resolves when the promise callbacks of the timers have run.
    */
   advance(ms: number): Promise<void>
-  /** The number of timers that wait. */
+  /** The number of pending timers. */
   readonly waitingTimerCount: number
 }
 
@@ -68,8 +68,8 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
         elapsedMs = Math.max(elapsedMs, due[1].dueAt)
         due[1].callback()
         await nextTick()
-        // A timer that was set again is a poll without a result. Without such a timer, the code may wait for WebCrypto
-        // or I/O.
+        // If the timer set itself again, the code polls and has no result yet. Otherwise the code may wait for Web
+        // Crypto or I/O, so the event loop must turn.
         if (timers.size < waitingCount || findNextDueTimer(endMs) === undefined) await flushTasks()
       }
       elapsedMs = Math.max(elapsedMs, endMs)
@@ -80,17 +80,18 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
   }
 }
 
-// Read before a test can replace them: the fake timers of a test runner do not fire by themselves.
+// Read when the module loads, before a test can replace them. The fake timers of a test runner do not fire by
+// themselves.
 const { setTimeout: platformSetTimeout, setImmediate: platformSetImmediate } = globalThis
 
-/** Runs one turn of the event loop, which takes microseconds where the platform has `setImmediate`. */
+/** Runs one turn of the event loop. This takes microseconds on platforms with `setImmediate`. */
 function nextTick(): Promise<void> {
   return typeof platformSetImmediate === 'function'
     ? new Promise((resolve) => void platformSetImmediate(resolve))
     : flushTasks()
 }
 
-/** Runs all pending callbacks of promises and immediates, in at least a millisecond. */
+/** Runs all pending callbacks of promises and immediates. This takes at least a millisecond. */
 function flushTasks(): Promise<void> {
   return new Promise((resolve) => void platformSetTimeout(resolve, 0))
 }

@@ -1,12 +1,12 @@
 /** The reason of a {@link TestingError}. */
 export type TestingProblem =
-  /** The server asked something for which the test has no answer. */
+  /** The server asked a question for which the test has no answer. */
   | 'unanswered'
   /** The server did not accept an answer, and the test has no other answer. */
   | 'asked_again'
   /** A handler behaved differently when it ran again. */
   | 'not_repeatable'
-  /** The factory did not use its kit, so that its instances cannot open each other's states, or cannot be stopped. */
+  /** The factory did not use its kit, so its instances cannot open each other's states, or cannot be stopped. */
   | 'kit_unused'
   /** A call has no step or checkpoint at which it could be stopped. */
   | 'no_steps'

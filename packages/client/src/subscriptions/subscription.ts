@@ -44,8 +44,8 @@ export const reopenDefaults = {
 } satisfies ReopenOptions
 
 /**
- * Options of `client.listen`. The server must acknowledge a subscription within the client's `timeoutMs`. An open stream
- * has no time limit.
+ * Options of `client.listen`. The server must acknowledge a subscription within the client's `timeoutMs`. An open
+ * stream has no time limit.
  */
 export interface ListenOptions {
   /**
