@@ -11,7 +11,10 @@ import { mergeHandlers } from './request/input-handlers.ts'
 import type { RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
-/** Input requests for a call of a tool that did not arrive in the response to the call, such as those of a task. */
+/**
+ * Input requests of the server for a call of a tool. They arrived by another way than in the response to the call, such
+ * as with a task.
+ */
 export interface ExternalInputRequests {
   /** The name of the tool. */
   readonly name: string

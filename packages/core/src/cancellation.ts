@@ -59,7 +59,7 @@ export function withCancellation<T extends object>(target: T, cancellation: Canc
   return target
 }
 
-// Every object shares the getter: a getter in an object literal would be a new function in each object, and V8 would
+// All objects share one getter. A getter in an object literal would be a new function in each object, and V8 would
 // create a hidden class for each. A shared getter needs `this`.
 const signalProperty: PropertyDescriptor & ThisType<CancellationHolder> = {
   enumerable: true,

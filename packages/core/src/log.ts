@@ -79,7 +79,7 @@ function describeContext({ method, name }: LogRecord): string {
 function describeRecord({ message, err }: LogRecord): string {
   if (!(err instanceof Error)) return message
   const causes: string[] = []
-  // If the message is not that of the error, the error itself is shown as the first cause.
+  // If the record has another message than the error, the error itself is shown as the first cause.
   let cause: unknown = message === messageOf(err) ? err.cause : err
   while (cause !== undefined && causes.length < maxCauses) {
     causes.push(` (cause: ${messageOf(cause)})`)

@@ -71,7 +71,7 @@ const maxBytes = 7_999
  * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with
  * `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone exceeds the payload, all listeners are
  * notified of a gap instead. When the listening connection is lost, a new one is opened after a pause that grows with
- * each failure, and all listeners are notified of a gap. Give the pool an `error` listener: without one, `pg` ends the
+ * each failure. Then all listeners are notified of a gap. Give the pool an `error` listener: without one, `pg` ends the
  * process when an idle connection breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus
  * has no listeners.
  *

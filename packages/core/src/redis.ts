@@ -43,7 +43,7 @@ const maxBytes = 65_536
  *
  * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
  * data that exceeds a message of 64 KiB. If the topic alone exceeds this size, all listeners are notified of a gap
- * instead. When the listening connection is lost, it is opened again after a pause that grows with each failure, and
+ * instead. When the listening connection is lost, it is opened again after a pause that grows with each failure. Then
  * all listeners are notified of a gap. The client's `reconnectStrategy` does not apply to the listening connection.
  *
  * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.

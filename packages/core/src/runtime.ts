@@ -10,7 +10,7 @@ export type EpochMs = number & { readonly origin?: '1970' }
  */
 export type MonotonicMs = number & { readonly origin?: 'any' }
 
-/** The clock, the timers and the random ids of a server or client. Tests replace those of the platform by their own. */
+/** The clock, the timers and the random ids of a server or client. Tests replace those of the platform. */
 export interface Runtime {
   /** Returns the time of day. */
   now(): EpochMs
@@ -32,7 +32,7 @@ export const platformRuntime: Runtime = {
   randomUuid: () => crypto.randomUUID(),
 }
 
-/** Returns a runtime with the given functions, and those of the platform for all others. */
+/** Returns a runtime with the given functions. The functions of the platform replace the absent ones. */
 export function runtimeOf(overrides: Partial<Runtime> = {}): Runtime {
   return { ...platformRuntime, ...overrides }
 }

@@ -15,8 +15,8 @@ const errorNames: ReadonlySet<string> = new Set(['BusError', 'EngineError', 'Sta
 const maxCauses = 8
 
 /**
- * Returns true if an error means that a store, bus, issuer or engine cannot be reached. The error or one of its causes
- * then has a class of these packages and one of the codes above.
+ * Returns true if an error means that a store, bus, issuer or engine cannot be reached. Such an error, or one of its
+ * causes, has one of the names and one of the codes above.
  */
 export function isUnavailable(error: unknown): boolean {
   let candidate = error

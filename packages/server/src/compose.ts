@@ -72,9 +72,9 @@ const reservedMemberNames = new Set(
 )
 
 /**
- * Starts the extensions of a server and composes its exchange. From outside to inside it consists of `use`, the
- * middleware of extensions that need a principal, the middleware of all other extensions in their order, and the core.
- * Throws {@link DefinitionError} for a list that cannot be composed.
+ * Starts the extensions of a server and composes its exchange. The order from outside to inside: `use`, extensions that
+ * need a principal, all other extensions in their order, and the core. Throws {@link DefinitionError} for a list that
+ * cannot be composed.
  */
 export function composeServer({ coreExchange, use, extensions, parts, host }: CompositionOptions): Composition {
   checkExtensions(extensions)

@@ -227,7 +227,7 @@ function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
 const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 
 /**
- * Converts an error into the response that the peer receives; there is no other place for this. An `McpError` is sent
+ * Converts an error into the response that the peer receives. Errors are converted nowhere else. An `McpError` is sent
  * as it is. A reached limit, or a part that cannot be reached, is sent with its reason. Every other error becomes
  * -32603 without details, and is logged for the author.
  */

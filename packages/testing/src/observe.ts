@@ -172,7 +172,7 @@ function toObservedRound(request: RpcRequest, response: RpcResponse, instance: n
   }
   const { resultType = 'complete', inputRequests } = response.result
   const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
-  // The requests are not checked: the server under test created them, and their messages are only shown.
+  // The requests are not checked, because the server under test created them and their messages are only shown.
   const questions = requests.map(([key, request]) => [key, readQuestionText(request as unknown as InputRequest)])
   return { ...commonFields, status: String(resultType), questions: Object.fromEntries(questions) }
 }

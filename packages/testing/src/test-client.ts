@@ -220,7 +220,7 @@ function copyThroughJson<T>(message: T): T {
 
 /**
  * Replaces the random idempotency keys of a client by numbers. The server derives `ctx.uuid` and the keys of steps from
- * them, so that two clients that make the same calls in the same order get the same values.
+ * these keys. So two clients that make the same calls in the same order get the same values.
  */
 function createFixedKeyMapper(): (request: RpcRequest) => RpcRequest {
   const keys = new Map<string, string>()
@@ -257,7 +257,10 @@ function missingKeyError(): TestingError {
   return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${instruction}`)
 }
 
-/** Returns the options without those of the test, because `createClient` rejects unknown options. */
+/**
+ * Returns the options for `createClient`, without the options of the test, because `createClient` rejects unknown
+ * options.
+ */
 function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
   options: TestClientOptions<Extensions>,
 ): Partial<Omit<ClientOptions<Extensions>, 'runtime'>> {

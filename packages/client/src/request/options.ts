@@ -24,8 +24,8 @@ export interface CoreClientOptions extends InputHandlers {
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
-   * The partition of a store that caches the results of this client, or `false` for no cache. Default: a private cache
-   * of the client. All results in a partition must be for the same principal. A connection whose `headers` is a
+   * The partition of a store that caches the results of this client, or `false` for no cache. Default: a cache that
+   * only this client uses. All results in a cache must be for the same principal. A connection whose `headers` is a
    * function may send requests of several principals, so its clients have no cache by default. Cached results are
    * frozen.
    */
@@ -41,9 +41,9 @@ export interface CoreClientOptions extends InputHandlers {
    */
   readonly maxResendMs?: number | undefined
   /**
-   * Receives warnings and errors for which no call rejects: a tool that is omitted from lists (`tool_refused`), an
-   * output schema that cannot be used (`schema_refused`), and failures of `keepFresh`. Default: writes each as a line
-   * to the standard error.
+   * Receives warnings and errors for which no call rejects: tools that are omitted from lists (`tool_refused`),
+   * unusable output schemas (`schema_refused`), and failures of `keepFresh`. Default: writes each as a line to the
+   * standard error.
    */
   readonly log?: Log | undefined
   /**

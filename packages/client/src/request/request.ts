@@ -210,8 +210,8 @@ function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): numb
 }
 
 /**
- * Returns the params with the `_meta` of the client. The property is written before the spread, because a property
- * after a spread takes V8 ten times as long.
+ * Returns the params with the `_meta` of the client. The property is written before the spread, because V8 needs ten
+ * times as long for a property after a spread.
  */
 function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
   return '_meta' in params ? { ...params, _meta } : { _meta, ...params }

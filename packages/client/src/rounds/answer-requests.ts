@@ -28,7 +28,7 @@ export async function answerRequests(
   answerContext: AnswerContext,
 ): Promise<InputResponses> {
   const { handlers, errorContext, round, signal } = answerContext
-  // All handlers are looked up before any of them runs, so that a user does not fill in a form for a round that cannot
+  // All handlers are looked up before any of them runs. Otherwise a user might fill in a form for a round that cannot
   // be answered.
   const requestsWithHandlers = [...requests].map((entry) => ({
     entry,

@@ -41,8 +41,8 @@ function inputKindOf(request: InputRequest): InputKind {
 }
 
 /**
- * Throws, before any handler runs, if a round has a request of a kind that was not declared (basic/patterns/mrtr), or a
- * URL that must not be shown (client/elicitation, safe URL handling).
+ * Checks the requests of a round before any handler runs. Throws for a kind that was not declared
+ * (basic/patterns/mrtr), and for a URL that must not be shown (client/elicitation, safe URL handling).
  */
 export function checkInputRequests(
   { requests }: InputRequired,

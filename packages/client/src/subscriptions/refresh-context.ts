@@ -38,7 +38,7 @@ interface DebounceOptions {
   readonly run: () => Promise<void>
   readonly onFailure: (error: unknown) => void
   /**
-   * The work starts at a random moment within this time, in milliseconds, so that the clients of a server do not all
+   * The maximum delay of the work, in milliseconds. The delay is random, so that the clients of a server do not all
    * send requests at once.
    */
   readonly jitterMs: number

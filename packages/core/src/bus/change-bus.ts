@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts'
 export interface Change {
   /** The changed topic, such as `tools`, or `resource:file:///a.txt`. Two changes of one topic count as one. */
   readonly topic: string
-  /** Additional data: small, and readable by every instance. Absent for most topics. */
+  /** Additional data for the listeners. It must be small, and every instance can read it. Absent for most topics. */
   readonly data?: JsonObject | undefined
 }
 

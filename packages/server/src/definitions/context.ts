@@ -59,8 +59,8 @@ export interface RequestContext {
 export interface Context extends RequestContext {
   /**
    * Asks the user to fill in a form. Resolves with the content as the output of the schema. Rejects with
-   * `InputDeclined` if the user declines or cancels. An answer that the schema rejects is asked for at most twice more
-   * (client/elicitation, form mode). `Promise.all` over several calls asks all questions in one round.
+   * `InputDeclined` if the user declines or cancels. If the schema rejects an answer, the question is asked again, at
+   * most twice (client/elicitation, form mode). `Promise.all` over several calls asks all questions in one round.
    */
   elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormContentOf<S>>
   /** Like `elicit`, but also resolves if the user declines or cancels, with the user's action. */
@@ -153,14 +153,14 @@ export type ClientFeature =
  * mode).
  */
 export interface FormQuestion<S extends AnySchema | Form<unknown>> {
-  /** The text that explains to the user what is asked for, and why. */
+  /** The text that explains to the user which information the server needs, and why. */
   readonly message: string
   /** The fields of the form: an object of strings, numbers, booleans and choices. */
   readonly schema: S
 }
 
 /**
- * A page that the user is sent to. The client does not see what the user does on the page (client/elicitation, URL
+ * A page that the user is asked to open. The client does not see the user's work on the page (client/elicitation, URL
  * mode).
  */
 export interface UrlQuestion {
@@ -184,9 +184,9 @@ export type FormAnswer<T> =
 /** The argument of the function that a step runs. */
 export interface StepContext {
   /**
-   * The key of this step, at most 165 characters. It is the same each time the step of this call runs with the same
-   * answers, in replays, in retries, and when a client repeats a call with an idempotency key. Send it to the system
-   * that the step calls, because a step may run more than once.
+   * The key of this step, at most 165 characters. It stays the same when the step runs again with the same answers, in
+   * a replay or a retry. It also stays the same when a client repeats a call with an idempotency key. Send it to the
+   * system that the step calls, because a step may run more than once.
    */
   readonly idempotencyKey: string
   /** Aborts when the call is cancelled. It does not abort when the handler asks a question at the same time. */

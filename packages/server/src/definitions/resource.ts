@@ -84,12 +84,14 @@ export interface ResourcePage {
   readonly cacheScope?: CacheScope | undefined
 }
 
-/** The return type of `read`: text, bytes, one part or several, or parts with the caching of the whole result. */
+/**
+ * The return type of `read`: text, bytes, one part or several, or parts together with the caching of the whole result.
+ */
 export type ResourceReturn = string | Uint8Array | ResourcePart | readonly ResourcePart[] | ResourceReadContent
 
 /** One part of a resource's contents. */
 export interface ResourcePart {
-  /** The URI of the part. Default: the requested one. */
+  /** The URI of the part. Default: the requested URI. */
   readonly uri?: string | undefined
   readonly mimeType?: string | undefined
   readonly text?: string | undefined

@@ -94,8 +94,8 @@ export interface ServerDefinition<
    */
   readonly state?: StateCodec | false | undefined
   /**
-   * True runs every handler again from its first line at each of its awaits, and logs a warning when a run differs from
-   * the one before. Default: true under the test runners Vitest, Jest and node:test, and false elsewhere.
+   * True runs every handler again from its first line at each of its awaits. A warning is logged if two runs differ.
+   * Default: true under the test runners Vitest, Jest and node:test, and false elsewhere.
    */
   readonly strictReplay?: boolean | undefined
   /**
@@ -105,15 +105,15 @@ export interface ServerDefinition<
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
    * The measurement of load, and the limits of an overloaded instance. An overloaded or stopping instance hands running
-   * calls off to other instances. It answers such a call with a `requestState` alone, with which the client sends the
-   * call again at once. The instance does this only for calls whose retry may reach another instance with the same
-   * `state`. `false` disables hand-offs.
+   * calls off to other instances. It answers such a call with only a `requestState`. The client then sends the call
+   * again at once, with that state. The instance does this only for calls whose retry may reach another instance with
+   * the same `state`. `false` disables hand-offs.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
-   * The store of completed results. A call that a client sends again with the same idempotency key is answered from the
-   * store for ten minutes, if the caller has a principal. Without a store the call runs again, with the same
-   * idempotency keys in its steps.
+   * The store of completed results. For ten minutes, a call that is sent again with the same idempotency key is
+   * answered from the store. This requires that the caller has a principal. Without a store the call runs again, with
+   * the same idempotency keys in its steps.
    */
   readonly idempotency?: IdempotencyOptions | undefined
   /** Clocks, timers and random ids, for tests. Absent functions default to those of the platform. */

@@ -22,8 +22,8 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   readonly inputSchema?: 'it is called input'
   /**
    * The maximum number of array items and object members in the arguments of a call. Default: 10,000. A call with more
-   * is rejected before the schema checks it. Schemas that are not zod's, that transform, or that run code of their own
-   * may need a lower limit, because arguments that could have more than 10,000 faults are rejected unchecked.
+   * is rejected before the schema checks it. Some schemas need a lower limit: those that are not zod's, that transform,
+   * or that run code of the author. For them, arguments that could have more than 10,000 faults are rejected unchecked.
    */
   readonly maxArgumentElements?: number | undefined
   /** The schema of the structured result. With this member, `run` returns a value that the schema accepts. */

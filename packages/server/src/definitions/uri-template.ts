@@ -21,7 +21,7 @@ export interface UriVariable {
   readonly allowsSlashes: boolean
 }
 
-/** The names of the variables in a template whose literal type the compiler knows. */
+/** The names of the variables in a template. The compiler must know the text of the template. */
 export type VariableNames<Template extends string> = Template extends `${string}{${infer Expression}}${infer Rest}`
   ? (Expression extends `+${infer Name}` ? Name : Expression) | VariableNames<Rest>
   : never
@@ -66,10 +66,10 @@ function parseVariable(expression: string, templateError: (reason: string) => Er
  * Returns the percent-decoded variables of a URI, or undefined if the template does not match.
  *
  * The time is linear in the length of the URI. If a URI can be split in several ways, an earlier variable gets the
- * longest possible text. A value is safe to append to the path of a root folder: it is never empty, has no control
- * characters, begins neither with a slash nor with a drive letter, and has no segment of dots alone, such as `..`, not
- * even encoded twice or in full-width characters. A variable without `+` has neither slash nor backslash
- * (server/resources, security considerations).
+ * longest possible text. A value is safe to append to the path of a root folder. It is never empty and has no control
+ * characters. It begins neither with a slash nor with a drive letter. It has no segment that consists only of dots,
+ * such as `..`. Dots that are encoded twice, or full-width, count as dots. A variable without `+` has neither slash nor
+ * backslash (server/resources, security considerations).
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
   const variablePart = variablePartOf(template, uri)

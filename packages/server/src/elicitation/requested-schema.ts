@@ -25,8 +25,8 @@ const maxProperties = 100
 
 /**
  * Returns the protocol's restricted form of a JSON Schema (client/elicitation, requested schema), frozen and with
- * references resolved. Only parts that a client does not need are left out: a pattern beside a format, `$schema`, a
- * boolean `additionalProperties`, and the bounds of safe integers.
+ * references resolved. Parts that a client does not need are omitted: a pattern beside a format, `$schema`, a boolean
+ * `additionalProperties`, and bounds of safe integers.
  *
  * Throws `DefinitionError` (`schema`) with the given subject, the property and what is allowed.
  */

@@ -290,8 +290,8 @@ interface CheckBounds {
 }
 
 /**
- * Adds bounds to a check, so that rejecting a value is never expensive. A validator that lists every fault takes
- * thousands of times longer for a value full of faults than for a valid value of the same size (CVE-2026-111768).
+ * Adds bounds to a check, so that rejecting a value is never expensive. If a validator lists every fault, a value full
+ * of faults takes thousands of times longer than a valid value of the same size (CVE-2026-111768).
  *
  * A value with few elements goes directly to the validator.
  */

@@ -206,7 +206,10 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   }
 }
 
-/** Adds the issues of a member that the schema does not name: its own faults, or that it is not allowed. */
+/**
+ * Adds the issues of a member that the schema does not name. They are the faults of its value, or one issue because the
+ * member is not allowed.
+ */
 function addOtherMemberIssues(
   issueCollector: IssueCollector,
   key: string,

@@ -104,12 +104,12 @@ function hasItems(list: unknown): boolean {
 }
 
 /**
- * Creates a validator that gives the same results as the schema, but without the code that zod generates for it. That
- * generation takes longer than a hundred validations.
+ * Creates a validator with the same results as the schema's own. It avoids the code that zod generates for a schema,
+ * because the generation takes longer than a hundred validations.
  */
 export function createInterpretedValidator(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
-  // The members are read only when a value is validated. zod creates them at the first access, and a run usually ends
-  // with the question, before there is an answer to validate.
+  // These members are read only when a value is validated, because zod creates each at the first access. Most runs of a
+  // handler end with the question, before there is an answer to validate.
   return (value) => {
     if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return schema['~standard'].validate(value)
     try {

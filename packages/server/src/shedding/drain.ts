@@ -1,7 +1,7 @@
 import type { DrainOptions, Undrain } from '@x/schema'
 import type { ActiveDrain, LoadMonitor } from './load-monitor.ts'
 
-/** The time in milliseconds that running calls have to end, if the program names none. */
+/** The grace period for running calls if the program sets none, in milliseconds. */
 const defaultGraceMs = 5000
 
 /**

@@ -9,8 +9,8 @@ export interface HandOffReport {
 }
 
 /**
- * The load of other instances as one instance knows it. Instances are not connected, so it comes from the reports in
- * calls that others handed off.
+ * The load of other instances as one instance knows it. Instances are not connected. So the view consists of the
+ * reports in calls that other instances handed off.
  */
 export interface FleetView {
   /** The random name of this instance. */

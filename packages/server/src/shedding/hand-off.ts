@@ -90,8 +90,9 @@ function applyPolicy(
 }
 
 /**
- * Returns true if the instance is over a soft limit, has allowance left, and has clearly more load than the other
- * instances and the instance that the call came from. It then takes one hand-off from the allowance.
+ * Returns true if the instance is over a soft limit and has allowance left. In addition, its load must be clearly
+ * higher than that of the other instances and of the instance that the call came from. Takes one hand-off from the
+ * allowance if it returns true.
  */
 function shouldHandOffForLoad(monitor: LoadMonitor, handOffReport: HandOffReport | undefined): boolean {
   updateOverload(monitor)

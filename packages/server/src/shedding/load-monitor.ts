@@ -17,8 +17,8 @@ export interface LoadMonitor {
   /** The number of running handlers whose calls arrived with a state. */
   resumedCount: number
   /**
-   * The number of running handlers whose calls arrived with a state, by the key of the caller. Callers with none are
-   * absent.
+   * The number of running handlers whose calls arrived with a state, by the key of the caller. Callers without such
+   * handlers are absent.
    */
   readonly resumedCountByCaller: Map<string, number>
   /** The number of running handlers whose calls are being handed off. */
@@ -41,7 +41,7 @@ export interface LoadMonitor {
   overload: Overload
   /** The values that are over the limits of readiness. */
   readinessOverload: Overload
-  /** The time since which a value has been over its readiness limit. Undefined if none is. */
+  /** The time at which a value first exceeded its readiness limit. Undefined if no value exceeds it now. */
   unreadySince: number | undefined
   /** The number of calls that may be handed off until the allowance is renewed. */
   shedAllowance: number
@@ -70,8 +70,8 @@ interface LoadSource {
   /** Milliseconds since 1970, for the time in reports to other instances. */
   readonly wallClock: () => number
   /**
-   * Runs a function once after a time, without keeping the process alive. Undefined on platforms where the delay of a
-   * timer does not measure that of the event loop.
+   * Runs a function once after a time, without keeping the process alive. Undefined on platforms where a late timer
+   * does not mean that the event loop was late.
    */
   readonly setTimer: ((callback: () => void, ms: number) => void) | undefined
   readonly measureLoad: SheddingOptions['load']
@@ -276,8 +276,8 @@ export function checkCapacity(request: MonitoredRequest): void {
 }
 
 /**
- * Counts a request whose handler begins, or whose state is being opened. A call that records nothing needs no other
- * function of this module.
+ * Counts a request whose handler begins, or whose state is being opened. A call without steps and questions needs no
+ * other function of this module.
  */
 export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
@@ -334,7 +334,8 @@ function newCallReserveOf({ rules }: LoadMonitor): number {
 }
 
 /**
- * Returns true for a request with a state. A run of a task is none, because the task was accepted when it was created.
+ * Returns true for a request with a state. A run of a task does not count, because the task was accepted when it was
+ * created.
  */
 function isResumed({ params, journalStore }: MonitoredRequest): boolean {
   return journalStore === undefined && typeof params['requestState'] === 'string'

@@ -55,7 +55,7 @@ export interface SheddingOptions {
 export interface SheddingSettings extends SheddingOptions {
   /**
    * The calls that may be handed off. `'resumable'` means calls over transports where a retry may reach another
-   * instance, such as HTTP, if the server has a `state` that other instances can open. `'all'` means calls over any
+   * instance, such as HTTP. It requires a `state` that other instances can open. `'all'` means calls over any
    * transport.
    */
   readonly calls?: 'resumable' | 'all'
@@ -90,8 +90,8 @@ export interface HardLimit {
 /** The load of a server at one moment. */
 export interface McpServerLoad extends Load {
   /**
-   * True if a balancer should send calls to this server: no stop is announced, the load is below the hard limit, and no
-   * value has been over its readiness limit for five seconds.
+   * True if a balancer should send calls to this server. This means that no stop is announced, the load is below the
+   * hard limit, and no value has exceeded its readiness limit for five seconds.
    */
   readonly ready: boolean
   /** True if a stop was announced with `drain`. */

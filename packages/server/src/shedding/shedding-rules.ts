@@ -49,7 +49,8 @@ const defaults = {
 
 /**
  * The factor from soft limits to readiness limits. With the soft limits, a balancer would skip every instance that
- * sheds calls, and flood the others. The limit of the heap has no factor, because it has no such room.
+ * sheds calls, and flood the others. The limit of the heap has no factor, because four times its soft limit is more
+ * than the heap.
  */
 const readinessFactor = 4
 

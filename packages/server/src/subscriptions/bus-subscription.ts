@@ -16,8 +16,7 @@ export interface SharedBusSubscription {
 /**
  * Creates a {@link SharedBusSubscription}. It starts listening with the first stream. After a failure, which is
  * reported once for all waiting streams, it starts again with the next stream. The bus and the listener run in the
- * asynchronous context of this moment, because they must not see the context of the caller that opened the first
- * stream.
+ * asynchronous context of this moment. They must not see that of the caller who opens the first stream.
  */
 export function createSharedBusSubscription(
   bus: ChangeBus,

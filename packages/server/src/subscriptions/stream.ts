@@ -124,7 +124,7 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   }
 }
 
-/** Ends a stream and frees everything that it holds. The call succeeds unless an error is given. */
+/** Ends a stream and frees its resources. The call resolves with a result, or rejects if an error is given. */
 export function endStream(
   hub: SubscriptionHub,
   stream: SubscriptionStream,

@@ -20,8 +20,8 @@ export interface Subscriptions {
   readonly isEnabled: boolean
   /**
    * Streams changes until the call is cancelled or the token of its principal expires. Resolves with the result when
-   * the stream ends. Rejects with an `McpError` for the peer, with a `LimitError`, with the reason of the signal if it
-   * aborts before anything was sent, or with the error that ended the stream.
+   * the stream ends. Rejects with an `McpError` for the peer, with a `LimitError`, or with the error that ended the
+   * stream. Rejects with the reason of the signal if it aborts before anything was sent.
    */
   streamChanges(subscription: Subscription): Promise<JsonObject>
   /** Notifies every instance that a topic has changed. Rejects when the bus fails. */

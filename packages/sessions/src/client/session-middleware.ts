@@ -11,8 +11,8 @@ export interface SessionMiddlewareOptions {
 }
 
 /**
- * Makes the middleware of one session: It adds the session's id and current state to every request, and stores the new
- * state of a response. When the server does not know the session, the session has ended for good (seed
+ * Makes the middleware of one session. It adds the session's id and current state to every request, and stores the new
+ * state of a response. If the server does not know the session, the session has ended for good (seed
  * data-layer-sessions, using sessions and errors).
  */
 export function createClientSessionMiddleware({ record, onStateChange }: SessionMiddlewareOptions): Middleware {
@@ -38,8 +38,8 @@ function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequ
 }
 
 /**
- * Returns true if the server does not know this session. An error whose data contain another session id is about a
- * session with a server behind this one.
+ * Returns true if the server does not know this session. An error whose data contain another session id is about
+ * another session, with a server behind this server.
  */
 function isNotFound(response: RpcResponse, { id }: SessionRecord): boolean {
   if (!('error' in response) || response.error.code !== sessionNotFoundCode) return false

@@ -176,8 +176,8 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 }
 
 /**
- * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the
- * state for that id. If sessions have a state, the request must contain it, unless it deletes the session. Throws
+ * Opens and verifies the session of a request. This server must have sealed the id for this principal, and the state
+ * for that id. If sessions have a state, the request must contain it, unless it deletes the session. Throws
  * {@link MissingSessionError} for every failure, so that an attacker cannot see the reason. The cause is reported to
  * the log.
  */

@@ -79,8 +79,8 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
       try {
         await ownerStore.add(id, '1', ttlMs)
       } catch (error) {
-        // If there are too many ended sessions, this end is not recorded, and the session stays valid here as it does
-        // at instances without a notification. One caller alone cannot cause this.
+        // This registry is full, so it does not record the end, and the session stays valid at this instance until it
+        // expires. One caller alone cannot fill the registry.
         if (!isStateError(error)) throw error
       }
     },

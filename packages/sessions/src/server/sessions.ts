@@ -52,10 +52,10 @@ export type StatefulSessionsOptions<State> = SessionOptions &
 
 /**
  * Makes the sessions extension of a server (seed data-layer-sessions). Without a `store` the server stores nothing. It
- * seals the id and the state of a session with its option `state`, binds them to the principal and to each other, and
- * sends them to the client. The client returns them with each request. A client can neither read nor alter nor omit a
- * state. It can send an older state of the same session again, which only `claim()` of {@link Session} detects.
- * Sessions can be revoked if there is a `store`, or a bus of the server.
+ * seals the id and the state of a session with its option `state`, and binds them to the principal and to each other.
+ * It sends them to the client. The client returns them with each request. A client can neither read nor change a state,
+ * and cannot omit it. It can send an older state of the same session again, which only `claim()` of {@link Session}
+ * detects. Sessions can be revoked if there is a `store`, or a bus of the server.
  *
  * @throws SessionUsageError for an invalid `ttlMs`. `createServer` throws it for a `ttlMs` above the lifetime of the
  *   tokens of its `state`.
@@ -100,7 +100,7 @@ function defineSessions<State>(
     side: 'server',
     name: 'sessions',
     identifier: sessionsIdentifier,
-    // seed data-layer-sessions, capabilities: the draft has a member of its own for sessions.
+    // seed data-layer-sessions, capabilities: the draft defines the member `sessions`.
     serverCapabilities: { sessions: {} },
     start: (host) => {
       const sessionOptions = resolveSessionOptions(definition, host)
