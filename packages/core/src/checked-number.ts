@@ -4,7 +4,10 @@ export interface NumberBounds {
   readonly min?: number
   /** Default: no maximum. */
   readonly max?: number
-  /** True accepts only whole numbers up to 2^53 - 1. False accepts any number, also an infinite one. Default: true. */
+  /**
+   * If true, only whole numbers up to 2^53 - 1 are valid. If false, any number is valid, also an infinite one. Default:
+   * true.
+   */
   readonly isWhole?: boolean
 }
 

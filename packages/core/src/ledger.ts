@@ -150,7 +150,7 @@ interface KindCount {
 }
 
 /**
- * Makes a ledger whose counts are zero. Throws a `RangeError` for a limit that is less than 1 or no number.
+ * Makes a ledger whose counts are zero. Throws a `RangeError` for a limit that is not a number from 1.
  *
  * @example
  * const ledger = createLedger({ calls: 50 })

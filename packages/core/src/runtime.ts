@@ -70,14 +70,16 @@ export function captureAsyncContext(): <T>(run: () => T) => T {
 }
 
 /**
- * Returns the SHA-256 of a text as hexadecimal digits, or a promise of them on platforms with asynchronous digests
- * only.
+ * Returns the SHA-256 of a text as hexadecimal digits, or a promise of these digits on platforms that have only
+ * asynchronous digests.
  */
 export function sha256Hex(text: string): string | Promise<string> {
   return sha256HexSync(text) ?? sha256HexWithWebCrypto(text)
 }
 
-/** Returns the SHA-256 of a text as hexadecimal digits, or undefined on platforms with asynchronous digests only. */
+/**
+ * Returns the SHA-256 of a text as hexadecimal digits, or undefined on platforms that have only asynchronous digests.
+ */
 export function sha256HexSync(text: string): string | undefined {
   return nodeCrypto?.hash('sha256', text, 'hex')
 }

@@ -76,7 +76,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     try {
       const { handle } = requireServedMethod(method, request, state)
       servedRequest = createRequestState(request, call, state)
-      // The ledger counted a task when it was created.
+      // A run of a task is not checked here, because the ledger counted the task when it was created.
       const { journalStore, callerKey } = servedRequest
       if (journalStore === undefined) settings.ledger.check('calls', callerKey)
       const pendingResult = handle(request.params, servedRequest)
@@ -132,7 +132,10 @@ function endRequest(request: RequestState): void {
   for (const abortListener of request.abortListeners ?? []) offAbort(request.call.signal, abortListener)
 }
 
-/** Counts an asynchronous call until its request ends. The ledger counted a task when it was created. */
+/**
+ * Counts an asynchronous call until its request ends. A run of a task is not counted, because the ledger counted the
+ * task when it was created.
+ */
 function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
   const { journalStore, settings, callerKey } = request
   if (journalStore !== undefined) return pendingResult

@@ -3,8 +3,8 @@ import type { JsonValue, Server } from '@x/schema'
 import { type Log, type SealClaims, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
 
 /**
- * The members of a definition that a test gives to every instance of a server: a common key, strict replay, and the log
- * of the test. With the common key each instance can open the states of all others.
+ * The members of a definition that a test gives to every instance of a server. They are a common key, strict replay,
+ * and the log of the test. With the common key each instance can open the states of all others.
  */
 export interface ServerKit {
   readonly state: StateCodec

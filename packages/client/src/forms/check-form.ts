@@ -3,7 +3,7 @@ import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, typ
 /** A value that a form field may have. */
 export type FieldValue = string | number | boolean | readonly string[]
 
-/** The content of an accepted form in the form in which it is sent, or the path and reason of a mismatch. */
+/** The content of an accepted form as the client sends it, or the path and reason of a mismatch. */
 export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
 
 /**
@@ -30,7 +30,7 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
       return { issue: `${describeContentField(name)}: expected ${fieldTypeName(field)}` }
     }
   }
-  // fromEntries defines members, so that a field such as __proto__ stays a field.
+  // `fromEntries` defines members, so that a field with the name `__proto__` stays a field.
   return { content: Object.fromEntries(entries) }
 }
 

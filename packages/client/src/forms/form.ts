@@ -121,7 +121,7 @@ function checkFields(fields: readonly FormField[], values: Readonly<Record<strin
   }
   const fieldNames = new Set(fields.map(({ name }) => name))
   for (const name of Object.keys(values)) if (!fieldNames.has(name)) issues.set(name, 'The form has no such field')
-  // fromEntries defines members, so that a field such as __proto__ stays a field.
+  // `fromEntries` defines members, so that a field with the name `__proto__` stays a field.
   return issues.size > 0 ? { issues } : { content: Object.fromEntries(entries) }
 }
 

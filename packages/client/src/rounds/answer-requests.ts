@@ -74,8 +74,8 @@ async function answerRequest(
 }
 
 /**
- * Returns the answer to a request in the form in which it is sent. Throws {@link ClientError} `invalid_answer` with the
- * key and the path.
+ * Checks the answer to a request, and returns it as the client sends it. Throws {@link ClientError} `invalid_answer`
+ * with the key and the path.
  */
 function parseInputResponse(
   [key, request]: readonly [string, InputRequest],

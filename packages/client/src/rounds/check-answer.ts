@@ -11,10 +11,7 @@ import {
 import { checkForm } from '../forms/check-form.ts'
 import { describeCheckFailure } from '../request/client-error.ts'
 
-/**
- * An answer in the form in which it is sent, or the path and reason of a failure. The reason contains no part of the
- * answer.
- */
+/** An answer as the client sends it, or the path and reason of a failure. The reason contains no part of the answer. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
 
 /**

@@ -73,6 +73,6 @@ async function askFields(
     if (value === abandonedForm) return abandonedForm
     filledFields.push([field.name, value])
   }
-  // fromEntries defines members, so that a field such as __proto__ stays a field.
+  // `fromEntries` defines members, so that a field with the name `__proto__` stays a field.
   return Object.fromEntries(filledFields)
 }

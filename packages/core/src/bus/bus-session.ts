@@ -24,7 +24,7 @@ export function computeReconnectDelayMs(failureCount: number, random: () => numb
 export interface BusSessionOptions extends ConnectionOptions {
   /** Called when the connection is open again after a loss. Messages sent in between are lost. */
   readonly onGap: () => void
-  /** Receives the error of a lost connection, and of failed attempts of attempts to open it again. */
+  /** Receives the error of a lost connection, and of each failed attempt to open it again. */
   readonly onError: (error: unknown) => void
   /** Returns a random number from 0 to 1, for the jitter. */
   readonly random: () => number

@@ -50,7 +50,7 @@ export interface ServerDefinition<
   readonly instructions?: string | undefined
   /**
    * Extensions of the server, such as `tasks({ store })`. The middleware of extensions that need a principal runs
-   * before that of all other extensions, whatever their places in the list.
+   * before that of all other extensions, independent of the order of the list.
    */
   readonly extensions?: Extensions | undefined
   /**

@@ -193,9 +193,9 @@ function decodedPathOf(value: string): string {
 }
 
 /**
- * Returns the URI for a template and the values of its variables. {@link matchUriTemplate} returns the same values for
- * that URI. Throws {@link DefinitionError} for an invalid template, and for a value that no URI of the template could
- * have.
+ * Returns the URI for a template and the values of its variables. When the URI is matched against the template, the
+ * result is the same values. Throws {@link DefinitionError} for an invalid template, and for a value that no URI of the
+ * template could have.
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {
   const { literals, variables } = parseUriTemplate(template)

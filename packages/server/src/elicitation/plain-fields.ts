@@ -18,8 +18,8 @@ import {
 export function compileTextField(field: Field): StringSchema {
   const format = readFormat(field)
   const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
-  // Schema libraries express a format by a pattern as well. The pattern is omitted, because the format tells the client
-  // enough and the schema still checks the answer.
+  // Schema libraries add a pattern for a format. The pattern is omitted, because the client needs only the format and
+  // the schema still checks the answer.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = readCountRange(field, 'minLength', 'maxLength')
   const defaultText = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })

@@ -41,7 +41,7 @@ export interface LoadMonitor {
   overload: Overload
   /** The values that are over the limits of readiness. */
   readinessOverload: Overload
-  /** The time at which a value first exceeded its readiness limit. Undefined if no value exceeds it now. */
+  /** The time at which a value first exceeded its readiness limit. Undefined while no value exceeds its limit. */
   unreadySince: number | undefined
   /** The number of calls that may be handed off until the allowance is renewed. */
   shedAllowance: number

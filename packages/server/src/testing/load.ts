@@ -45,7 +45,9 @@ export function createManualLoad(load: Partial<Load> = { eventLoopDelayMs: 0 }, 
 /** A load over the soft limits. */
 export const overloadedLoad: Partial<Load> = { eventLoopDelayMs: 1000 }
 
-/** Creates a server that sheds each call at its first step or checkpoint, whatever instance the call came from. */
+/**
+ * Creates a server that sheds each call at its first step or checkpoint, even if the call came from another instance.
+ */
 export function serveOverloaded(run: RunHandler, settings: Parameters<typeof serveWithLoad>[2] = {}): TestServer {
   const policy = () => true
   return serveWithLoad(createManualLoad(overloadedLoad, 100), run, {
