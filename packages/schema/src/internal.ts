@@ -1,5 +1,5 @@
 /**
- * What the packages of this repository share about the protocol and programs do not need. No promise of stability.
+ * The parts of this package that only the other packages of this repository use. They may change in any release.
  *
  * @module @x/schema/internal
  */

@@ -1,5 +1,5 @@
 /**
- * Validation by JSON Schema, within bounds.
+ * Validation against JSON Schema, with bounded work.
  *
  * @module @x/schema/json-schema
  */
@@ -23,21 +23,22 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema
 
 /**
  * Compiles a JSON Schema that may come from a peer, without `eval` and without network access. The dialect is 2020-12
- * or draft-07. The returned function gives at most ten issues, and none for a valid value. Throws `McpError(internal)`
- * with the reason when the schema is rejected.
+ * or draft-07. The returned function returns at most ten issues, and an empty array for a valid value. Throws
+ * `McpError(internal)` with the reason when the schema is rejected.
  *
- * `format`, `pattern` and `patternProperties` are annotations: a pattern of a peer is never run, because the time of a
- * backtracking engine may grow exponentially with the text. `compileTrustedJsonSchema` evaluates patterns.
+ * `format`, `pattern` and `patternProperties` reject no value. A pattern that comes from a peer is never run, because
+ * the time of a backtracking engine may grow exponentially with the text. `compileTrustedJsonSchema` evaluates
+ * patterns.
  *
- * Validation is bounded by 300,000 applications of subschemas, and by 20 million pairs of `uniqueItems`. A value that
- * takes more gets an issue that says so.
+ * One validation applies subschemas at most 300,000 times, and compares at most 20 million pairs of items for
+ * `uniqueItems`. A value that needs more work gets a single issue, which says that the value is too large.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => compile(schema, ignorePatterns)
 
 /**
- * Compiles a JSON Schema that the author of this program wrote. It is {@link compileJsonSchema} with `pattern` and
- * `patternProperties`, which run as regular expressions of JavaScript in Unicode mode: their cost is the author's to
- * judge, as it is in a schema of zod.
+ * Compiles a JSON Schema that the author of this program wrote. Unlike {@link compileJsonSchema}, it evaluates
+ * `pattern` and `patternProperties`, as JavaScript regular expressions in Unicode mode. The author has to judge their
+ * cost, as with a regular expression in a zod schema.
  */
 export const compileTrustedJsonSchema: JsonSchemaCompiler = (schema) => compile(schema, keepPatterns)
 
@@ -63,8 +64,9 @@ function compile(schema: JsonObject, treatPatterns: PatternTreatment): ValueVali
 const maxIssues = 10
 
 /**
- * The work limit for collecting further issues of an invalid value. A large value gets its first issue alone: each step
- * may give as many issues as members are required, which would cost many times what a valid value costs.
+ * The number of steps of a second validation, which collects all issues of an invalid value. A value that needs more
+ * steps gets only its first issue. A step may give one issue for each required member, so that without this limit an
+ * invalid value could cost many times as much as a valid value.
  */
 const maxStepsForIssues = 500
 
@@ -75,9 +77,10 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
   const schemaCopy = copyForDialect(schema, dialect)
   const subschemasOrProblem = collectSubschemas(schemaCopy)
   const subschemaList = typeof subschemasOrProblem === 'string' ? [] : subschemasOrProblem
-  // The library's schema type is open, and the form of the keywords that it reads was checked before.
+  // The library's schema type allows any keyword. The forms of the keywords that the library reads were checked before.
   const librarySchema = schemaCopy as Schema
-  // Resolved before patterns are removed: a reference may lead to a schema within a removed keyword.
+  // References are resolved before patterns are removed, because a reference may name a schema inside a removed
+  // keyword.
   const schemasByUri = dereference(librarySchema)
   treatPatterns(subschemaList)
   const budget: StepBudget = { remainingSteps: 0 }
@@ -85,7 +88,8 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
   const checkPairs = createPairCheck(subschemaList)
   let isExhausted = false
   const findFirstIssue = (value: unknown): ValidationResult => {
-    // A server that has found an expensive value for its schema has found it for every later result.
+    // Once a value has exceeded the work limit, every later value is rejected at once. A peer could otherwise send such
+    // values again and again.
     if (isExhausted) throw workLimitError
     try {
       return validate(value, librarySchema, dialect, schemasByUri, true)
@@ -94,7 +98,7 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
       throw error
     }
   }
-  /** Returns all issues of a value where that is cheap. */
+  /** Returns all issues of a value, or undefined if that takes more steps than the budget has. */
   const findAllIssues = (value: unknown): OutputUnit[] | undefined => {
     try {
       return validate(value, librarySchema, dialect, schemasByUri, false).errors
@@ -112,7 +116,10 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
   }
 }
 
-/** A value of this process may contain what JSON omits, such as `undefined`. Its serialized form is validated. */
+/**
+ * Validates the JSON form of a value that the library could not validate, for example because it contains `undefined`.
+ * A value that exceeded the work limit gets a single issue instead.
+ */
 function findSerializedIssues(findIssues: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
   if (error !== workLimitError) {
     try {
@@ -124,7 +131,7 @@ function findSerializedIssues(findIssues: ValueValidator, value: unknown, error:
   return [{ path: '', message: 'It is too large to be validated against this schema.' }]
 }
 
-/** Keywords that only report a nested issue, which the list contains too. */
+/** Keywords whose errors only repeat a nested error. The list of errors contains the nested error too. */
 const wrapperKeywords: ReadonlySet<string> = new Set([
   ...'$ref properties patternProperties additionalProperties unevaluatedProperties propertyNames'.split(' '),
   ...'items prefixItems additionalItems unevaluatedItems dependentSchemas if allOf'.split(' '),
@@ -138,7 +145,11 @@ function toIssues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
   return (reportedErrors.length > 0 ? reportedErrors : errors).slice(0, maxIssues).map(toIssue)
 }
 
-/** A value that is invalid for another reason also counts as unevaluated, which would mislead. */
+/**
+ * Returns true if `inner` is an error at a place below `outer`, and not itself the error of a `false` schema. The error
+ * `outer` is then not reported. It only says that the enclosing member is unevaluated because of `inner`, which would
+ * mislead.
+ */
 function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
   const isNested = `${inner.instanceLocation}/`.startsWith(`${outer.instanceLocation}/`)
   return inner.keyword !== 'false' && isNested

@@ -1,6 +1,6 @@
 /**
- * The functions that describe a type and derive its check, for extensions of the protocol, and the shapes of the
- * protocol that extensions build on.
+ * Functions that describe a type of an extension and derive its check, and the shapes of the protocol that extensions
+ * build on.
  *
  * @module @x/schema/shapes
  */

@@ -1,5 +1,5 @@
 /**
- * Validators of zod for the types of the protocol.
+ * Zod validators for the types of the protocol.
  *
  * @module @x/schema/zod
  */
@@ -11,7 +11,7 @@ export { paramsValidators, resultValidators } from './methods/methods.zod.ts'
 export { type ZodOf, zodOf } from './basic/zod-of.ts'
 
 /**
- * The shape of each type of the protocol, under its name in lower camel case: `zodOf(shapes.callToolResult)` validates
- * a `CallToolResult`.
+ * The shapes of the protocol types. A shape has the name of its type in lower camel case. For example,
+ * `zodOf(shapes.callToolResult)` validates a `CallToolResult`.
  */
 export { shapes }

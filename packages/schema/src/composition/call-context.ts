@@ -13,8 +13,8 @@ import {
 import type { Root } from '../client/roots.ts'
 
 /**
- * Returns the same call with one more value in its context. The call itself does not change, so that an outer
- * middleware does not see the value.
+ * Returns a copy of a call with one more value in its context. The given call does not change, so that outer middleware
+ * does not see the value.
  *
  * @example
  * const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey, tenantOf(call.principal)))
@@ -25,18 +25,20 @@ export function withContext<T>(call: Call, key: ContextKey<T>, value: T): Call {
   return withSignalOf({ principal, context, notify }, call)
 }
 
-/** Returns the same call with another receiver of its notifications. */
+/** Returns a copy of a call that sends its notifications to another function. */
 export function withNotify(call: Call, notify: Call['notify']): Call {
   const { principal, context } = call
   return withSignalOf({ principal, context, notify }, call)
 }
 
-/** The parts of a call, for tests and for programs that call an exchange without a transport. Each has a default. */
+/**
+ * The parts of a call, for tests and for programs that call an exchange without a transport. Every part has a default.
+ */
 export type CallInit = { readonly [Member in keyof Call]?: Call[Member] | undefined }
 
 /**
- * Makes a call of its parts: never aborted, without a principal, with an empty context, its notifications dropped by
- * default.
+ * Creates a call from its parts. By default, the call is never aborted, has no principal and an empty context, and
+ * drops its notifications.
  */
 export function createCall({ signal, principal, context, notify }: CallInit = {}): Call {
   return {
@@ -49,7 +51,10 @@ export function createCall({ signal, principal, context, notify }: CallInit = {}
 
 function ignoreNotification(): void {}
 
-/** One value, linked to the context that it was added to: 17 ns to make, where a copy of the call took 700. */
+/**
+ * A context with one more value than the outer context. It refers to the outer context, because this takes 17 ns to
+ * create, and a copy took 700 ns.
+ */
 class ContextValue implements CallContext {
   readonly #outer: CallContext
   readonly #id: symbol
@@ -62,69 +67,85 @@ class ContextValue implements CallContext {
   }
 
   get<T>(key: ContextKey<T>): T | undefined {
-    // The id was given together with a value of the key's type, by withContext.
+    // The cast is safe: `withContext` was given the id together with a value of the key's type.
     return key.id === this.#id ? (this.#value as T) : this.#outer.get(key)
   }
 }
 
-/** Stores the journal of the call, which would otherwise travel with its client. Set for calls that run as tasks. */
+/**
+ * The store for the journal of a call. Set for calls that run as tasks. Without it, the server sends the journal to the
+ * client in `requestState`.
+ */
 export const journalKey = contextKey<JournalStore>('x/journal')
 
-/** Continues the call in the background, without a caller that waits. Set where calls may become tasks. */
+/** The runner that continues a call in the background while no caller waits. Set for calls that may become tasks. */
 export const backgroundKey = contextKey<BackgroundRunner>('x/background')
 
-/** A part of a call that its task needs. It is recorded with the task, and restored in each run of the task. */
+/**
+ * A part of a call that the call needs when it runs as a task. It is stored with the task, and given to every run of
+ * the task.
+ */
 export interface RecordedPart {
   readonly value: JsonObject
-  /** Members that are recorded only where they can be sealed. */
+  /** Members that are stored only if the server has a codec that seals them. */
   readonly secret: JsonObject
 }
 
-/** The parts of a call to record, by name. Each is a function, because a part may change until the task is created. */
+/**
+ * The parts of a call that its task stores, by name. Each is a function, because a part may change until the task is
+ * created.
+ */
 export const recordedPartsKey = contextKey<Readonly<Record<string, () => RecordedPart>>>('x/recorded-parts')
 
 /**
- * Returns true when an extension adds to the result of the call, such as the new state of a session: a stored result
- * alone must then not answer a repeated call.
+ * A function that returns true if an extension adds to the result of the call, such as the new state of a session. The
+ * server then does not store the result as the answer to repeated calls.
  */
 export const extendsResultKey = contextKey<() => boolean>('x/extends-result')
 
-/** The restored parts of a call in a run of its task, by name, with their sealed members. */
+/**
+ * The parts of a call that were stored with its task, by name. Each contains the members of `value` and `secret` of its
+ * {@link RecordedPart}.
+ */
 export const restoredPartsKey = contextKey<Readonly<Record<string, JsonObject>>>('x/restored-parts')
 
 /**
- * The arguments that HTTP headers repeat. A client sets what it wants sent, a transport with headers what arrived
- * (basic/transports/streamable-http, custom headers from tool parameters).
+ * The arguments that HTTP headers repeat. A client sets the headers to send. On a server, a transport with headers sets
+ * the headers that it received (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export const headerParamsKey = contextKey<HeaderParams>('x/header-params')
 
 /**
- * The `Mcp-*` headers beside the message. A client sets those to be sent, a transport with headers those that arrived.
+ * The `Mcp-*` headers that accompany the message. A client sets the headers to send. On a server, a transport with
+ * headers sets the headers that it received.
  */
 export const callHeadersKey = contextKey<CallHeaders>('x/call-headers')
 
-/** Marks a call whose retry may reach another instance, as one over HTTP does behind a balancer. */
+/**
+ * True for a call whose retry may reach another instance of the server, as a retry over HTTP may behind a load
+ * balancer.
+ */
 export const canHandOffKey = contextKey<boolean>('x/can-hand-off')
 
 /**
- * Returns undefined while the peer reads fast enough. Otherwise returns a promise that resolves when the peer has read
- * the queued messages or has disconnected. Set on long-lived calls.
+ * A function that returns undefined while the peer reads fast enough. Otherwise it returns a promise that resolves when
+ * the peer has read the queued messages or has disconnected. Set for calls that may send many messages.
  */
 export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/back-pressure')
 
 /**
- * The address of the client, as the transport knows it. One constant over stdio and in memory. Callers of one address
- * share quotas.
+ * The address of the client, as the transport sees it. Over stdio it is always `stdio`. Callers without a principal
+ * that have the same address share quotas.
  */
 export const clientAddressKey = contextKey<string>('x/client-address')
 
-/** The client that makes a call, for connections to servers of an older revision. */
+/** The client that makes a call. Connections to servers of an older revision use it. */
 export interface CallingClient {
-  /** Lists the roots that the client's program gave, undefined where it gave none. */
+  /** Lists the roots of the client. Undefined if the program gave the client no roots. */
   readonly listRoots?: (() => Promise<readonly Root[]>) | undefined
   /**
-   * Calls back when the client abandons the call whose questions had this `requestState`. The returned function
-   * removes the callback.
+   * Calls `run` when the client abandons the call whose input requests had this `requestState`. The returned function
+   * removes `run`.
    */
   onRoundAbandoned(requestState: string, run: (reason: unknown) => void): () => void
 }
@@ -136,8 +157,8 @@ export const callingClientKey = contextKey<CallingClient>('x/calling-client')
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
 
 /**
- * Returns the same call with one more `Mcp-*` header beside its request, for a middleware of a client.
- * Transports without headers ignore it.
+ * Returns a copy of a call with one more `Mcp-*` header for its request. Middleware of a client uses it. Transports
+ * without headers ignore the header.
  */
 export function withHeader(call: Call, name: string, value: string): Call {
   const headers = new Map<string, string>()

@@ -3,16 +3,18 @@ import type { Call, Principal } from '../basic/exchange.ts'
 import type { JsonObject } from '@x/core'
 import { clientAddressKey } from './call-context.ts'
 
-/** The key of callers without a principal and without an address, as in memory. */
+/** The quota key of callers that have neither a principal nor an address, such as callers in this process. */
 const localCallerKey = 'local'
 
-/** Transports that verify a token once give the same principal to many calls. */
+/**
+ * The quota keys of principals. They are cached, because a transport may give the same principal object to many calls.
+ */
 const principalKeys = new WeakMap<Principal, string>()
 
 /**
- * Returns the key by which quotas count a caller: its principal (issuer, subject and client), else the address under
- * `clientAddressKey`. Callers without a principal who share an address share a key, and so do all addresses of one IPv6
- * network of 64 bits, because a provider gives such a network to one customer (RFC 6177).
+ * Returns the key under which quotas count a caller. It is made from the principal (issuer, subject and client), or
+ * without a principal from the address under `clientAddressKey`. All addresses of one 64-bit IPv6 network share a key,
+ * because a provider gives such a network to one customer (RFC 6177).
  */
 export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
   if (principal !== undefined) return principalKeys.get(principal) ?? principalKeyOf(principal)
@@ -20,7 +22,8 @@ export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'co
   return address === undefined ? localCallerKey : normalizeAddress(address)
 }
 
-// The key of a principal begins with a bracket, and that of an address never does: no address can use its quota.
+// The key of a principal begins with a bracket, and the key of an address never does. A caller with an address can
+// therefore not use the quota of a principal.
 function principalKeyOf(principal: Principal): string {
   const key = JSON.stringify(principalIdentityOf(principal))
   principalKeys.set(principal, key)
@@ -30,7 +33,7 @@ function principalKeyOf(principal: Principal): string {
 const ipv4MappedPrefix = /^::ffff:(?=\d+\.)/i
 const maxAddressLength = 100
 
-/** Returns an IPv4 address or a name as it is, and the network of an IPv6 address. */
+/** Returns the 64-bit network of an IPv6 address. Returns an IPv4 address or a host name itself. */
 function normalizeAddress(address: string): string {
   if (!address.includes(':') && !address.startsWith('[')) return address.slice(0, maxAddressLength)
   // An address may come from a header, with brackets, a port or a zone (RFC 7239, section 6; RFC 4007, section 11).
@@ -40,7 +43,7 @@ function normalizeAddress(address: string): string {
     .replace(/[\]%].*$/s, '')
   const isMapped = ipv4MappedPrefix.test(bareAddress)
   if (isMapped) return bareAddress.replace(ipv4MappedPrefix, '')
-  // The port of an IPv4 address.
+  // Removes the port of an IPv4 address.
   if (bareAddress.includes('.')) return bareAddress.replace(/:\d*$/, '')
   return `${expandLeadingGroups(bareAddress.toLowerCase()).join(':')}::/64`
 }
@@ -53,18 +56,21 @@ function expandLeadingGroups(address: string): readonly string[] {
   return [...headGroups, ...zeroGroups, ...tailGroups].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
 }
 
-/** A quota of a caller that was reached. */
+/** A quota that a caller has reached. */
 export interface ReachedQuota {
-  /** The kind of the ledger that is bounded, such as `streams`. */
+  /** The kind of the ledger that the quota limits, such as `streams`. */
   readonly limit: string
   readonly max: number
-  /** Milliseconds until another attempt may succeed. Undefined where waiting changes nothing. */
+  /** Milliseconds until another attempt may succeed. Undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined
-  /** The remedy where waiting does not help, such as `end a subscription`. */
+  /** An action of the caller that makes room in the quota, such as `end a subscription`. */
   readonly advice?: string | undefined
 }
 
-/** The `data.reason` of an error about a quota of the caller. HTTP answers it with 429 (RFC 6585, section 4). */
+/**
+ * The `data.reason` of the error for a caller whose quota is full. The HTTP transport answers it with the status 429
+ * (RFC 6585, section 4).
+ */
 export const quotaReason = 'quota'
 
 /**
@@ -80,7 +86,7 @@ export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): 
 }
 
 /**
- * Returns the identity of a principal as JSON: its three fields in an array, so that they cannot run together. Null
+ * Returns the issuer, subject and client of a principal as an array, with null for an absent field. Returns null
  * without a principal.
  */
 export function principalIdentityOf(principal: Principal | undefined): (string | null)[] | null {

@@ -5,7 +5,10 @@ import { optional, shape, string, literal } from '../basic/shape.ts'
 /** The params of a cancellation (basic/patterns/cancellation). */
 export type CancelledNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** The id of a request of the sender. From a server, the `subscriptions/listen` request that it ends. */
+  /**
+   * The id of the request to cancel. A client names one of its own requests. A server names the `subscriptions/listen`
+   * request that it ends.
+   */
   readonly requestId: RequestId
   /** The reason, for logs and people. */
   readonly reason?: string | undefined
@@ -19,8 +22,8 @@ export const cancelledNotificationParams = shape<CancelledNotificationParams>({
 })
 
 /**
- * Cancels a request. Clients send it. A server does on stdio alone, to end a subscription
- * (basic/patterns/cancellation).
+ * Cancels a request. A client sends this notification for any of its requests. A server sends it only over stdio, to
+ * end a subscription (basic/patterns/cancellation).
  */
 export type CancelledNotification = {
   readonly jsonrpc: '2.0'

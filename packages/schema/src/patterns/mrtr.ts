@@ -11,7 +11,10 @@ import {
 } from '../client/sampling.ts'
 import { unionByMember, map, optional, type Shape, shape, string, union } from '../basic/shape.ts'
 
-/** One request for input from a server to a client (basic/patterns/mrtr). */
+/**
+ * A request for input that a server sends to a client: an elicitation, a sampling request or a request for roots
+ * (basic/patterns/mrtr).
+ */
 export type InputRequest = CreateMessageRequest | ListRootsRequest | ElicitRequest
 
 /** The shape of {@link InputRequest}. */
@@ -34,7 +37,7 @@ export const inputResponse: Shape<InputResponse> = union(
   },
 )
 
-/** A server's requests for input, by keys of its own choice (basic/patterns/mrtr). */
+/** A server's requests for input, under keys that the server chooses (basic/patterns/mrtr). */
 export type InputRequests = {
   readonly [key: string]: InputRequest
 }
@@ -42,7 +45,7 @@ export type InputRequests = {
 /** The shape of {@link InputRequests}. */
 export const inputRequests: Shape<InputRequests> = map(inputRequest)
 
-/** A client's responses, by the keys of the {@link InputRequests} (basic/patterns/mrtr). */
+/** A client's responses, each under the key of its request in the {@link InputRequests} (basic/patterns/mrtr). */
 export type InputResponses = {
   readonly [key: string]: InputResponse
 }
@@ -51,14 +54,15 @@ export type InputResponses = {
 export const inputResponses: Shape<InputResponses> = map(inputResponse)
 
 /**
- * The result of a request that needs input first: answer `inputRequests` and send it again with `requestState`
- * (basic/patterns/mrtr). At least one of the two is present. `resultType` is `input_required`.
+ * The result of a request that the server cannot complete without input. The client answers the `inputRequests` and
+ * sends the request again with `requestState` (basic/patterns/mrtr). At least one of these two members is present.
+ * `resultType` is `input_required`.
  */
 export type InputRequiredResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
   readonly inputRequests?: InputRequests | undefined
-  /** The opaque state of the request: send it back unchanged. */
+  /** The server's opaque state of the request. The client returns it unchanged. */
   readonly requestState?: string | undefined
 }
 
@@ -69,15 +73,15 @@ export const inputRequiredResult = shape<InputRequiredResult>({
   requestState: optional(string),
 })
 
-/** The params of a request that may be a retry with input (basic/patterns/mrtr). */
+/** The params of a request that a client may send again with input (basic/patterns/mrtr). */
 export type InputResponseRequestParams = {
   readonly _meta: RequestMetaObject
   readonly inputResponses?: InputResponses | undefined
-  /** The state of the {@link InputRequiredResult}, unchanged. The server must verify it before use. */
+  /** The `requestState` of the {@link InputRequiredResult}, unchanged. The server must verify it before use. */
   readonly requestState?: string | undefined
 }
 
-/** The members of an {@link InputResponseRequestParams}. */
+/** The shapes of the members of an {@link InputResponseRequestParams}. */
 export const inputResponseMembers = {
   _meta: requestMetaObject,
   inputResponses: optional(inputResponses),

@@ -12,7 +12,7 @@ export type ProgressNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
   /** The progress token of the request. */
   readonly progressToken: ProgressToken
-  /** Increases with each notification, in units of the sender's choice. */
+  /** The progress so far, in units that the sender chooses. It increases with each notification. */
   readonly progress: number
   /** The final value of `progress`, if known. */
   readonly total?: number | undefined

@@ -11,7 +11,10 @@ import { resultMembers, type ResultType } from '../basic/result.ts'
 import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
 import { boolean, list, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
 
-/** The notifications that a client subscribes to. No others are sent (basic/patterns/subscriptions). */
+/**
+ * The kinds of notifications that a client subscribes to. The server sends no other kinds
+ * (basic/patterns/subscriptions).
+ */
 export type SubscriptionFilter = {
   readonly toolsListChanged?: boolean | undefined
   readonly promptsListChanged?: boolean | undefined
@@ -43,7 +46,7 @@ export const subscriptionsListenRequestParams = shape<SubscriptionsListenRequest
 /** The notifications that the server agreed to send (basic/patterns/subscriptions). */
 export type SubscriptionsAcknowledgedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** The supported part of the requested filter. */
+  /** The part of the requested filter that the server supports. */
   readonly notifications: SubscriptionFilter
 }
 
@@ -54,7 +57,8 @@ export const subscriptionsAcknowledgedNotificationParams = shape<SubscriptionsAc
 })
 
 /**
- * The first message of a subscription, which confirms it with the agreed notifications (basic/patterns/subscriptions).
+ * The first message on the stream of a subscription. It confirms the subscription and lists the notifications that the
+ * server will send (basic/patterns/subscriptions).
  */
 export type SubscriptionsAcknowledgedNotification = {
   readonly jsonrpc: '2.0'
@@ -71,7 +75,7 @@ export const subscriptionsAcknowledgedNotification = shape<SubscriptionsAcknowle
 
 /** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
 export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
-  /** The request whose stream ends. Equal to the response's own id. */
+  /** The id of the `subscriptions/listen` request whose stream ends. It equals the id of the response. */
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId
 }
 
@@ -82,7 +86,7 @@ export const subscriptionsListenResultMetaObject = looseShape<SubscriptionsListe
 })
 
 /**
- * The result of a subscription that the server ended in good order. A broken connection sends none
+ * The result with which a server ends a subscription. The client receives no result when the connection breaks
  * (basic/patterns/subscriptions).
  */
 export type SubscriptionsListenResult = {

@@ -14,7 +14,7 @@ export const promptReference = shape<PromptReference>({ ...baseMetadataMembers, 
 /** A reference to the resource template whose variable is completed (server/utilities/completion, reference types). */
 export type ResourceTemplateReference = {
   readonly type: 'ref/resource'
-  /** A URI, or a template of RFC 6570. */
+  /** The URI of a resource, or a URI template (RFC 6570). */
   readonly uri: string
 }
 
@@ -28,9 +28,9 @@ export const resourceTemplateReference = shape<ResourceTemplateReference>({
 export type CompleteRequestParams = {
   readonly _meta: RequestMetaObject
   readonly ref: PromptReference | ResourceTemplateReference
-  /** The argument, with its value typed so far. */
+  /** The argument to complete. `value` is the text that the user has typed so far. */
   readonly argument: { readonly name: string; readonly value: string }
-  /** The values chosen before: other arguments of the prompt, or variables of the template. */
+  /** The values that the user has chosen for other arguments of the prompt, or for other variables of the template. */
   readonly context?: { readonly arguments?: { readonly [name: string]: string } | undefined } | undefined
 }
 
@@ -52,9 +52,9 @@ export type CompleteResult = {
   readonly completion: {
     /** The best matches first, at most 100. */
     readonly values: readonly string[]
-    /** The total number of matches, which may exceed those sent. */
+    /** The total number of matches. It may exceed the number of `values`. */
     readonly total?: number | undefined
-    /** `true` when there are more matches, even if their number is unknown. */
+    /** True if there are more matches than `values`, even if their number is unknown. */
     readonly hasMore?: boolean | undefined
   }
 }

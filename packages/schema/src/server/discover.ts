@@ -7,7 +7,7 @@ export type DiscoverResult = CacheableResult & {
   /** The supported protocol revisions. */
   readonly supportedVersions: readonly string[]
   readonly capabilities: ServerCapabilities
-  /** Instructions for a model's use of the server, beyond the tools' descriptions. */
+  /** Instructions for the model on the use of the server. They add to the descriptions of the tools. */
   readonly instructions?: string | undefined
 }
 

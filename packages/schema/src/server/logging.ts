@@ -21,7 +21,7 @@ export const loggingMessageNotificationParams = shape<LoggingMessageNotification
   data: jsonValue,
 })
 
-/** A log message about a request that set `logLevel` (server/utilities/logging). */
+/** A log message that a server sends while it handles a request with a `logLevel` (server/utilities/logging). */
 export type LoggingMessageNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/message'

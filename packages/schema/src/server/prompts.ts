@@ -18,7 +18,7 @@ import { boolean, list, map, optional, shape, string, literal } from '../basic/s
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
   readonly description?: string | undefined
-  /** `true` when the prompt requires the argument. */
+  /** True if the prompt requires the argument. */
   readonly required?: boolean | undefined
 }
 
@@ -29,7 +29,7 @@ export const promptArgument = shape<PromptArgument>({
   required: optional(boolean),
 })
 
-/** A prompt, or a template of one, that a user can select (server/prompts, prompt). */
+/** A prompt, or a template for prompts, that a user can select (server/prompts, prompt). */
 export type Prompt = BaseMetadata &
   Icons & {
     readonly _meta?: MetaObject | undefined
@@ -58,7 +58,7 @@ export const promptMessage = shape<PromptMessage>({ role, content: contentBlock 
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
   readonly prompts: readonly Prompt[]
-  /** The cursor of the next page, absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -68,7 +68,7 @@ export const listPromptsResult = shape<ListPromptsResult>({ ...pageMembers, prom
 /** The name of a prompt and its arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** Text by argument name. */
+  /** The values of the arguments, by name. */
   readonly arguments?: { readonly [name: string]: string } | undefined
 }
 

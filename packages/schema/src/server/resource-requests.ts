@@ -16,7 +16,7 @@ import { list, shape, string } from '../basic/shape.ts'
 /** A page of the server's resources (server/resources, listing resources). */
 export type ListResourcesResult = CacheableResult & {
   readonly resources: readonly Resource[]
-  /** The cursor of the next page, absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -26,7 +26,7 @@ export const listResourcesResult = shape<ListResourcesResult>({ ...pageMembers, 
 /** A page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesResult = CacheableResult & {
   readonly resourceTemplates: readonly ResourceTemplate[]
-  /** The cursor of the next page, absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -39,7 +39,7 @@ export const listResourceTemplatesResult = shape<ListResourceTemplatesResult>({
 /** The params of a request about one resource (server/resources). */
 export type ResourceRequestParams = {
   readonly _meta: RequestMetaObject
-  /** The URI, of any scheme. Its meaning is the server's. */
+  /** The URI of the resource. It may have any scheme, and the server defines its meaning. */
   readonly uri: string
 }
 
@@ -52,7 +52,9 @@ export type ReadResourceRequestParams = ResourceRequestParams & InputResponseReq
 /** The shape of {@link ReadResourceRequestParams}. */
 export const readResourceRequestParams = shape<ReadResourceRequestParams>({ ...inputResponseMembers, uri: string })
 
-/** The contents of a resource, which may have parts (server/resources, reading resources). */
+/**
+ * The contents of a resource. A resource with several parts has several contents (server/resources, reading resources).
+ */
 export type ReadResourceResult = CacheableResult & {
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[]
 }

@@ -43,7 +43,7 @@ export type Resource = BaseMetadata &
     readonly description?: string | undefined
     readonly mimeType?: string | undefined
     readonly annotations?: Annotations | undefined
-    /** The size of the content in bytes, before Base64. */
+    /** The size of the content in bytes, before any Base64 encoding. */
     readonly size?: number | undefined
   }
 
@@ -56,20 +56,20 @@ const describedMembers = {
   mimeType: optional(string),
 }
 
-/** The members of a {@link Resource}. */
+/** The shapes of the members of a {@link Resource}. */
 export const resourceMembers = { ...describedMembers, uri: string, size: optional(integer) }
 
 /** The shape of {@link Resource}. */
 export const resource = shape<Resource>(resourceMembers)
 
-/** Resources whose URIs match a template of RFC 6570 (server/resources, resource templates). */
+/** A URI template (RFC 6570) that describes a set of resources (server/resources, resource templates). */
 export type ResourceTemplate = BaseMetadata &
   Icons & {
     readonly _meta?: MetaObject | undefined
     readonly uriTemplate: string
     /** A description of the resources, for the model. */
     readonly description?: string | undefined
-    /** The media type, if all resources of the template share one. */
+    /** The media type of the resources. Absent if the resources have different types. */
     readonly mimeType?: string | undefined
     readonly annotations?: Annotations | undefined
   }
@@ -80,7 +80,7 @@ export const resourceTemplate = shape<ResourceTemplate>({ ...describedMembers, u
 /** The common members of resource contents (server/resources, resource contents). */
 export type ResourceContents = {
   readonly _meta?: MetaObject | undefined
-  /** The URI of the contents, which may be a part of the requested resource. */
+  /** The URI of these contents. It may name a part of the requested resource. */
   readonly uri: string
   readonly mimeType?: string | undefined
 }
@@ -107,7 +107,10 @@ export type BlobResourceContents = ResourceContents & {
 /** The shape of {@link BlobResourceContents}. */
 export const blobResourceContents = shape<BlobResourceContents>({ ...contentsMembers, blob: string })
 
-/** The shape of the contents of a resource, as text or as bytes. An object with both is valid when either is. */
+/**
+ * The shape of the contents of a resource: text or bytes. An object with both `text` and `blob` is valid if it matches
+ * one of the two shapes.
+ */
 export const readableContents = union([textResourceContents, blobResourceContents], (value) =>
   isJsonObject(value) && typeof value['text'] !== 'string' && value['blob'] !== undefined ? 1 : 0,
 )
@@ -126,10 +129,10 @@ export const resourceListChangedNotification = shape<ResourceListChangedNotifica
   params: optional(notificationParams),
 })
 
-/** The URI of the changed resource (server/resources, subscriptions). */
+/** The params of a notification that a resource has changed (server/resources, subscriptions). */
 export type ResourceUpdatedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** The URI, which may be a part of a subscribed resource. */
+  /** The URI of the changed resource. It may name a part of a resource that the client subscribed to. */
   readonly uri: string
 }
 

@@ -11,7 +11,7 @@ import { boolean, jsonObject, jsonValue, list, optional, shape, string } from '.
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
   readonly tools: readonly Tool[]
-  /** The cursor of the next page, absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -38,9 +38,9 @@ export type CallToolResult = {
   readonly resultType: ResultType
   /** The content for the model. */
   readonly content: readonly ContentBlock[]
-  /** The content for programs: any JSON value, as the tool's output schema describes it. */
+  /** The result for programs: a JSON value that the tool's output schema describes. */
   readonly structuredContent?: JsonValue | undefined
-  /** `true` when the tool itself failed, with the reason in `content`. Absent means success. */
+  /** True if the tool failed. `content` then contains the reason. Absent means success. */
   readonly isError?: boolean | undefined
 }
 

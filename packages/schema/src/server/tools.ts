@@ -4,17 +4,23 @@ import { type MetaObject, metaObject, type NotificationParams, notificationParam
 import { jsonrpc } from '../basic/rpc.ts'
 import { boolean, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
 
-/** A server's hints about a tool's behaviour (server/tools). Never trust those of an untrusted server. */
+/**
+ * A server's hints about the behaviour of a tool (server/tools). A client must not rely on the hints of an untrusted
+ * server.
+ */
 export type ToolAnnotations = {
-  /** The title for people, when the tool itself has none. */
+  /** The title for people. Used if the tool itself has no title. */
   readonly title?: string | undefined
-  /** Changes nothing. `false` when absent. */
+  /** True if the tool changes nothing. Absent means false. */
   readonly readOnlyHint?: boolean | undefined
-  /** May destroy rather than only add. `true` when absent. Without meaning for a read-only tool. */
+  /**
+   * True if the tool may delete or overwrite, and not only add. Absent means true. It has no meaning for a read-only
+   * tool.
+   */
   readonly destructiveHint?: boolean | undefined
-  /** A second call with the same arguments changes nothing more. `false` when absent. */
+  /** True if a second call with the same arguments changes nothing more. Absent means false. */
   readonly idempotentHint?: boolean | undefined
-  /** Reaches things outside the server's own domain. `true` when absent. */
+  /** True if the tool reaches things outside the server's own domain. Absent means true. */
   readonly openWorldHint?: boolean | undefined
 }
 
@@ -27,16 +33,14 @@ export const toolAnnotations = shape<ToolAnnotations>({
   openWorldHint: optional(boolean),
 })
 
-/**
- * The JSON Schema of a tool's arguments, which are always an object. Dialect 2020-12 unless `$schema` says otherwise.
- */
+/** The JSON Schema of a tool's arguments, which are always an object. Without `$schema`, the dialect is 2020-12. */
 export type ToolInputSchema = {
   readonly $schema?: string | undefined
   readonly type: 'object'
   readonly [keyword: string]: JsonValue | undefined
 }
 
-/** The JSON Schema of a tool's structured result. Dialect 2020-12 unless `$schema` says otherwise. */
+/** The JSON Schema of a tool's structured result. Without `$schema`, the dialect is 2020-12. */
 export type ToolOutputSchema = {
   readonly $schema?: string | undefined
   readonly [keyword: string]: JsonValue | undefined

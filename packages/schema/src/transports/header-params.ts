@@ -7,14 +7,14 @@ import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 export interface HeaderParam {
   /** The part of the header's name after `Mcp-Param-`, as the schema writes it. */
   readonly name: string
-  /** The property names that lead to it from the arguments. */
+  /** The property names on the path from the arguments to the parameter. */
   readonly path: readonly string[]
   readonly type: 'string' | 'integer' | 'boolean'
 }
 
 /**
- * The parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed, for
- * which a client that speaks HTTP leaves the tool out (basic/transports/streamable-http, schema extension).
+ * Returns the parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed.
+ * A client over HTTP leaves out a tool with such a mark (basic/transports/streamable-http, schema extension).
  */
 export function parseHeaderParams(
   inputSchema: JsonObject,
@@ -36,8 +36,9 @@ export function parseHeaderParams(
 }
 
 /**
- * The header values of a call's arguments by {@link HeaderParam.name}, encoded. An argument that is absent or `null`
- * has none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
+ * Returns the encoded header values of a call's arguments, by {@link HeaderParam.name}. An argument that is absent or
+ * `null` has no header. Throws `McpError(invalidParams)` for an integer beyond ±(2^53 - 1), and for text with a lone
+ * surrogate.
  */
 export function encodeHeaderArguments(
   params: readonly HeaderParam[],
@@ -54,9 +55,9 @@ export function encodeHeaderArguments(
 }
 
 /**
- * Checks that the headers repeat a call's arguments, and nothing that the arguments have not. Throws
- * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server
- * validation).
+ * Checks that each header equals the argument that it repeats, and that an absent argument has no header. Throws
+ * `McpError(headerMismatch)`, whose message contains the name of the header and both values
+ * (basic/transports/streamable-http, server validation).
  */
 export function checkHeaderParams(
   params: readonly HeaderParam[],
@@ -74,7 +75,10 @@ export function checkHeaderParams(
 
 const annotationKeyword = 'x-mcp-header'
 
-/** A field name of RFC 9110, section 5.1, no longer than servers take one. */
+/**
+ * A header name of RFC 9110, section 5.1, with at most 128 characters, because servers limit the length of header
+ * names.
+ */
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 const headerParamTypes = ['string', 'integer', 'boolean'] as const
@@ -95,7 +99,10 @@ function readAnnotation({ schema, pointer, propertyPath }: Subschema): HeaderPar
 
 type Scalar = string | number | boolean
 
-/** Returns the value at exactly the annotated path. The schema rejects a value that no header can repeat. */
+/**
+ * Returns the argument at the path of a parameter. Returns undefined for a value that is not a string, a number or a
+ * boolean, because the input schema rejects such a value.
+ */
 function readArgument({ path }: HeaderParam, args: JsonObject | undefined): Scalar | undefined {
   let value: unknown = args
   for (const name of path) {
@@ -123,7 +130,7 @@ function describeHeaderMismatch(
   return isEqual ? undefined : `is ${quoteHeader(text)}, the arguments say ${quoteHeader(String(value))}`
 }
 
-// A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are not taken.
+// A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are rejected.
 const decimalPattern = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
 
 function isSameNumber(text: string, value: number): boolean {
@@ -143,9 +150,9 @@ function quoteHeader(text: string): string {
 }
 
 /**
- * Encodes a text as an HTTP header value: unchanged when it is plain ASCII, else its UTF-8 in the Base64 sentinel form
- * (basic/transports/streamable-http, value encoding). Throws `McpError(invalidParams)` for a lone surrogate, which
- * UTF-8 cannot carry.
+ * Encodes a text as an HTTP header value. Plain ASCII stays unchanged. Any other text becomes `=?base64?…?=` with the
+ * Base64 of its UTF-8 bytes (basic/transports/streamable-http, value encoding). Throws `McpError(invalidParams)` for a
+ * lone surrogate, which UTF-8 cannot represent.
  */
 export function encodeHeaderValue(value: string): string {
   if (plainValuePattern.test(value) && !isSentinel(value)) return value
@@ -160,8 +167,8 @@ export function encodeHeaderValue(value: string): string {
 
 /**
  * Decodes an HTTP header value. Returns `undefined` for a character that a header may not contain, and for Base64 that
- * is not the canonical encoding of a UTF-8 text (basic/transports/streamable-http, value encoding). Takes the value as
- * HTTP defines it, without surrounding white space.
+ * is not the canonical encoding of a UTF-8 text (basic/transports/streamable-http, value encoding). The caller removes
+ * surrounding white space, which is not a part of the value in HTTP.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plainValuePattern.test(value)) return undefined
@@ -175,11 +182,14 @@ export function decodeHeaderValue(value: string): string | undefined {
 const sentinelPrefix = '=?base64?'
 const sentinelSuffix = '?='
 
-/** Visible ASCII, with inner spaces and tabs. The second group cannot match in two ways, so this is linear. */
+/**
+ * Visible ASCII, with spaces and tabs between other characters. No text matches in two ways, so that matching takes
+ * linear time.
+ */
 const plainValuePattern = /^(?:[\x21-\x7e]+(?:[\t ]+[\x21-\x7e]+)*)?$/
 
 const encoder = new TextEncoder()
-// A byte order mark belongs to the text here. It is not a hint at the encoding.
+// A byte order mark is a part of the text here, and not a mark of the encoding.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function isSentinel(value: string): boolean {
@@ -189,8 +199,8 @@ function isSentinel(value: string): boolean {
 function decodeBase64(base64: string): string | undefined {
   try {
     const binary = atob(base64)
-    // atob accepts missing padding, spaces and stray bits. Two headers for one text would let a gateway and a server
-    // see different values, so only the canonical encoding is accepted.
+    // atob accepts missing padding, spaces and stray bits. With two encodings of one text, a gateway and a server could
+    // see different values, so that only the canonical encoding is accepted.
     if (btoa(binary) !== base64) return undefined
     return decoder.decode(Uint8Array.from(binary, (unit) => unit.charCodeAt(0)))
   } catch {

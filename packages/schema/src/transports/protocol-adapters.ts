@@ -4,7 +4,8 @@ import type { RpcNotification, RpcRequest, RpcResponse, WireError } from '../bas
 import type { ParseBounds } from '../messages/scan-text.ts'
 
 /**
- * Protocol revisions that a server accepts beside this one. A transport asks its adapter before it rejects a request.
+ * The adapters of a server for other protocol revisions. A transport offers a request to its adapter before it rejects
+ * the request.
  */
 export interface ProtocolAdapters {
   /** The adapter for transports over HTTP. */
@@ -21,52 +22,66 @@ export interface RequestHead {
   header(name: string): string | undefined
 }
 
-/** Handles HTTP requests of other revisions, behind the checks of the transport. */
+/** Handles HTTP requests of other revisions, after the transport has checked them. */
 export interface HttpProtocolAdapter {
-  /** The revisions that the adapter serves, newest first, which the errors of the transport name. */
+  /** The revisions that the adapter serves, newest first. The transport lists them in its errors. */
   readonly revisions?: readonly string[] | undefined
-  /** HTTP methods beside POST, for `Allow` and CORS. */
+  /**
+   * The HTTP methods other than POST that the adapter handles. The transport lists them in `Allow` and in CORS headers.
+   */
   readonly methods: readonly string[]
-  /** Response headers that pages may read, for CORS. */
+  /** The response headers that web pages may read. The transport lists them in CORS headers. */
   readonly exposedHeaders: readonly string[]
-  /** Returns true if the adapter may handle the request. Runs for every request, so it reads at most one header. */
+  /**
+   * Returns true if the adapter may handle the request. The transport calls it for every request, so that it should
+   * read at most one header.
+   */
   matches(head: RequestHead): boolean
-  /** Handles the request, or returns false: the transport then handles (and rejects) it as one of this revision. */
+  /**
+   * Handles the request and returns true. Returns false for a request that it does not handle. The transport then
+   * treats the request as one of this revision.
+   */
   handle(request: HttpRequestView): boolean | Promise<boolean>
 }
 
 /** A request whose host, origin, media types, size and principal the transport has checked. */
 export interface HttpRequestView extends RequestHead {
-  /** The body, empty for a method that has none. An adapter that has parsed it and keeps the view empties it. */
+  /**
+   * The body. Empty for a method without a body. An adapter that keeps the view after it has parsed the body sets this
+   * to an empty string, to free memory.
+   */
   bodyText: string
   readonly principal: Principal | undefined
-  /** The transport and the address of the client, for the calls that the adapter makes. */
+  /** The context for the calls that the adapter makes. It contains the transport and the address of the client. */
   readonly context: CallContext
   readonly limits: HttpLimits
   readonly reply: HttpReply
   /**
-   * Returns the HTTP status and headers that the transport's author wants with an error, such as 403 with a challenge
-   * for a scope that is missing, or undefined for the usual ones.
+   * Returns the HTTP status and headers that the program configured for an error, such as 403 with a challenge for a
+   * missing scope. Returns undefined for the default status and headers.
    */
   toHttpError?(error: WireError): HttpErrorHead | undefined
 }
 
-/** The HTTP status and the headers of the answer that carries a JSON-RPC error. */
+/** The HTTP status and the headers of a response with a JSON-RPC error. */
 export interface HttpErrorHead {
   /** The status, from 400 up. */
   readonly status: number
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The limits of a transport, which its adapter observes too. */
+/** The limits of a transport. Its adapter observes them too. */
 export interface HttpLimits {
-  /** Bounds of a message. */
+  /** The size limits of a message. */
   readonly bounds: ParseBounds
   /** The time limit of a handler in milliseconds. `Infinity` means none. */
   readonly timeoutMs: number
-  /** Milliseconds without a byte after which a response becomes a stream. `Infinity` means never. */
+  /**
+   * Milliseconds without output after which a response becomes an event stream, and an event stream sends a comment.
+   * `Infinity` means never.
+   */
   readonly keepAliveMs: number
-  /** Bytes that may wait for a slow reader. */
+  /** The number of bytes that may wait for a slow reader. */
   readonly maxQueuedBytes: number
   /** Runs a function once after a delay in milliseconds. The returned function cancels the timer. */
   schedule(run: () => void, ms: number): () => void
@@ -75,25 +90,30 @@ export interface HttpLimits {
 }
 
 /**
- * The response to one HTTP request: `send` once, or `open`, any number of `write`, and `end`. Calls after its end have
- * no effect.
+ * The response to one HTTP request. An adapter calls `send` once, or it calls `open`, then `write` any number of times,
+ * then `end`. Later calls have no effect.
  */
 export interface HttpReply {
   /** Sends a whole response. `headers` is flat: name, value, name, value. `body` is JSON. */
   send(answer: { readonly status: number; readonly headers?: readonly string[]; readonly body?: string }): void
-  /** Starts an event stream, and keeps it open with comments while nothing is written. */
+  /**
+   * Starts an event stream. While the adapter writes nothing, the transport sends comments to keep the connection open.
+   */
   open(headers?: readonly string[]): void
   write(text: string): void
   end(): void
-  /** Returns the bytes that the peer has not taken yet. */
+  /** Returns the number of written bytes that the peer has not read yet. */
   countQueuedBytes(): number
-  /** Resolves when the peer has read the written bytes or has disconnected. Undefined when no bytes wait. */
+  /**
+   * Returns undefined if no bytes wait. Otherwise returns a promise that resolves when the peer has read the written
+   * bytes or has disconnected.
+   */
   waitForDrain(): Promise<void> | undefined
-  /** Calls back once when the peer has disconnected or the response is complete. */
+  /** Calls `run` once, when the peer has disconnected or the response is complete. */
   onClose(run: () => void): void
   /**
-   * Calls back when the transport stops: `draining` at its beginning, `closing` at the end of the time that calls have
-   * to finish.
+   * Calls `run` when the transport stops: with `draining` when the stop begins, and with `closing` when the time that
+   * running calls have to finish is over.
    */
   onStop(run: (phase: 'draining' | 'closing') => void): void
 }
@@ -107,18 +127,24 @@ export interface StreamProtocolAdapter {
 /** The other end of a pair of streams. */
 export interface StreamPeer {
   readonly principal: Principal | undefined
-  /** The transport and the address of the client, for calls that the adapter makes by itself. */
+  /**
+   * The context for calls that the adapter makes without a request of the peer. It contains the transport and the
+   * address of the client.
+   */
   readonly context: CallContext
   readonly clock: Clock
-  /** Sends a notification that belongs to no call. Returns false when the reader is too slow and it was dropped. */
+  /**
+   * Sends a notification that is not about a call. Returns false if the notification was dropped because the peer reads
+   * too slowly.
+   */
   notify(message: RpcNotification): boolean
   /** Reports a failure whose cause the peer must not see. */
   onError(error: unknown): void
 }
 
-/** An adapter's part in one pair of streams. */
+/** Handles the messages on one pair of streams for an adapter. */
 export interface StreamConnection {
-  /** Returns the handler of the request, or undefined for a request of this revision. */
+  /** Returns the handler of a request, or undefined for a request of this revision, which the transport handles. */
   handlerFor(request: RpcRequest): StreamHandler | undefined
   /** Receives every response and notification of the peer, and ignores those of this revision. */
   receive(message: RpcResponse | RpcNotification): void
@@ -126,7 +152,10 @@ export interface StreamConnection {
   close(): void
 }
 
-/** Serves one request. `ask` sends a request to the peer while the call runs, and does nothing after it. */
+/**
+ * Serves one request. `sendRequest` sends a request to the peer while the call runs. After the response it does
+ * nothing.
+ */
 export type StreamHandler = (
   request: RpcRequest,
   call: Call,
