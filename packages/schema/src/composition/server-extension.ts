@@ -8,8 +8,8 @@ import type { Undrain } from './server.ts'
 declare const apiType: unique symbol
 
 /**
- * Adds methods, capabilities, middleware or protocol adapters to a server. A plain value, given to `createServer` in
- * its list of `extensions`. `start` creates the parts of one server.
+ * An extension of a server. It adds methods, capabilities, middleware or protocol adapters. Pass it to `createServer`
+ * in the list `extensions`. For each server, `start` creates the state of the extension.
  *
  * @example
  * const pings: ServerExtension<'pings', { count(): number }> = {
@@ -27,25 +27,44 @@ declare const apiType: unique symbol
 export interface ServerExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
   /** Distinguishes the extension of a server from that of a client, so that the compiler rejects the wrong one. */
   readonly side: 'server'
-  /** The member that it adds to the server (`tasks`: `server.tasks`). A name that is in use is a `DefinitionError`. */
+  /**
+   * The name of the member that the extension adds to the server: `tasks` adds `server.tasks`. `createServer` throws a
+   * `DefinitionError` for a name that is in use.
+   */
   readonly name: Name
-  /** Reverse DNS with a slash, such as `com.example/quota`. */
+  /** The identifier of the extension: a reverse domain name, a slash and a name, such as `com.example/quota`. */
   readonly identifier: string
-  /** Its settings in `capabilities.extensions`, under its identifier. Default: not declared there. */
+  /**
+   * The settings in `capabilities.extensions`, under the identifier of the extension. Default: the extension is not
+   * declared there.
+   */
   readonly capabilities?: JsonObject | undefined
-  /** Further members of the server's capabilities, for extensions that are older than `extensions`. */
+  /** Further members of the server's capabilities, for extensions from before `capabilities.extensions` existed. */
   readonly serverCapabilities?: JsonObject | undefined
-  /** Methods of client notifications that {@link ExtensionInstance.receive} takes. Others are dropped. */
+  /**
+   * The methods of the client notifications that {@link ExtensionInstance.receive} handles. It receives no other
+   * notifications.
+   */
   readonly notifications?: readonly string[] | undefined
-  /** Wraps every call. That of an extension with `needsPrincipal` is outside those of all others. */
+  /**
+   * Middleware around every call. Middleware of extensions with `needsPrincipal` runs outside the middleware of all
+   * other extensions.
+   */
   readonly middleware?: Middleware | undefined
-  /** The reason why only this machine may reach a server with this extension. Undefined where others may. */
+  /**
+   * The reason why only this machine may connect to a server with this extension. Undefined if other machines may
+   * connect.
+   */
   readonly localOnly?: string | undefined
   /**
-   * True when the extension decides by the principal: transports then listen beyond loopback only with `auth`.
+   * True if the extension makes decisions by the principal of a call. Transports then listen beyond loopback only with
+   * `auth`.
    */
   readonly needsPrincipal?: boolean | undefined
-  /** Makes the extension's part of one server. Synchronous. It opens nothing before the first request or `ready()`. */
+  /**
+   * Creates the extension's part of one server. It must open no connections before the first request or the first call
+   * of `ready()`.
+   */
   start?(host: ExtensionHost): ExtensionInstance<Api>
   readonly [apiType]?: Api
 }
@@ -53,71 +72,73 @@ export interface ServerExtension<Name extends string = string, Api extends objec
 /** The part of a server that its extensions may use. */
 export interface ExtensionHost {
   /**
-   * The server behind the middleware of all other extensions, without `use` and without authorization: for work that
-   * was authorized before.
+   * The exchange of the server with the middleware of the other extensions, but without `use`, without this extension's
+   * own middleware and without authorization. Use it for work that was authorized before.
    */
   readonly innerExchange: Exchange
-  /** The exchange that callers of the server reach, with all middleware and authorization. */
+  /** The exchange that callers of the server use, with all middleware and authorization. */
   readonly exchange: Exchange
   readonly info: Implementation
   readonly runtime: Runtime
-  /** The ledger of the server, for everything that the extension keeps for a caller. */
+  /** The ledger of the server. It counts everything that the extension keeps for a caller. */
   readonly ledger: Ledger
   /**
-   * The codec that the author gave to the server, undefined where the server has a random key or none, so that no other
-   * instance could open what it seals.
+   * The codec that the author gave to the server. Undefined if the server has no codec, or a codec with a random key,
+   * because no other instance could open its tokens.
    */
   readonly state: HostStateCodec | undefined
-  /** The bus of the server's subscriptions that its author gave, over which instances notify one another. */
+  /** The change bus that the author gave to the server, over which its instances notify one another of changes. */
   readonly bus: ChangeBus | undefined
   /** Returns true while the server has tools and each of them has `task: 'required'`. */
   runsOnlyTasks(): boolean
   /**
-   * Counts work of the extension as running, for the load of the server, until the returned function is called. For
-   * work between two runs of a handler, such as a poll: a run is counted by the server.
+   * Counts one more piece of running work in the load of the server, until the returned function is called. Use it for
+   * work between two runs of a handler, such as a poll. The server itself counts the runs of handlers.
    */
   beginWork(): () => void
-  /** The server's log, for failures that the caller does not see whole, and for warnings. Never throws. */
+  /** The log of the server, for warnings and for failures whose details the caller does not see. It never throws. */
   readonly log: Log
 }
 
-/** The codec of a server, as an extension uses it: a `StateCodec` of `@x/state-codec`. */
+/** The part of a server's codec that extensions use. A `StateCodec` of `@x/state-codec` implements it. */
 export interface HostStateCodec {
   seal(value: JsonValue, claims: { readonly purpose: string }): Promise<string>
   open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
 }
 
-/** An extension's part of one server. */
+/** The functions and the state of an extension for one server. */
 export interface ExtensionInstance<Api extends object | undefined = object | undefined> {
-  /** The member of the server that has the extension's name. Default: none. */
+  /** The value of the server's member with the name of the extension. Default: the server has no such member. */
   readonly api?: Api
-  /** The reason why only this machine may reach this server, for an extension whose reason depends on the server. */
+  /**
+   * The reason why only this machine may connect to this server. For an extension that decides this for each server.
+   */
   readonly localOnly?: string | undefined
-  /** Methods that the extension serves. */
+  /** The handlers of the extension's methods, by method. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
-  /** Wraps every call, inside `ServerExtension.middleware`. */
+  /** Middleware around every call, inside `ServerExtension.middleware`. */
   readonly middleware?: Middleware | undefined
   readonly adapters?: ProtocolAdapters | undefined
-  /** Takes the client notifications that the extension declares. */
+  /** Handles a client notification whose method is in `ServerExtension.notifications`. */
   receive?(notification: RpcNotification, call: Call): void
   /**
-   * True where the server can serve no call without the extension's dependencies: it is then not ready while
-   * {@link ready} is false. False when absent: the server's load then names the extension.
+   * True if the server can serve no call without the dependencies of the extension. The server is then not ready while
+   * {@link ready} returns false. Otherwise the server stays ready, and its `load.unavailable` contains the name of the
+   * extension. Default: false.
    */
   readonly required?: boolean | undefined
-  /**
-   * Returns true when the dependencies of the extension can be reached. A rejection counts as false and is reported.
-   */
+  /** Returns true if the dependencies of the extension can be reached. A rejection counts as false and is reported. */
   ready?(): boolean | Promise<boolean>
-  /** Announces a stop. Returns the function that withdraws the announcement. */
+  /** Announces a stop of the server to the extension. The returned function withdraws the announcement. */
   drain?(): Undrain
-  /** Ends what the extension opened. */
+  /** Closes everything that the extension opened. */
   close?(options: { readonly graceMs: number }): Promise<void>
 }
 
 /**
- * Serves a method of an extension: returns the result, or throws the `McpError` that the peer is to see. The server has
- * checked the request's `_meta`. It adds `resultType: 'complete'` and the server's info to a result without them.
+ * Serves a method of an extension. Returns the result, or throws the `McpError` for the client. The server checks the
+ * request's `_meta` before it calls the function. It adds `resultType: 'complete'` and the server's info to a result
+ * without them.
  */
 export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | Promise<JsonObject>
 
@@ -130,7 +151,10 @@ export type ServerApis<Extensions extends readonly ServerExtension[]> = {
     : never]: E extends ServerExtension<string, infer Api> ? Api : never
 }
 
-/** The name of an extension, where its type is a literal. A name of the type `string` adds no member. */
+/**
+ * The type of an extension's name if it is a literal type. It is `never` for a name of the type `string`, which adds no
+ * member to the type of the server.
+ */
 export type LiteralName<Name extends string> = string extends Name ? never : Name
 
 /** The types of one tool: the arguments that a caller writes, and the structured content that a caller reads. */
@@ -145,15 +169,15 @@ export interface ServerTypes {
   readonly prompts: { readonly [name: string]: unknown }
 }
 
-/** Carries types for the compiler. There is no such member at run time. */
+/** A type whose optional member passes other types to the compiler. The member does not exist at run time. */
 export interface TypeCarrier<Types> {
   readonly '~types'?: Types | undefined
 }
 
 /**
- * The types of a server's tools and prompts, for clients in other programs: of a server, of its type, or of an
- * interface that extends this. Such an interface keeps declarations and editors' hints short. `unknown` where nothing
- * is known.
+ * The types of a server's tools and prompts, for clients in other programs. `Source` is the type of a server, or an
+ * interface that extends `TypesOf`. Such an interface keeps declarations and editor hints short. The result is
+ * `unknown` for any other type.
  *
  * @example
  * export interface Api extends TypesOf<typeof server> {}

@@ -5,87 +5,91 @@ import type { RpcNotification, RpcResponse } from '../basic/rpc.ts'
 import { protocolVersion } from '../basic/revision.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 
-/** A list of which clients are notified when it changes. Templates change with the resources. */
+/** A list of the server whose changes clients can subscribe to. Resource templates belong to `resources`. */
 export type ListKind = 'tools' | 'prompts' | 'resources'
 
-/** A server's load, as its host needs it. */
+/** The load of a server. Its host (a transport, a gateway or a test) reads it. */
 export interface ServerLoad {
-  /** True when balancers should send calls here: neither draining nor overloaded. */
+  /** True if load balancers should send calls to this instance, because it is neither draining nor overloaded. */
   readonly ready: boolean
-  /** True after a stop was announced. */
+  /** True after {@link Server.drain} has announced a stop. */
   readonly draining: boolean
-  /** Handlers that run now. */
+  /** The number of handlers that run now. */
   readonly running: number
-  /** Names of extensions and stores that could not be reached when {@link Server.ready} was last called. */
+  /** The names of extensions and stores that could not be reached when {@link Server.ready} was last called. */
   readonly unavailable: readonly string[]
 }
 
 /** Withdraws a `drain()`, for a server that continues on another port. A second call does nothing. */
 export type Undrain = () => void
 
-/** Options of announcing a stop. */
+/** Options of {@link Server.drain}. */
 export interface DrainOptions {
   /**
-   * True while balancers may still choose this instance: running calls stay, because a call that is handed off now may
-   * come back here. A second `drain` hands them off. Default: false.
+   * True to keep running calls on this instance, because load balancers may still choose it and would send a handed-off
+   * call back to it. A second `drain` without this option hands the calls off. Default: false.
    */
   readonly keepCalls?: boolean | undefined
   /** Milliseconds until calls that still run are aborted. Default: 5,000. */
   readonly graceMs?: number | undefined
 }
 
-/** Options of closing a server. */
+/** Options of {@link Server.close}. */
 export interface CloseOptions {
   /** Milliseconds that running work has to finish. Default: 5,000. */
   readonly graceMs?: number | undefined
 }
 
 /**
- * A server, as its host (a transport, a gateway, a test) needs it. Transports take this and nothing else.
- * `createServer` of `@x/server` makes one, and {@link serverOf} makes one of an exchange.
+ * A server, as its host (a transport, a gateway or a test) uses it. `createServer` of `@x/server` creates one, and
+ * {@link serverOf} creates one from an exchange.
  */
 export interface Server extends AsyncResource {
-  /** Answers requests. Any number of connections and callers may share it. */
+  /** The function that answers requests. Any number of connections and callers may share it. */
   readonly exchange: Exchange
   /** The server's name and version. */
   readonly info: Implementation
   /** The load at this moment. */
   readonly load: ServerLoad
-  /** Counts everything that the server, its transports and its extensions keep for a caller. */
+  /** The ledger, which counts everything that the server, its transports and its extensions keep for a caller. */
   readonly ledger: Ledger
-  /** Receives the errors and warnings of the server, its transports and its extensions. Never throws. */
+  /** The log for the errors and warnings of the server, its transports and its extensions. It never throws. */
   readonly log: Log
-  /** Protocol revisions beside this one, which the transports hand over to their adapters. */
+  /** The adapters for other protocol revisions. A transport passes requests of these revisions to its adapter. */
   readonly adapters: ProtocolAdapters
   /**
-   * The reason why only this machine may reach the server, undefined where others may. Transports refuse other
-   * addresses then.
+   * The reason why only this machine may connect to the server. Transports then refuse to listen on addresses that
+   * other machines can reach. Undefined if other machines may connect.
    */
   readonly localOnly: string | undefined
-  /** True when calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
+  /** True if calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
   readonly needsPrincipal: boolean
   /** Resolves with true when the server and its dependencies can serve calls now. `/readyz` calls it. Never rejects. */
   ready(): Promise<boolean>
-  /** Notifies subscribers, at every instance, that a list has changed. Rejects when the change bus fails. */
+  /** Notifies the subscribers of all instances that a list has changed. Rejects when the change bus fails. */
   notifyListChanged(kind: ListKind): Promise<void>
-  /** Notifies subscribers of a resource, at every instance, that it has changed. Rejects when the change bus fails. */
+  /**
+   * Notifies the subscribers of a resource, on all instances, that the resource has changed. Rejects when the change
+   * bus fails.
+   */
   notifyResourceUpdated(uri: string): Promise<void>
-  /** Takes a notification of a client, for the extensions that declare its method. Others are dropped. */
+  /** Passes a notification of a client to the extensions that declare its method. Drops any other notification. */
   receive(notification: RpcNotification, call: Call): void
   /**
-   * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or
-   * checkpoint. A call that was handed off several times leaves later, and one near ten hand-offs stays, because
-   * clients accept few results that are not final. Returns the function that withdraws the announcement.
+   * Announces a stop. From now on `load.ready` is false. Each running call that another instance can continue is handed
+   * off at its next step or checkpoint. A call that was handed off several times before leaves later. A call with
+   * almost ten hand-offs stays, because clients accept only a limited number of results that are not final. The
+   * returned function withdraws the announcement.
    */
   drain(options?: DrainOptions): Undrain
   /**
-   * Ends what the server opened: running tasks are released for other instances, subscriptions end, engines, buses and
-   * pools close. A second call returns the same promise. Transports call it when they stop.
+   * Closes everything that the server opened. Running tasks are released for other instances. Subscriptions end.
+   * Engines, buses and pools close. A second call returns the same promise. Transports call `close` when they stop.
    */
   close(options?: CloseOptions): Promise<void>
   /**
-   * Registers one more host (a listening port, a pair of streams). The returned function releases it. The last release
-   * closes the server.
+   * Registers a host, such as a listening port or a pair of streams. The returned function releases the host. The
+   * server closes when its last host is released.
    */
   attachHost(): (options?: CloseOptions) => Promise<void>
 }
@@ -94,17 +98,18 @@ export interface Server extends AsyncResource {
 export interface ServerParts {
   readonly info: Implementation
   /**
-   * The reason why only this machine may reach it, or undefined. Required, so that no wrapped server loses it
-   * unnoticed.
+   * The reason why only this machine may connect to the server, or undefined. The member is required, so that a program
+   * that wraps a server cannot forget the reason.
    */
   readonly localOnly: string | undefined
   readonly needsPrincipal?: boolean | undefined
-  /** Default: lines of the standard error. */
+  /** The log. Default: a log that writes lines to the standard error. */
   readonly log?: Log | undefined
 }
 
 /**
- * Makes a server of an exchange, for tests and proxies: always ready, without adapters, with nothing to close.
+ * Creates a server from an exchange, for tests and proxies. The server is always ready, has no adapters and has nothing
+ * to close.
  *
  * @example
  * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))
@@ -131,7 +136,10 @@ export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal =
   }
 }
 
-/** Announces 2026-07-28 alone: the exchange may lead to a server that serves other revisions too. */
+/**
+ * Makes an exchange announce only revision 2026-07-28, because it may forward to a server that supports other revisions
+ * too.
+ */
 function announceOwnRevision(exchange: Exchange): Exchange {
   return (request, call) =>
     request.method === 'server/discover' ? exchange(request, call).then(withOwnRevision) : exchange(request, call)
@@ -142,7 +150,7 @@ function withOwnRevision(response: RpcResponse): RpcResponse {
   return { ...response, result: { ...response.result, supportedVersions: [protocolVersion] } }
 }
 
-/** Counts the hosts of a server: the last one that is released closes it. */
+/** Creates the `attachHost` of a server, which counts the hosts. The release of the last host closes the server. */
 export function createAttachHost(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
   let hostCount = 0
   return () => {
@@ -157,8 +165,8 @@ export function createAttachHost(close: (options?: CloseOptions) => Promise<void
   }
 }
 
-// TypeScript's lib `es2022` lacks these two, which the language itself (`await using`) and Node 20 have. The
-// declarations are the ones of lib `esnext.disposable`, with which they merge.
+// TypeScript's lib `es2022` lacks `Symbol.asyncDispose`, which `await using` needs and which Node 20 has. The
+// declaration is the same as in lib `esnext.disposable`, so that both merge.
 declare global {
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol
@@ -170,28 +178,34 @@ export interface AsyncResource {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A connection to a server, over any transport. It holds sockets or a process until it is closed. */
+/** A connection to a server, over any transport. It keeps sockets or a process open until it is closed. */
 export interface Connection extends AsyncResource {
-  /** Sends requests. Any number of clients may share it. */
+  /** The function that sends requests. Any number of clients may share it. */
   readonly exchange: Exchange
-  /** The name of the server in errors: its endpoint without a query, or its program. Absent where there is none. */
+  /**
+   * The name of the server in error messages: its URL without the query, or its program. Absent if the server has
+   * neither.
+   */
   readonly url?: string | undefined
   /**
-   * True when requests may be of several principals, as those of a connection whose `headers` is a function. A client
-   * over it caches only in a partition that its user names. Absent: one principal.
+   * True if requests may come from several principals, for example because `headers` of the connection is a function. A
+   * client then caches results only in a partition that the program names. Absent means one principal.
    */
   readonly canMixPrincipals?: boolean | undefined
-  /** Aborts on {@link close}, so that code stops its retries. */
+  /** A signal that {@link close} aborts. Code that retries requests then stops. */
   readonly closed: AbortSignal
   /** Rejects the pending requests, and releases the sockets or the process. */
   close(): Promise<void>
 }
 
-/** The part of a connection that a client needs. Without `closed` and `close` it stays open and holds no resources. */
+/**
+ * The part of a connection that a client needs. A connection without `closed` and `close` has no resources and is never
+ * closed.
+ */
 export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals'> &
   Partial<Pick<Connection, 'closed' | 'close'>>
 
-/** The other side of a client: a connection, a server in this process, or any exchange. */
+/** The target of a client's requests: a connection, a server in this process, or any exchange. */
 export type ClientTarget = ConnectionView | Server | Exchange
 
 /** Returns the exchange of a target. */

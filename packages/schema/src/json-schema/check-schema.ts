@@ -3,7 +3,7 @@ import { findMalformedKeyword } from './schema-keywords.ts'
 import { findReferenceProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'
 
-/** The supported dialects of JSON Schema. A schema without one uses the first. */
+/** The supported dialects of JSON Schema, by their URIs. A schema without `$schema` has the dialect 2020-12. */
 export const schemaDialects = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
   'http://json-schema.org/draft-07/schema': '7',
@@ -12,7 +12,9 @@ export const schemaDialects = {
 /** A dialect of JSON Schema by its short name. */
 export type SchemaDialect = (typeof schemaDialects)[keyof typeof schemaDialects]
 
-/** Returns the dialect of a schema: the default without one, `undefined` when it is not supported. */
+/**
+ * Returns the dialect of a schema, which is 2020-12 without `$schema`. Returns `undefined` for an unsupported dialect.
+ */
 export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
   const { $schema } = schema
   if ($schema === undefined) return '2020-12'
@@ -20,9 +22,9 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
 }
 
 /**
- * Returns the reason to reject an untrusted JSON Schema, or `undefined` (basic/index, JSON Schema usage). Rejected are
- * unknown dialects, malformed keywords, and schemas that are too large. References must stay within the schema and must
- * not form a cycle without descending into the value.
+ * Returns the reason to reject an untrusted JSON Schema, or `undefined` for an acceptable schema (basic/index, JSON
+ * Schema usage). It rejects unknown dialects, malformed keywords, and schemas that are too large. It also rejects
+ * references that leave the schema, and cycles of references that never descend into the value.
  */
 export function findSchemaProblem(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialectProblem(schema['$schema'])
@@ -82,7 +84,7 @@ export interface SchemaIssue {
 }
 
 /**
- * Compiles a JSON Schema into a function that lists the issues of a value: none when it is valid. Throws when the
- * schema itself is invalid. `compileJsonSchema` of `@x/schema/json-schema` is one.
+ * A function that compiles a JSON Schema, such as `compileJsonSchema` of `@x/schema/json-schema`. It throws when the
+ * schema itself is invalid. The compiled function returns the issues of a value, and an empty array for a valid value.
  */
 export type JsonSchemaCompiler = (schema: JsonObject) => (value: unknown) => readonly SchemaIssue[]

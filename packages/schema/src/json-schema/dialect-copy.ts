@@ -3,19 +3,22 @@ import type { JsonObject } from '@x/core'
 import { collectSubschemas } from './subschemas.ts'
 
 /**
- * A copy of an admitted schema that a validator without dialects reads as the schema's own dialect has it.
+ * Returns a copy of a schema that `findSchemaProblem` has accepted. A validator that ignores dialects reads the copy in
+ * the way that the schema's dialect defines.
  *
- * It omits keywords that the dialect does not know, `format`, which is an annotation in 2020-12 and may be in draft-07,
- * and the names of the schema, which a validator would look references up by. `$dynamicRef` becomes `$ref`: within one
- * schema resource, which is all that is admitted, both lead to the same place.
+ * The copy omits keywords that the dialect does not define, and `format`, which is an annotation in 2020-12 and may be
+ * one in draft-07. It also omits the URIs of the schema, because a validator would resolve references by them.
+ * `$dynamicRef` becomes `$ref`, because both name the same schema within one schema resource, and references in other
+ * resources are rejected.
  */
 export function copyForDialect(schema: JsonObject, dialect: SchemaDialect): JsonObject {
-  // Copied through text, since a schema made in this process may contain one object twice, and undefined members.
+  // The copy is made through JSON text, because a schema from this process may contain one object twice, or undefined
+  // members.
   const copy: JsonObject = JSON.parse(JSON.stringify(schema))
   const subschemasOrProblem = collectSubschemas(copy)
   if (typeof subschemasOrProblem === 'string') return copy
   for (const subschema of subschemasOrProblem) {
-    // The copy belongs to this function until it is returned.
+    // The cast is safe: only this function has access to the copy until it returns.
     const mutableSchema = subschema.schema as { [keyword: string]: unknown }
     if (dialect === '2020-12') replaceDynamicReferences(mutableSchema)
     for (const keyword of foreignKeywords[dialect]) delete mutableSchema[keyword]

@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
-/** Returns the first malformed keyword of a schema, not of its subschemas, by the forms of both dialects. */
+/**
+ * Returns the problem of the first malformed keyword of a schema, or undefined. It checks the keywords of both
+ * dialects, and does not check subschemas.
+ */
 export function findMalformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = formByKeyword.get(keyword)

@@ -2,8 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import type { Subschema } from './subschemas.ts'
 
 /**
- * Returns the first problem of the references among subschemas. A reference leaves the schema, leads nowhere, or closes
- * a cycle that never descends into the value, which a validator would follow forever.
+ * Returns the first problem of the references in a schema, or undefined. A reference is a problem if it leaves the
+ * schema or names no schema. A cycle of references that never descends into the value is a problem, because a validator
+ * would follow the cycle forever.
  */
 export function findReferenceProblem(allSubschemas: readonly Subschema[]): string | undefined {
   const document = createSchemaDocument(allSubschemas)
@@ -18,7 +19,7 @@ export function findReferenceProblem(allSubschemas: readonly Subschema[]): strin
     : undefined
 }
 
-/** The keywords that refer to another schema. */
+/** Returns the references of a schema, each with its keyword. */
 function referencesOf({ $ref, $dynamicRef }: JsonObject): [string, string][] {
   const references: [string, string][] = []
   if (typeof $ref === 'string') references.push(['$ref', $ref])
@@ -42,7 +43,10 @@ function createSchemaDocument(allSubschemas: readonly Subschema[]): SchemaDocume
   return { root: allSubschemas[0]?.schema ?? {}, anchors, schemas: new Set(allSubschemas.map(({ schema }) => schema)) }
 }
 
-/** Resolves a reference to a schema, or returns its problem. Nothing is ever fetched. */
+/**
+ * Resolves a reference to a schema. Returns a text that describes the problem if this is impossible. Never fetches
+ * anything.
+ */
 function resolveSchemaReference(
   document: SchemaDocument,
   referrer: Subschema,
@@ -76,7 +80,7 @@ function decodeFragment(reference: string): string | undefined {
   }
 }
 
-/** Resolves a JSON Pointer (RFC 6901) through own members alone. */
+/** Resolves a JSON Pointer (RFC 6901). Follows only own members of objects. */
 function resolvePointer(root: JsonObject, pointer: string): JsonValue | undefined {
   let value: JsonValue | undefined = root
   for (const pointerToken of pointer.split('/').slice(1)) {
@@ -91,14 +95,14 @@ function memberAt(value: JsonValue | undefined, key: string): JsonValue | undefi
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** Keywords that apply a schema to the same value as their own schema. */
+/** Keywords whose subschemas apply to the same value as the schema that contains the keyword. */
 const inPlaceKeywords: ReadonlySet<string> = new Set(
   'allOf anyOf oneOf not if then else dependentSchemas dependencies'.split(' '),
 )
 
 type InPlaceSteps = ReadonlyMap<JsonObject, readonly JsonObject[]>
 
-/** Maps each schema to the schemas that a validator applies to the same value. */
+/** Maps each schema to the further schemas that a validator applies to the same value. */
 function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: SchemaDocument): InPlaceSteps {
   const inPlaceSteps = new Map<JsonObject, JsonObject[]>()
   for (const subschema of allSubschemas) {
@@ -112,7 +116,10 @@ function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: Sche
   return inPlaceSteps
 }
 
-/** Returns true if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
+/**
+ * Returns true if the steps contain a cycle. It removes schemas without incoming steps, one after another. A cycle
+ * exists if some schemas remain.
+ */
 function hasCycle(allSubschemas: readonly Subschema[], inPlaceSteps: InPlaceSteps): boolean {
   const incomingCounts = new Map<JsonObject, number>(allSubschemas.map(({ schema }) => [schema, 0]))
   for (const targets of inPlaceSteps.values()) {

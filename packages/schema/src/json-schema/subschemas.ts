@@ -18,19 +18,22 @@ export interface Subschema {
   readonly schema: JsonObject
   /** JSON Pointer from the root, empty for the root itself. */
   readonly pointer: string
-  /** The number of enclosing schemas, itself included. */
+  /** The number of enclosing schemas, including this one. */
   readonly depth: number
-  /** The property names on a path of `properties` keywords alone from the root, or `undefined` without such a path. */
+  /**
+   * The property names from the root to this schema. Undefined if the path contains any other keyword than
+   * `properties`.
+   */
   readonly propertyPath: readonly string[] | undefined
   /** The enclosing schema, or `undefined` for the root. */
   readonly parent: Subschema | undefined
-  /** The keyword of the parent that contains it. */
+  /** The keyword of the parent that contains this schema. Empty for the root. */
   readonly keyword: string
 }
 
 /**
- * Lists every subschema of a schema, the root first, or returns the exceeded limit. An unknown keyword counts as an
- * applicator, since validators differ in their treatment of it.
+ * Lists a schema and all its subschemas, the root first. Returns a text if a limit is exceeded. An object under an
+ * unknown keyword counts as a subschema, because some validators treat it as one.
  */
 export function collectSubschemas(
   schema: JsonObject,
@@ -68,7 +71,7 @@ function* subschemasOf(parent: Subschema): Generator<Subschema> {
   }
 }
 
-/** Lists the schemas of an array, or of an object with schemas as members. */
+/** Yields the schemas in an array, or in an object whose members are schemas. */
 function* memberSchemasOf(subschemaFields: Omit<Subschema, 'schema'>, container: object): Generator<Subschema> {
   for (const [name, schema] of Object.entries(container)) {
     if (!isJsonObject(schema)) continue

@@ -1,39 +1,46 @@
 import type { Subschema } from './subschemas.ts'
 
-/** The number of schema applications to a small value after which validation stops: a tenth of a second of work. */
+/**
+ * The number of schema applications after which the validation of a small value stops. They take about a tenth of a
+ * second.
+ */
 const minSteps = 30_000
 
-/** The applications that each element of a value adds, up to {@link maxSteps}: a long list is no expensive schema. */
+/**
+ * The number of schema applications that each element of a value adds to the limit, up to {@link maxSteps}. A long list
+ * needs many of them even with a cheap schema.
+ */
 const stepsPerElement = 64
 
 const maxSteps = 300_000
 
-/** Returns the number of schema applications to a value after which its validation stops. */
+/** Returns the number of schema applications after which the validation of a value stops. */
 export function maximumStepsFor(value: unknown): number {
   return Math.min(maxSteps, minSteps + stepsPerElement * countValueElements(value, { pairs: 0 }))
 }
 
-/** The number of comparisons and matches that one validation may spend on quadratic keywords. */
+/** The number of comparisons that one validation may make for `uniqueItems` or `patternProperties`. */
 const maxComparedPairs = 20_000_000
 
-/** A counter of validation steps, shared by all subschemas of one schema. */
+/** The remaining validation steps of one schema, including all its subschemas. */
 export interface StepBudget {
   remainingSteps: number
 }
 
-/** Thrown by a validator when the budget is spent. */
+/** The error that a validator throws when a value needs too much work. */
 export const workLimitError = new Error('validating it takes too much work')
 
 /**
- * Charges every application of a subschema to the budget. The validator reads each keyword of a schema once per
- * application, and `$recursiveAnchor` has no meaning in a supported dialect, so its getter counts. Neither depth nor
- * the number of subschemas bounds the cost of a recursive `anyOf` (basic/index, composition keywords).
+ * Makes every application of a subschema count against the budget. The validator reads `$recursiveAnchor` of a schema
+ * once per application, and this keyword has no meaning in a supported dialect. A getter for the keyword therefore
+ * counts the applications. The limits of depth and of the number of subschemas do not bound the cost of a recursive
+ * `anyOf` (basic/index, composition keywords).
  */
 export function chargeAllSteps(allSubschemas: readonly Subschema[], budget: StepBudget): void {
   for (const { schema } of allSubschemas) chargeSteps(schema, 1 + Math.floor(countEntries(schema) / 16), budget)
 }
 
-/** Makes every application of one schema take so many steps from the budget. */
+/** Makes every application of one schema take `weight` steps from the budget. */
 function chargeSteps(schema: object, weight: number, budget: StepBudget): void {
   Object.defineProperty(schema, '$recursiveAnchor', {
     get: () => {
@@ -43,7 +50,10 @@ function chargeSteps(schema: object, weight: number, budget: StepBudget): void {
   })
 }
 
-/** The work of one application of a schema, such as the number of values of an `enum`. */
+/**
+ * Counts the entries of a schema's keywords, such as the values of an `enum`, as a measure of the work of one
+ * application.
+ */
 function countEntries(schema: object): number {
   let entryCount = 0
   for (const value of Object.values(schema)) {
@@ -54,9 +64,9 @@ function countEntries(schema: object): number {
 }
 
 /**
- * Creates a check that throws {@link workLimitError} for a value whose validation is more than linear. `uniqueItems`
- * compares all pairs. `patternProperties` matches all patterns with all keys. Returns `undefined` for a schema without
- * either.
+ * Creates a check that throws {@link workLimitError} for a value that needs too many comparisons. `uniqueItems`
+ * compares all pairs of items, and `patternProperties` matches all patterns against all keys. Returns `undefined` for a
+ * schema with neither keyword.
  */
 export function createPairCheck(allSubschemas: readonly Subschema[]): ((value: unknown) => void) | undefined {
   let patternCount = 0
@@ -76,7 +86,10 @@ export function createPairCheck(allSubschemas: readonly Subschema[]): ((value: u
   }
 }
 
-/** Counts the elements of a value, itself included. `work` receives the cost of comparing the items of its arrays. */
+/**
+ * Counts the elements of a value, including the value itself. Adds the number of comparisons between the items of its
+ * arrays to `pairCounter`.
+ */
 function countValueElements(value: unknown, pairCounter: { pairs: number }): number {
   if (typeof value !== 'object' || value === null) return 1
   let elementCount = 1

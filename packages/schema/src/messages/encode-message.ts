@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/core'
 import type { RequestId, RpcMessage } from '../basic/rpc.ts'
 
-/** Serializes a message as one line of JSON. The text of a {@link prepareResult} result is reused. */
+/** Serializes a message as one line of JSON. The text of a result from {@link prepareResult} is cached and reused. */
 export function encodeMessage(message: RpcMessage): string {
   if (!('result' in message)) return JSON.stringify(message)
   const text = resultTextOf(message.result)
@@ -10,8 +10,8 @@ export function encodeMessage(message: RpcMessage): string {
 }
 
 /**
- * Freezes a result deeply, and lets {@link encodeMessage} cache its text after the first use. For results that are sent
- * often, such as pages of a list.
+ * Freezes a result deeply, and lets {@link encodeMessage} cache its text after the first use. Use it for results that
+ * are sent often, such as pages of a list.
  */
 export function prepareResult<T extends object>(result: T): T {
   freezeDeeply(result)
@@ -30,8 +30,8 @@ export interface MessagePieces {
 }
 
 /**
- * Serializes a message into pieces when its result is {@link prepareResult} and large. Joining them would copy the
- * result for every request. Undefined for any other message.
+ * Serializes a message with a large result from {@link prepareResult} into pieces, because joining the pieces would
+ * copy the result for every request. Returns undefined for any other message.
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {
   if (!('result' in message)) return undefined

@@ -8,7 +8,7 @@ import { metaKeys } from '../basic/meta-keys.ts'
  * Parses a text as one message. Unknown members of the message are kept and have no meaning (basic/index).
  *
  * Throws `McpError(parse)` when the text is not JSON or exceeds a limit, and `McpError(invalidRequest)` when the JSON
- * is not a message. {@link rejectedRequestIdOf} then returns the id for the response, where it could be read.
+ * is not a message. For such an error, {@link rejectedRequestIdOf} returns the id of the request if it could be read.
  */
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
   checkByteLength(text, bounds)
@@ -21,12 +21,12 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
 }
 
 /**
- * The messages of a JSON-RPC batch, which revision 2025-03-26 has, or undefined for a text that is no array. The bounds
- * hold for the whole text, and `length` for the number of messages. A member that is no message is the `McpError` of
- * {@link parseMessage}.
+ * Parses a JSON-RPC batch, which is a feature of revision 2025-03-26. Returns its messages, or undefined for a text
+ * that is not an array. `bounds` limits the whole text, and `maxLength` limits the number of messages. In place of a
+ * member that is not a valid message, the result contains the `McpError` of {@link parseMessage}.
  *
- * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` for an empty or
- * a longer batch, and for one in which a key is duplicated.
+ * Throws `McpError(parse)` when the text is not JSON or exceeds a limit. Throws `McpError(invalidRequest)` for an empty
+ * batch, for a batch of more than `maxLength` messages, and for a batch with a duplicated key.
  */
 export function parseBatch(
   text: string,
@@ -36,7 +36,7 @@ export function parseBatch(
   if (!/^\s*\[/.test(text)) return undefined
   checkByteLength(text, bounds)
   const counts = scanText(text, bounds)
-  // The cast is safe: JSON.parse makes nothing else.
+  // The cast is safe: `JSON.parse` returns only JSON values.
   const members = parseJson(text) as JsonValue
   if (!Array.isArray(members)) return undefined
   if (hasDuplicateKeys(members, counts)) {
@@ -55,14 +55,20 @@ export function parseBatch(
   })
 }
 
-/** Parses a message for a side that sends no requests: a response is rejected with `McpError(invalidRequest)`. */
+/**
+ * Parses a message for a receiver that sends no requests and therefore expects no responses. Throws
+ * `McpError(invalidRequest)` for a response.
+ */
 export function parseRequestOrNotification(text: string, bounds?: ParseBounds): RpcRequest | RpcNotification {
   const message = parseMessage(text, bounds)
   if ('method' in message) return message
   throw new McpError(errorCodes.invalidRequest, 'The message is a response; only requests and notifications come here')
 }
 
-/** Returns the id of a request that {@link parseMessage} rejected, when it could be read. */
+/**
+ * Returns the id of the request that {@link parseMessage} rejected with this error, or undefined if the id could not be
+ * read.
+ */
 export function rejectedRequestIdOf(error: unknown): RequestId | undefined {
   return typeof error === 'object' && error !== null ? idsByError.get(error) : undefined
 }
@@ -87,7 +93,7 @@ export function isErrorResponse(message: RpcMessage): message is RpcError {
   return 'error' in message
 }
 
-// Stored beside the error, not in it: the content of an error is sent to the peer.
+// The ids of rejected requests. They are not stored in the error itself, because its content is sent to the peer.
 const idsByError = new WeakMap<object, RequestId>()
 
 function parseJson(text: string): unknown {
@@ -133,8 +139,8 @@ function readErrorResponse(value: JsonObject): RpcMessage {
   if (!isJsonObject(error)) throw invalidRequestError(value, 'error must be an object')
   if (!Number.isSafeInteger(error['code'])) throw invalidRequestError(value, 'error.code must be an integer')
   if (typeof error['message'] !== 'string') throw invalidRequestError(value, 'error.message must be a string')
-  // Plain JSON-RPC writes null where this revision omits the id. Servers of earlier revisions still do. The cast
-  // repeats the three checks above.
+  // Plain JSON-RPC writes a null id where this revision omits the id, and servers of earlier revisions still write it.
+  // The cast is safe: the three checks above cover every member of the type.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
   // Every member that the type names was checked above.
@@ -155,9 +161,9 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
 }
 
 /**
- * Detects a message that another reader, such as a gateway, could parse differently from `JSON.parse`. A key is
- * duplicated in the message or anywhere in its params, or a key of the message, its params or their `_meta` differs
- * from a known one only in case or Unicode form.
+ * Finds a key that another reader, such as a gateway, could read differently from `JSON.parse`. Such a key is
+ * duplicated in the message or anywhere in its params. Or it is a key of the message, its params or their `_meta`, and
+ * differs from a known key only in case or Unicode form.
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
@@ -173,12 +179,13 @@ function findParamsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | 
 }
 
 /**
- * Returns true if a text has more elements than its parsed value: of a duplicated key the last one remains.
+ * Returns true if a text contains a duplicated key. The parsed value then has fewer elements than the text, because
+ * `JSON.parse` keeps only the last member with this key.
  */
 function hasDuplicateKeys(value: JsonValue, { elementCount }: KeyCounts): boolean {
   const unvisitedValues = [value]
   let foundCount = 0
-  // A list in place of a recursion: an operator may allow any depth.
+  // A list replaces recursion, because an operator may allow any depth.
   for (let current = unvisitedValues.pop(); current !== undefined; current = unvisitedValues.pop()) {
     if (typeof current !== 'object' || current === null) continue
     const members: readonly (JsonValue | undefined)[] = Array.isArray(current) ? current : Object.values(current)
@@ -194,18 +201,18 @@ function duplicateProblem(name: string, isDuplicated: boolean): KeyProblem | und
   return { message, affectsId: name === messageScope.name }
 }
 
-/** The problem, and whether another reader could see another message id. */
+/** The problem of an ambiguous key. `affectsId` is true if another reader could read a different message id. */
 interface KeyProblem {
   readonly message: string
   readonly affectsId: boolean
 }
 
-/** An object whose keys a gateway may act upon. */
+/** An object in a message whose keys a gateway may act upon. */
 interface KeyScope {
   readonly name: string
   readonly path: string
   readonly knownKeys: ReadonlySet<string>
-  /** The known keys by their folded form. */
+  /** The known keys, by their folded form from `foldKey`. */
   readonly foldedKeys: ReadonlyMap<string, string>
 }
 
@@ -232,7 +239,10 @@ function findScopeProblem(scope: KeyScope, object: JsonObject, writtenKeyCount: 
   return undefined
 }
 
-/** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
+/**
+ * Creates the problem of a key that differs from a known key only in case or Unicode form. Readers that ignore such
+ * differences would read the key as the known key (as in CVE-2026-27896).
+ */
 function foldedKeyProblem({ path }: KeyScope, key: string, intendedKey: string): KeyProblem {
   return {
     message: `${path}${key} is not a key, ${path}${intendedKey} is: keys are compared exactly`,
@@ -240,7 +250,7 @@ function foldedKeyProblem({ path }: KeyScope, key: string, intendedKey: string):
   }
 }
 
-// NFKC maps the long s and the Kelvin sign to the ASCII letters that case folding maps them to.
+// NFKC maps the long s and the Kelvin sign to the same ASCII letters as case folding does.
 function foldKey(key: string): string {
   return key.normalize('NFKC').toLowerCase()
 }

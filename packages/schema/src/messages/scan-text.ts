@@ -1,6 +1,6 @@
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 
-/** The number of keys in the message, its params, and their `_meta`, duplicates included. */
+/** The numbers of keys in the message, its params, and their `_meta`, including duplicates. */
 export interface KeyCounts {
   readonly messageKeyCount: number
   readonly paramsKeyCount: number
@@ -10,10 +10,10 @@ export interface KeyCounts {
 }
 
 /**
- * Scans a text before `JSON.parse` builds anything from it. Throws `McpError(parse)` when it exceeds the limits of
- * depth or elements. Counts the keys that `JSON.parse` would merge silently.
+ * Scans a text before `JSON.parse` builds anything from it. Counts the keys, including the duplicates that `JSON.parse`
+ * would merge silently. Throws `McpError(parse)` when the text exceeds the limit of depth or of elements.
  *
- * The result is valid as far as the text is JSON. `JSON.parse` stops at the same place.
+ * The counts have no meaning for a text that is not JSON. `JSON.parse` rejects such a text afterwards.
  */
 export function scanText(text: string, bounds: ParseBounds): KeyCounts {
   const scan: ScanState = {
@@ -40,16 +40,19 @@ interface ScanState {
   readonly bounds: ParseBounds
   depth: number
   elementCount: number
-  /** 1 within the message, 2 within its params, 3 within their `_meta`. Keys are read while it equals the depth. */
+  /**
+   * The innermost open object whose keys are counted: 1 is the message, 2 its params, and 3 their `_meta`. The scan
+   * counts keys while this number equals `depth`.
+   */
   scopeLevel: number
-  /** The position of the last key, without its quotes. */
+  /** The position of the key that was read last, without its quotes. */
   keyStart: number
   keyEnd: number
-  /** The number of keys at each level. */
+  /** The number of keys in the object of each `scopeLevel`. */
   readonly keyCountsByLevel: [number, number, number, number]
 }
 
-/** The key that leads from each level to the next. */
+/** The key of the next object whose keys are counted, by the current `scopeLevel`. */
 const levelKeys = ['', 'params', '_meta'] as const
 
 const quote = 0x22
@@ -65,7 +68,7 @@ const structuralCharacterTable = new Uint8Array(0x80)
 for (const codeUnit of [quote, comma, openBracket, closeBracket, openBrace, closeBrace])
   structuralCharacterTable[codeUnit] = 1
 
-/** Scans a token that begins at a mark, and returns its end. */
+/** Scans the token that begins with a structural character. Returns the position of its last character. */
 function readStructuralCharacter(scan: ScanState, codeUnit: number, index: number): number {
   if (codeUnit === quote) return scanString(scan, index)
   if (codeUnit === comma) countElement(scan)
@@ -87,7 +90,8 @@ function scanString(scan: ScanState, start: number): number {
 }
 
 /**
- * The number of characters that a loop scans for the end of a string before `indexOf`, which is faster from there on.
+ * The number of characters in which a loop searches for the end of a string. In the rest of a longer string, `indexOf`
+ * is faster.
  */
 const shortStringLength = 12
 
@@ -120,7 +124,10 @@ function scanOpeningBracket(scan: ScanState, codeUnit: number, index: number): v
   if (nextCodeUnit !== closeBrace && nextCodeUnit !== closeBracket) countElement(scan)
 }
 
-/** Returns true if the keys of an opening object are read: it is the value of the last key, or the whole message. */
+/**
+ * Returns true if the keys of the object that opens here are counted. The object is the whole message, the `params` of
+ * the message, or the `_meta` of the params.
+ */
 function opensNextLevel({ text, scopeLevel, keyStart, keyEnd }: ScanState): boolean {
   if (scopeLevel === 0) return true
   const writtenKey = text.slice(keyStart, keyEnd)
@@ -191,8 +198,8 @@ function countUtf8Bytes(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const codeUnit = text.charCodeAt(at)
     if (codeUnit < 0x80) continue
-    // Both halves of a surrogate pair add one byte each: four bytes in two units. A lone half is sent as U+FFFD, three
-    // bytes.
+    // Each half of a surrogate pair adds one byte, because a pair has two code units and four bytes. A lone half is
+    // sent as U+FFFD, which has three bytes.
     byteCount += codeUnit < 0x800 || isInSurrogatePair(text, at) ? 1 : 2
   }
   return byteCount

@@ -4,7 +4,10 @@ import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import { type RequestMetaObject, requestMetaObject } from '../basic/meta.ts'
 import { checkOf, type Shape } from '../basic/shape.ts'
 
-/** Checks a request's params and returns the same object. Throws `McpError(invalidParams)` that names the path. */
+/**
+ * Checks a request's params and returns the same object. Throws `McpError(invalidParams)` with the path of an invalid
+ * part.
+ */
 export type ParamsCheck<P> = (params: JsonObject | undefined) => P
 
 /** Derives the check of a method's params from their shape. */
@@ -13,7 +16,7 @@ export function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
   return (params) => {
     const failure = checkParams(params)
     if (failure !== undefined) throw invalidParamsError(failure)
-    // The shape of P is invariant, so that the check covers every member of P.
+    // The cast is safe: a shape of P describes every member of P, so that the check covers all of them.
     return params as P
   }
 }
@@ -22,8 +25,9 @@ export function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
 const requestMetaCheck = checkOf(requestMetaObject, 'shallow')
 
 /**
- * Returns the checked `_meta` of a request's params: version and capabilities are present, and the other reserved keys
- * are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` that names the path.
+ * Returns the checked `_meta` of a request's params. The version and the capabilities are present, and the other
+ * reserved keys are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` with the
+ * path of an invalid part.
  */
 export function requestMetaOf(params: JsonObject | undefined): RequestMetaObject {
   const meta = params?.['_meta']

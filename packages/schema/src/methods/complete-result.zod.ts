@@ -4,7 +4,9 @@ import { isJsonObject } from '@x/core'
 import { zodOf } from '../basic/zod-of.ts'
 import { inputRequiredResult } from '../patterns/mrtr.ts'
 
-/** Validates a complete result, after filling in defaults for servers of an earlier revision. */
+/**
+ * Creates a validator for complete results. It first fills in defaults for results of servers of an earlier revision.
+ */
 export function completeResultValidator<R extends { readonly resultType: string }>(
   validator: z.ZodMiniType<R>,
   fillDefaults: (result: object) => object = withResultType,
@@ -21,7 +23,10 @@ function withResultType(result: object): object {
   return { resultType: 'complete', ...result }
 }
 
-/** The cache fields of results, with defaults for a server that omits them. */
+/**
+ * Returns a result with defaults for `resultType`, `cacheScope` and `ttlMs` where they are absent. A negative `ttlMs`
+ * becomes 0.
+ */
 export function fillCacheHints(result: object): object {
   const filledResult = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
   return typeof filledResult.ttlMs === 'number' && filledResult.ttlMs < 0 ? { ...filledResult, ttlMs: 0 } : filledResult
@@ -35,8 +40,8 @@ const inputRequiredValidator = zodOf(inputRequiredResult).check(
 )
 
 /**
- * Validates a result that is complete or asks for input. Its `resultType` selects: a union would report the issues of
- * both.
+ * Creates a validator for results that are complete or ask for input. The `resultType` selects one of two validators,
+ * because a union would report the issues of both.
  */
 export function completeOrInputRequiredValidator<R>(
   completeValidator: z.ZodMiniType<R>,
@@ -61,13 +66,15 @@ export interface Validator {
 }
 
 /**
- * The English messages of issues. They are passed on each call, since zod's global locale belongs to the application.
+ * The parameters that make zod write English messages. They are passed on each call, because the application may set
+ * zod's global locale.
  */
 const englishErrorParams: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
 
 /**
- * Returns the path and the reason of a validation failure, such as `content.0.text` and the expected type, or
- * undefined for a valid value. The path of the value itself is empty. Keys from a peer are included unchanged.
+ * Returns the path and the reason of the first validation failure, such as `content.0.text` and the expected type.
+ * Returns undefined for a valid value. An empty path means the value itself. A path may contain keys of a peer,
+ * unchanged.
  */
 export function issueOf(
   validator: Validator,

@@ -25,19 +25,19 @@ import { type ParamsCheck, paramsCheckOf } from './check-params.ts'
 
 /** The properties of a method. */
 export interface MethodRow<P = unknown> {
-  /** Checks and narrows the params. Throws `McpError(invalidParams)` that names the path. */
+  /** Checks and narrows the params. Throws `McpError(invalidParams)` with the path of an invalid part. */
   readonly params: ParamsCheck<P>
   /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly targetParam?: 'name' | 'uri' | undefined
-  /** May answer `input_required` (basic/patterns/mrtr). */
+  /** True if the method may answer `input_required` (basic/patterns/mrtr). */
   readonly canRequireInput?: true | undefined
-  /** May change something. Every other method only reads. */
+  /** True if the method may change something. Every other method only reads. */
   readonly hasEffects?: true | undefined
-  /** Its complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
+  /** True if the complete results of the method have `ttlMs` and `cacheScope` (server/utilities/caching). */
   readonly isCacheable?: true | undefined
-  /** Its response is a long-lived stream of notifications (basic/patterns/subscriptions). */
+  /** True if the response is a long-lived stream of notifications (basic/patterns/subscriptions). */
   readonly isStreaming?: true | undefined
-  /** The server capability that it belongs to, absent for methods of every server. */
+  /** The server capability that the method needs. Absent for a method that needs none. */
   readonly capability?: 'tools' | 'prompts' | 'resources' | 'completions' | undefined
 }
 
@@ -63,7 +63,7 @@ export type Method = keyof MethodTypes
 
 const paginatedParams = paramsCheckOf(paginatedRequestParams)
 
-/** Every method of this revision. No other file compares method names. */
+/** Every method of this revision, with its properties. */
 export const methods = {
   'server/discover': { params: paramsCheckOf(requestParams), isCacheable: true },
   'tools/list': { params: paginatedParams, isCacheable: true, capability: 'tools' },
@@ -96,20 +96,20 @@ export const methods = {
 
 const rowsByMethod: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
 
-/** Returns the row of a method by a peer's name for it, or `undefined` for an unknown method. */
+/** Returns the row of the method with the name that a peer sent, or `undefined` for an unknown name. */
 export function findMethodRow(method: string): MethodRow | undefined {
   return rowsByMethod.get(method)
 }
 
 /** The properties of a notification. */
 export interface NotificationRow {
-  /** The sender. */
+  /** The side that sends the notification. */
   readonly sender: 'client' | 'server' | 'both'
 }
 
 /**
- * Every notification of this revision. A server sends `notifications/cancelled` to end a `subscriptions/listen` stream
- * alone (basic/patterns/cancellation).
+ * Every notification of this revision, with its properties. A server sends `notifications/cancelled` only to end a
+ * `subscriptions/listen` stream (basic/patterns/cancellation).
  */
 export const notificationMethods = {
   'notifications/cancelled': { sender: 'both' },
@@ -124,7 +124,10 @@ export const notificationMethods = {
 
 const rowsByNotification: ReadonlyMap<string, NotificationRow> = new Map(Object.entries(notificationMethods))
 
-/** Returns the row of a notification by a peer's name for it, or `undefined` for an unknown one, which is ignored. */
+/**
+ * Returns the row of the notification with the name that a peer sent. Returns `undefined` for an unknown name, because
+ * a receiver ignores unknown notifications.
+ */
 export function findNotificationRow(method: string): NotificationRow | undefined {
   return rowsByNotification.get(method)
 }
