@@ -1,25 +1,28 @@
 import type { JsonObject } from '@x/core'
 import { boolean, jsonObject, map, optional, type Shape, shape } from './shape.ts'
 
-/** Settings by the name of a capability or extension. An empty object means support without settings. */
+/** The settings of capabilities or extensions, by name. An empty object means support without settings. */
 export type CapabilitySettings = {
   readonly [name: string]: JsonObject
 }
 
 /**
- * The capabilities of a client, sent with every request (basic/index, statelessness). An empty object means only the
- * required ones. Peers may send further keys.
+ * The capabilities of a client, which sends them with every request (basic/index, statelessness). An empty object
+ * declares no optional capability. Peers may send further keys.
  */
 export type ClientCapabilities = {
-  /** Answers elicitation requests. Without modes it means `form` (client/elicitation). */
+  /** Present if the client answers elicitation requests. An empty object means the mode `form` (client/elicitation). */
   readonly elicitation?: { readonly form?: JsonObject | undefined; readonly url?: JsonObject | undefined } | undefined
   /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined
-  /** Extensions, by identifier with prefix. */
+  /** The settings of extensions, by identifier with prefix. */
   readonly extensions?: CapabilitySettings | undefined
-  /** Lists roots (client/roots). Deprecated by the specification. */
+  /** Present if the client lists roots (client/roots). Deprecated by the specification. */
   readonly roots?: JsonObject | undefined
-  /** Samples a model, optionally with context or tools (client/sampling). Deprecated by the specification. */
+  /**
+   * Present if the client samples a model, optionally with context or tools (client/sampling). Deprecated by the
+   * specification.
+   */
   readonly sampling?: { readonly context?: JsonObject | undefined; readonly tools?: JsonObject | undefined } | undefined
 }
 
@@ -40,27 +43,27 @@ export const clientCapabilities = shape<ClientCapabilities>({
 
 /** Support for change notifications of a list. */
 export type ListCapability = {
-  /** Sends `list_changed` to subscribers (basic/patterns/subscriptions). */
+  /** True if the server sends `list_changed` notifications to subscribers (basic/patterns/subscriptions). */
   readonly listChanged?: boolean | undefined
 }
 
 /** The capabilities of a server in its `server/discover` result (server/discover). Peers may send further keys. */
 export type ServerCapabilities = {
-  /** Completes arguments (server/utilities/completion). */
+  /** Present if the server completes arguments (server/utilities/completion). */
   readonly completions?: JsonObject | undefined
   /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined
-  /** Extensions, by identifier with prefix. */
+  /** The settings of extensions, by identifier with prefix. */
   readonly extensions?: CapabilitySettings | undefined
-  /** Sends log messages to requests that ask for them (server/utilities/logging). */
+  /** Present if the server sends log messages for requests that ask for them (server/utilities/logging). */
   readonly logging?: JsonObject | undefined
-  /** Offers prompts (server/prompts). */
+  /** Present if the server offers prompts (server/prompts). */
   readonly prompts?: ListCapability | undefined
-  /** Offers resources, optionally with notifications of their changes (server/resources). */
+  /** Present if the server offers resources, optionally with notifications of their changes (server/resources). */
   readonly resources?:
     | { readonly listChanged?: boolean | undefined; readonly subscribe?: boolean | undefined }
     | undefined
-  /** Offers tools (server/tools). */
+  /** Present if the server offers tools (server/tools). */
   readonly tools?: ListCapability | undefined
 }
 

@@ -59,7 +59,10 @@ export const audioContent = shape<AudioContent>({
   mimeType: string,
 })
 
-/** A reference to a readable resource, without its contents. It need not be in `resources/list` (server/tools). */
+/**
+ * A reference to a readable resource, without its contents. The resource need not be in `resources/list`
+ * (server/tools).
+ */
 export type ResourceLink = Resource & {
   readonly type: 'resource_link'
 }

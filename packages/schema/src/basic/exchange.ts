@@ -2,22 +2,26 @@ import type { JsonObject, JsonValue } from '@x/core'
 import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
 
 /**
- * A function from a JSON-RPC request to its response. Notifications about it go to `call.notify` while it runs.
+ * Answers a JSON-RPC request. Until the response, it sends notifications about the request to `call.notify`.
  *
- * A server has an exchange, a client uses one, a transport carries one over bytes. A {@link Middleware} wraps one.
+ * A server has an exchange that answers requests. A client sends its requests to an exchange. A transport connects the
+ * two over a network or a pair of streams. A {@link Middleware} wraps an exchange.
  *
- * Protocol errors are answered, never thrown. The promise rejects for local reasons alone: with `call.signal.reason`
- * when the call was cancelled, or with the transport's own error when no answer arrived. A caller that cancels a call
- * stops waiting: the exchange may still run, and its late answer is dropped.
+ * A protocol error is a response, and is never thrown. The promise rejects only for local reasons: with
+ * `call.signal.reason` when the call was cancelled, or with the transport's error when no response arrived. A caller
+ * that cancels a call stops waiting. The exchange may still run, and its late response is dropped.
  */
 export type Exchange = (request: RpcRequest, call: Call) => Promise<RpcResponse>
 
-/** Wraps an exchange: timing, logging, limits. `use[0]` of a server is the outermost. */
+/**
+ * Wraps an exchange, for example to measure time, to log, or to limit calls. The first middleware in `use` of a server
+ * is the outermost.
+ */
 export type Middleware = (next: Exchange) => Exchange
 
 /** The data that accompanies a request and is not in its body. */
 export interface Call {
-  /** Aborts when the caller no longer wants the answer. A call is cancelled in no other way. */
+  /** A signal that aborts when the caller no longer wants the response. There is no other way to cancel a call. */
   readonly signal: AbortSignal
   /** The caller, as the transport authenticated it. */
   readonly principal?: Principal | undefined
@@ -30,8 +34,8 @@ export interface Call {
 declare const valueType: unique symbol
 
 /**
- * Names one value of a call's context, and its type. Keys of the same name are the same key, also from two copies of a
- * package.
+ * The name and the type of one value in a call's context. Two keys with the same name are equal, even if they come from
+ * two copies of a package.
  */
 export interface ContextKey<T> {
   readonly id: symbol
@@ -39,8 +43,8 @@ export interface ContextKey<T> {
 }
 
 /**
- * Data that accompanies a call and is not in its request. It never changes. `withContext` makes a call with one more
- * value.
+ * Data that accompanies a call and is not in its request. A context never changes. `withContext` creates a call whose
+ * context has one more value.
  */
 export interface CallContext {
   /** Returns the value of a key, or undefined when it is not set. */
@@ -48,7 +52,8 @@ export interface CallContext {
 }
 
 /**
- * Makes a key. Create it once, at module level, and give it a name with the prefix of its package or domain.
+ * Creates a key for the context of calls. Create each key once, at module level, and begin its name with the prefix of
+ * your package or domain.
  *
  * @example
  * const tenantKey = contextKey<string>('com.example/tenant')
@@ -61,26 +66,27 @@ export function contextKey<T>(name: string): ContextKey<T> {
 export const emptyContext: CallContext = { get: () => undefined }
 
 /**
- * Stores the answers and records of a call for a server whose handler runs again from the top. A call with a journal
- * store is never handed off by itself, and each key of its questions is used once in its life.
+ * Stores the journal of a call, which contains the client's answers and the results of steps. With it, the handler can
+ * run again from the top. A call with a journal store is never handed off, and it uses each key of `inputRequests` only
+ * once.
  */
 export interface JournalStore {
-  /** The journal when this run of the call began, with every entry of earlier runs. */
+  /** The journal at the beginning of this run, with the entries of all earlier runs. */
   readonly journal: JsonObject
-  /** The answers so far, by the keys of `inputRequests`. */
+  /** The client's answers so far, by the keys of `inputRequests`. */
   readonly responses: JsonObject
   /** Adds an entry. It becomes durable with the next `commit`, or together with the result of the call. */
   append(entry: JournalEntry): void
   /**
-   * Makes the added entries durable. Returns undefined when there are none. After a rejection the handler must not
-   * continue the call: another process has taken it over, or it has to stop.
+   * Makes the added entries durable. Returns undefined if no entries were added. A rejection means that another process
+   * has taken over the call, or that the call must stop. The handler must not continue the call then.
    */
   commit(): Promise<void> | undefined
 }
 
 /**
- * One change of a journal: the new value of a member or, with a key, of a key within that member. A later entry
- * replaces an earlier one of the same place.
+ * One change of a journal. It sets a member, or with `key` it sets one key within a member. A later entry replaces an
+ * earlier entry with the same member and key.
  */
 export interface JournalEntry {
   readonly member: string
@@ -89,43 +95,46 @@ export interface JournalEntry {
   readonly value: JsonValue | undefined
 }
 
-/** Runs calls whose caller does not wait, such as tasks. */
+/** Continues a call in the background, such as a task, so that its caller does not wait. */
 export interface BackgroundRunner {
-  /** True when the caller accepts an answer other than the result of the call. */
+  /** True if the caller accepts another answer than the result of the call, such as a task. */
   readonly accepted: boolean
   /**
-   * Continues the call in the background, with its journal so far. Resolves with the answer to the caller once the
-   * journal is durable. Rejects with the `McpError` for the caller, as when `accepted` is false.
+   * Continues the call in the background, with its journal so far. Resolves with the answer for the caller once the
+   * journal is durable. Rejects with an `McpError` for the caller, for example when `accepted` is false.
    *
-   * `id` names the call, its caller and its answers, where the client gave an idempotency key: a second call with this
-   * id gets the answer of the first, and runs nothing. `context` is the context of the handler's call, with the parts
-   * to record.
+   * `id` is given if the client sent an idempotency key. It identifies the call, its caller and its answers. A second
+   * call with the same id gets the answer of the first call, and runs nothing. `context` is the context of the call
+   * that the handler received. It contains the parts of the call to store.
    */
   begin(journal: JsonObject, id?: string, context?: CallContext): Promise<JsonObject>
 }
 
-/** Header values by name, case-insensitively where they came over HTTP. A `Map` is one. */
+/**
+ * Header values by name. The names of headers that came over HTTP are case-insensitive. A `Map` implements this
+ * interface.
+ */
 export interface HeaderParams {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
 }
 
 /**
- * The `Mcp-*` headers of a request by their whole names, case-insensitively where they came over HTTP, and a way to
- * add headers to the response. A `Map` is such an object without that way.
+ * The `Mcp-*` headers of a request by their full names, and a function that adds headers to the response. The names of
+ * headers that came over HTTP are case-insensitive. A `Map` implements this interface without the function.
  */
 export interface CallHeaders {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
   /**
-   * Adds a header to the response, for proxies that do not read the body. Has no effect once the head of the response
-   * has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for
-   * a value that is not visible ASCII.
+   * Adds a header to the response, for proxies that do not read the body. Has no effect after the head of the response
+   * was sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for a value that is not visible
+   * ASCII.
    */
   setResponseHeader?(name: string, value: string): void
 }
 
-/** An authenticated caller. Two principals are the same when `issuer`, `subject` and `client` are. */
+/** An authenticated caller. Two principals are the same if `issuer`, `subject` and `client` are equal. */
 export interface Principal {
   /** The caller's identifier, unique within the issuer. */
   readonly subject: string
@@ -137,6 +146,6 @@ export interface Principal {
   readonly scopes?: readonly string[] | undefined
   /** The expiry of the caller's credential, in milliseconds since 1970. Open streams end at that time. */
   readonly expiresAt?: number | undefined
-  /** Other facts that the transport knows of the caller. Never sent anywhere. */
+  /** Other facts that the transport has about the caller. They are never sent. */
   readonly claims?: JsonObject | undefined
 }

@@ -1,4 +1,4 @@
-/** A failed check: the path, the expected type, and the type found. It repeats nothing of the value itself. */
+/** A failed check, with the path, the expected type, and the actual type. It does not contain the value. */
 export interface Failure {
   /** The path from the checked value to the invalid part, such as `.name` or `[0].type`. Empty for the value itself. */
   readonly path: string
@@ -9,18 +9,18 @@ export interface Failure {
 /** Checks a value in place. Returns `undefined` when it is valid. */
 export type Check = (value: unknown) => Failure | undefined
 
-/** Creates the failure of a value of another type. */
+/** Creates the failure for a value that does not have the expected type. */
 export function typeFailure(expectedType: string, value: unknown): Failure {
   return { path: '', expected: expectedType, got: describeKind(value) }
 }
 
-/** Prefixes the path of a failure with the key of the enclosing object. */
+/** Adds a key of the enclosing object to the front of a failure's path. */
 export function prefixFailurePath(failure: Failure, key: string): Failure {
   const pathStep = plainKeyPattern.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, maxShownKeyLength))}]`
   return { ...failure, path: pathStep + failure.path }
 }
 
-/** The number of characters of a peer's key that a message repeats. */
+/** The maximum number of characters of a peer's key that a message repeats. */
 const maxShownKeyLength = 100
 
 const plainKeyPattern = /^[\w$]{1,100}$/

@@ -8,7 +8,7 @@ export type BaseMetadata = {
   readonly title?: string | undefined
 }
 
-/** The members of a {@link BaseMetadata}. */
+/** The shapes of the members of a {@link BaseMetadata}. */
 export const baseMetadataMembers = { name: string, title: optional(string) }
 
 /** The shape of {@link BaseMetadata}. */
@@ -16,13 +16,15 @@ export const baseMetadata = shape<BaseMetadata>(baseMetadataMembers)
 
 /** An image that represents an object in a user interface (basic/index, `icons`). */
 export type Icon = {
-  /** An `https:` or `data:` URI. Fetch it only from an origin that is trusted, because an SVG may hold a script. */
+  /** An `https:` or `data:` URI. Fetch it only from a trusted origin, because an SVG may contain a script. */
   readonly src: string
-  /** Overrides the media type that the source states. */
+  /** The media type. It overrides the media type that the source states. */
   readonly mimeType?: string | undefined
-  /** `48x48`, or `any` for a scalable format. Absent means every size. */
+  /**
+   * The sizes for which the image is made, such as `48x48`, or `any` for a scalable format. Absent means every size.
+   */
   readonly sizes?: readonly string[] | undefined
-  /** The background that the icon is designed for. Absent means both. */
+  /** The theme for which the icon is designed. Absent means both themes. */
   readonly theme?: 'dark' | 'light' | undefined
 }
 
@@ -40,15 +42,15 @@ export type Icons = {
   readonly icons?: readonly Icon[] | undefined
 }
 
-/** The members of {@link Icons}. */
+/** The shapes of the members of {@link Icons}. */
 export const iconsMembers = { icons: optional(list(icon)) }
 
 /** The shape of {@link Icons}. */
 export const icons = shape<Icons>(iconsMembers)
 
 /**
- * A peer's self-description of its software (basic/index, `_meta`). For display and logs alone: it is unverified, so no
- * decision may depend on it.
+ * A peer's description of its own software (basic/index, `_meta`). Use it only for display and logs. It is unverified,
+ * so that no decision may depend on it.
  */
 export type Implementation = BaseMetadata &
   Icons & {

@@ -4,8 +4,8 @@ import type { RequestId, RpcError, WireError } from './rpc.ts'
 /**
  * An error that is sent to the peer with its code, message and data.
  *
- * Throw it in a handler to answer with a protocol error. `code` is one of {@link errorCodes}, or a number outside
- * -32768 to -32000 for an application's own.
+ * Throw it in a handler to answer with a protocol error. `code` is one of {@link errorCodes}. For errors of its own, an
+ * application uses a number outside -32768 to -32000.
  */
 export class McpError extends Error {
   override readonly name = 'McpError'
@@ -19,13 +19,14 @@ export class McpError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link McpError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link McpError}, even if it comes from another copy of this package. */
 export function isMcpError(error: unknown): error is McpError {
   return error instanceof Error && error.name === 'McpError' && 'code' in error && typeof error.code === 'number'
 }
 
 /**
- * Converts an error to its wire form: a {@link McpError} in full, any other error as an internal error without details.
+ * Converts an error to its wire form. A {@link McpError} keeps its code, message and data. Any other error becomes an
+ * internal error without details.
  */
 export function toWire(error: unknown): WireError {
   if (!isMcpError(error)) return { code: errorCodes.internal, message: 'Internal error' }
@@ -33,7 +34,7 @@ export function toWire(error: unknown): WireError {
   return data === undefined ? { code, message } : { code, message, data }
 }
 
-/** Creates the response that reports an error. Without an id when the request's id could not be read. */
+/** Creates the response that reports an error. It has no id if the id of the request could not be read. */
 export function errorResponse(id: RequestId | undefined, error: unknown): RpcError {
   return id === undefined ? { jsonrpc: '2.0', error: toWire(error) } : { jsonrpc: '2.0', id, error: toWire(error) }
 }
@@ -57,12 +58,15 @@ export const errorCodes = {
   headerMismatch: -32020,
   /** The request needs a capability that the client did not declare. `data.requiredCapabilities` names it. */
   missingRequiredClientCapability: -32021,
-  /** The request's revision is not supported. `data.supported` lists the supported ones. */
+  /** The revision of the request is not supported. `data.supported` lists the supported revisions. */
   unsupportedProtocolVersion: -32022,
 } as const
 
 /** One of the codes in {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
-/** The code of servers of 2025-11-25 and earlier for an unknown resource. Accepted, never sent. */
+/**
+ * The error code for an unknown resource in responses of servers of revision 2025-11-25 and earlier. It is accepted and
+ * never sent.
+ */
 export const legacyResourceNotFound = -32002

@@ -16,12 +16,12 @@ const labelPattern = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
 const prefixPattern = new RegExp(`^${labelPattern}(?:\\.${labelPattern})*$`)
 const namePattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 
-/** The second label of a reserved prefix, as in `io.modelcontextprotocol/` or `dev.mcp/`. */
+/** The second labels of reserved prefixes, such as `io.modelcontextprotocol/` and `dev.mcp/`. */
 const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextprotocol', 'mcp'])
 
 const reservedNames: ReadonlySet<string> = new Set(Object.values(metaKeys))
 
-/** The longest key that is examined. The specification states no limit. */
+/** The maximum length of a key in characters. The specification states no limit. */
 const maxKeyLength = 512
 
 /** Returns true if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
@@ -45,12 +45,18 @@ export function isReservedMetaKey(key: string): boolean {
  * (basic/index, `_meta`).
  */
 export const projectMetaKeys = {
-  /** On a request: names the call, the same each time that it is sent (docs/guides/idempotent-calls). */
+  /**
+   * On a request: the id of the call, which is the same each time that the client sends the call
+   * (docs/guides/idempotent-calls).
+   */
   idempotencyKey: 'dev.x/idempotencyKey',
-  /** On a tool: its effects honour their idempotency keys, so a call of it may be sent again. */
+  /** On a tool: true if its effects honour idempotency keys, so that a client may send a call of the tool again. */
   keyedEffects: 'dev.x/keyedEffects',
   /** On a task: the numbers of its progress, `{ progress, total? }`. */
   progress: 'dev.x/progress',
-  /** On a result with `requestState` alone: after how many milliseconds the client should send the call again. */
+  /**
+   * On a result with `requestState` and without `inputRequests`: the milliseconds after which the client should send
+   * the call again.
+   */
   retryAfterMs: 'dev.x/retryAfterMs',
 } as const

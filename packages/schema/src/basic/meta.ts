@@ -11,7 +11,7 @@ export type MetaObject = JsonObject
 /** The shape of {@link MetaObject}. */
 export const metaObject: Shape<MetaObject> = jsonObject
 
-/** Pairs progress notifications with the request that asked for them (basic/patterns/progress). */
+/** The token that pairs progress notifications with the request that asked for them (basic/patterns/progress). */
 export type ProgressToken = string | number
 
 /** The shape of {@link ProgressToken}. */
@@ -31,9 +31,11 @@ export type RequestMetaObject = MetaObject & {
   readonly 'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
   /** The client's software, unverified. */
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined
-  /** The least severe level of log messages wanted. Absent means none. */
+  /** The least severe level of the log messages that the client wants. Absent means that it wants no log messages. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined
-  /** Asks for progress notifications under this token. */
+  /**
+   * The token for the progress notifications of this request. Absent means that the client wants no such notifications.
+   */
   readonly progressToken?: ProgressToken | undefined
 }
 
@@ -48,7 +50,10 @@ export const requestMetaObject = looseShape<RequestMetaObject>({
 
 /** The `_meta` of a notification (basic/index, `_meta`). */
 export type NotificationMetaObject = MetaObject & {
-  /** The id of the `subscriptions/listen` request whose stream carries this. Absent elsewhere. */
+  /**
+   * The id of the `subscriptions/listen` request whose stream contains this notification. Absent on other
+   * notifications.
+   */
   readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined
 }
 

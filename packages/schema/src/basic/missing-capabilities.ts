@@ -2,8 +2,8 @@ import type { ClientCapabilities } from './capabilities.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 
 /**
- * Returns the required capabilities that a client did not declare, in the form of `data.requiredCapabilities`, or
- * `undefined` when all are declared. `elicitation: {}` declares, and requires, the form mode (client/elicitation,
+ * Returns the needed capabilities that a client did not declare, in the form of `data.requiredCapabilities`. Returns
+ * `undefined` if all of them are declared. `elicitation: {}` means the form mode in both arguments (client/elicitation,
  * capabilities).
  */
 export function findMissingCapabilities(
@@ -30,11 +30,11 @@ function findMissingSettings(declaredSettings: JsonObject, neededSettings: JsonO
         : findMissingValue(declaredValue, value)
     if (missingValue !== undefined) missingEntries.push([key, missingValue])
   }
-  // fromEntries defines members, so that a key such as __proto__ stays a key.
+  // `Object.fromEntries` defines own members, so that a key such as `__proto__` is a key like any other.
   return missingEntries.length === 0 ? undefined : Object.fromEntries(missingEntries)
 }
 
-/** A setting that is not an object is declared when it is identical. */
+/** Returns a needed value that is not an object, or undefined if the client declared an identical value. */
 function findMissingValue(declaredValue: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
   return JSON.stringify(declaredValue) === JSON.stringify(value) ? undefined : value
 }

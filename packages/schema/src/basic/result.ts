@@ -13,23 +13,23 @@ import {
 import { type Description, looseShape, optional, type Shape, shape, string, union } from './shape.ts'
 
 /**
- * The kind of a result: `complete` holds the final content, `input_required` asks for input first. Extensions add
- * values. An unknown one makes the result invalid (basic/index, ResultType).
+ * The kind of a result. `complete` means the final result, and `input_required` means that the server asks for input
+ * first. Extensions add values. A result with an unknown value is invalid (basic/index, ResultType).
  */
 export type ResultType = 'complete' | 'input_required' | (string & {})
 
 /** The shape of {@link ResultType}. */
 export const resultType: Shape<ResultType> = string
 
-/** The members of every result, and any others (basic/index, result responses). */
+/** A result with the members that every result has, and any other members (basic/index, result responses). */
 export type Result = {
   readonly _meta?: ResultMetaObject | undefined
-  /** Absent in results of servers of an earlier revision, where it means `complete`. */
+  /** The kind of the result. Absent in results of servers of an earlier revision, where it means `complete`. */
   readonly resultType: ResultType
   readonly [key: string]: JsonValue | undefined
 }
 
-/** The members of every result. */
+/** The shapes of the members that every result has. */
 export const resultMembers = { _meta: optional(resultMetaObject), resultType }
 
 /** The shape of {@link Result}. */
@@ -41,7 +41,8 @@ export type EmptyResult = Result
 /** The shape of {@link EmptyResult}. */
 export const emptyResult: Shape<EmptyResult> = result
 
-// A result of this revision has a resultType. Results of earlier revisions have none.
+// This shape describes results of this revision, which have a `resultType`. The type `RpcResult` also allows results of
+// earlier revisions, which have none.
 const resultOfThisRevision: Description = result
 
 /** The shape of {@link RpcResult}. */

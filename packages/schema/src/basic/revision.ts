@@ -12,9 +12,9 @@ export const protocolVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025
 const maxShownLength = 100
 
 /**
- * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other
- * request. Its user may see nothing but the message (basic/versioning, compatibility). `supportedVersions` are the
- * revisions that the server speaks.
+ * Returns the error for a client that begins with the handshake of an earlier revision, and undefined for any other
+ * request. The user of such a client may see only the message of the error (basic/versioning, compatibility).
+ * `supportedVersions` are the revisions that the server supports.
  */
 export function findRevisionError(
   { method, params }: RpcRequest,
@@ -49,17 +49,21 @@ export const discoverProbe: RpcRequest = {
 }
 
 /**
- * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later
- * one. Servers of earlier revisions answer with errors of many codes (basic/versioning, backward compatibility).
+ * Returns true if a response to `server/discover` comes from a server that has this method, which is a server of this
+ * or a later revision. Servers of earlier revisions answer with various error codes (basic/versioning, backward
+ * compatibility).
  */
 export function supportsDiscover(response: RpcResponse): boolean {
   if ('result' in response) return Array.isArray(response.result['supportedVersions'])
   const { code, data } = response.error
-  // An overloaded or stopping server rejects a request before it reads the method.
+  // An overloaded or stopping server rejects a request before it reads the method. Such an error has `retryAfterMs`.
   return modernErrorCodes.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
 }
 
-/** The handshake of the last revision before this one. A server of any earlier revision answers it with its own. */
+/**
+ * The `initialize` request of the last revision before this one. A server of any earlier revision answers it with its
+ * own revision.
+ */
 export const olderInitializeRequest: RpcRequest = {
   jsonrpc: '2.0',
   id: 0,
@@ -77,7 +81,7 @@ export function olderRevisionIn(response: RpcResponse): string | undefined {
   return olderVersions.find((version) => version === namedRevision)
 }
 
-/** Returns the message about a server that speaks earlier revisions alone, for the user of a client. */
+/** Returns the message for the user of a client whose server supports only earlier revisions. */
 export function olderServerMessage(revision: string | undefined): string {
   const revisionText = revision ?? 'one of an earlier revision'
   return `this client speaks only MCP ${protocolVersion}; the server answered as ${revisionText}`

@@ -11,7 +11,9 @@ import {
   literal,
 } from './shape.ts'
 
-/** Pairs a response with its request. Unique among the pending requests of one client (basic/index). */
+/**
+ * The id that pairs a response with its request. It is unique among the pending requests of one client (basic/index).
+ */
 export type RequestId = string | number
 
 /** The version of JSON-RPC. */
@@ -20,7 +22,7 @@ export const jsonrpc = literal('2.0')
 /** The shape of {@link RequestId}. */
 export const requestId: Shape<RequestId> = stringOrInteger
 
-/** A call that expects exactly one {@link RpcResponse}. Its `params` are parsed by the method's row in `methods`. */
+/** A request, which expects exactly one {@link RpcResponse}. The method's row in `methods` checks its `params`. */
 export interface RpcRequest {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -41,7 +43,7 @@ export interface RpcNotification {
 /** The shape of {@link RpcNotification}. */
 export const rpcNotification = shape<RpcNotification>({ jsonrpc, method: string, params: optional(jsonObject) })
 
-/** The response of a request that succeeded. */
+/** The response to a request that succeeded. */
 export interface RpcResult {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -58,7 +60,7 @@ export interface WireError {
 /** The shape of {@link WireError}. */
 export const wireError = shape<WireError>({ code: integer, message: string, data: optional(jsonValue) })
 
-/** The response of a request that failed. Without an id when the request's own could not be read. */
+/** The response to a request that failed. It has no id if the id of the request could not be read. */
 export interface RpcError {
   readonly jsonrpc: '2.0'
   readonly id?: RequestId | undefined
@@ -71,28 +73,36 @@ export const rpcError = shape<RpcError>({ jsonrpc, id: optional(requestId), erro
 /** The response to a {@link RpcRequest}. */
 export type RpcResponse = RpcResult | RpcError
 
-/** The `state` of a server's request and of its response (SEP-1685). Revisions before 2026-07-28 alone. */
+/**
+ * The `state` that a server adds to its request, and that the client repeats in its response (SEP-1685). Only revisions
+ * before 2026-07-28 have it.
+ */
 export interface EchoedState {
-  /** Opaque to the client, which returns it unchanged. Absent in a response to a request without state. */
+  /**
+   * State that is opaque to the client, which returns it unchanged. Absent in a response to a request without state.
+   */
   readonly state?: string | JsonObject
 }
 
 /** A server's request to a client of an older revision, which may carry state (SEP-1685). */
 export type StatefulRequest = RpcRequest & EchoedState
 
-/** The response to a {@link StatefulRequest}: the state is beside the result or the error. */
+/** The response to a {@link StatefulRequest}. Its `state` is a member next to `result` or `error`. */
 export type StatefulResponse = RpcResponse & EchoedState
 
 /** Every message that travels over a transport. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
 
-/** A request without an id, as a server sends to a client (basic/patterns/mrtr). Published as `Request`. */
+/**
+ * A request without `jsonrpc` and `id`, which a server sends to a client within a result (basic/patterns/mrtr). The
+ * specification calls it `Request`.
+ */
 export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
 
 /** The shape of {@link RpcRequestFields}. */
 export const rpcRequestFields = shape<RpcRequestFields>({ method: string, params: optional(jsonObject) })
 
-/** A notification before JSON-RPC wraps it (basic/index). Published as `Notification`. */
+/** A notification without `jsonrpc` (basic/index). The specification calls it `Notification`. */
 export type RpcNotificationFields = Pick<RpcNotification, 'method' | 'params'>
 
 /** The shape of {@link RpcNotificationFields}. */

@@ -2,9 +2,10 @@ import { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue }
 import { type Check, prefixFailurePath, typeFailure } from './failure.ts'
 
 /**
- * The depth of a check. A `deep` one walks through members that may be any JSON, as zod does: a client keeps the content
- * of a result, and in memory no parser has checked it. A `shallow` one leaves them to the parser and to the code that
- * uses them: params are checked on every request.
+ * The depth of a check. A `deep` check also checks the content of members that may be any JSON, as zod does. It is for
+ * results, because a client keeps their content, and no parser has checked the results of a server in the same process.
+ * A `shallow` check skips such content, because it runs for the params of every request. The parser and the code that
+ * uses the content check it instead.
  */
 export type CheckDepth = 'deep' | 'shallow'
 
@@ -23,9 +24,9 @@ export type LeafKind =
   | 'jsonObject'
   | 'jsonArray'
 
-/** A description of a value: it creates a check, and its data are those of a zod validator. */
+/** A description of a value. It creates the check of the value, and `zodOf` derives a zod validator from it. */
 export type Description = {
-  /** Creates the check. The member `selectorMember` was checked before. */
+  /** Creates the check. The check skips the member `selectorMember`, which was checked before. */
   readonly createCheck: (depth: CheckDepth, selectorMember?: string) => Check
 } & (
   | { readonly kind: LeafKind }
@@ -36,18 +37,21 @@ export type Description = {
   | { readonly kind: 'union'; readonly of: readonly Description[] }
 )
 
-/** Descriptions by the key of a member, or by the word that selects one. */
+/** The descriptions of an object's members, by key. */
 export interface Descriptions {
   readonly [key: string]: Description
 }
 
 /**
- * The one description of a wire type `T`. It is invariant in `T`: a member that is missing, surplus, of another type, or
- * optional where `T` requires it is a compile error.
+ * A description of the wire type `T`. It is invariant in `T`, so that a member that is missing, surplus, of another
+ * type, or optional where `T` requires it is a compile error.
  */
 export type Shape<T> = Description & { readonly typeBrand?: (value: T) => T }
 
-/** A description of a part of `T`, for types whose members overlap with others. */
+/**
+ * A description of a type that is assignable to `T`. It is for members whose type also includes the type of an index
+ * signature, to which the invariant {@link Shape} would not be assignable.
+ */
 export type DescriptionOf<T> = Description & { readonly typeBrand?: (value: never) => T }
 
 /** The declared keys of a type that also has an index signature. */
@@ -62,7 +66,10 @@ function describeLeaf(kind: LeafKind, deepCheck: Check, shallowCheck = deepCheck
   return { kind, createCheck: (depth) => (depth === 'deep' ? deepCheck : shallowCheck) }
 }
 
-/** Any string. A `format` is an annotation in dialect 2020-12: code that opens a URI or decodes Base64 reports errors. */
+/**
+ * Any string. The check ignores the `format` of the published schema, which is an annotation in dialect 2020-12. Code
+ * that opens a URI or decodes Base64 reports an invalid text.
+ */
 export const string: Shape<string> = describeLeaf('string', (value) =>
   typeof value === 'string' ? undefined : typeFailure('a string', value),
 )
@@ -107,8 +114,8 @@ const objectCheck: Check = (value) => (isJsonObject(value) ? undefined : typeFai
 const arrayCheck: Check = (value) => (Array.isArray(value) ? undefined : typeFailure('an array', value))
 
 /**
- * Any JSON value. A shallow check takes any value. The published JSON Schema forgets `null` and fractions here. The
- * specification's TypeScript, which is the source of truth, has them (basic/index, schema).
+ * Any JSON value. A shallow check accepts any value. The published JSON Schema omits `null` and fractions here. The
+ * specification's TypeScript, which is the source of truth, allows them (basic/index, schema).
  */
 export const jsonValue: Shape<JsonValue> = describeLeaf('jsonValue', jsonCheck, () => undefined)
 
@@ -126,7 +133,7 @@ export const jsonArray: Shape<JsonArray> = describeLeaf(
   arrayCheck,
 )
 
-/** One of a closed set of strings or numbers. */
+/** Returns the shape of a value that is one of the given strings or numbers. */
 export function literal<const W extends string | number>(...literals: readonly W[]): Shape<W> {
   const allowedLiterals = new Set<unknown>(literals)
   const check: Check = (value) =>
@@ -134,7 +141,7 @@ export function literal<const W extends string | number>(...literals: readonly W
   return { kind: 'words', literals, createCheck: () => check }
 }
 
-/** A value that may be absent. */
+/** Returns the shape of a value that may be absent. */
 export function optional<T>(of: Shape<T>): Shape<T | undefined> {
   return {
     kind: 'optional',
@@ -146,7 +153,7 @@ export function optional<T>(of: Shape<T>): Shape<T | undefined> {
   }
 }
 
-/** An array of values. */
+/** Returns the shape of an array of values. */
 export function list<T>(of: Shape<T>): Shape<readonly T[]> {
   return {
     kind: 'list',
@@ -173,7 +180,7 @@ export const formValue: Shape<string | number | boolean | readonly string[]> = d
   return Array.isArray(value) ? stringsCheck(value) : typeFailure('a string, a number, a boolean or strings', value)
 })
 
-/** An array of at most `maxLength` strings. */
+/** Returns the shape of an array of at most `maxLength` strings. */
 export function stringsUpTo(maxLength: number): Shape<readonly string[]> {
   const createCheck = (): Check => (value) => {
     const isTooLong = Array.isArray(value) && value.length > maxLength
@@ -182,24 +189,27 @@ export function stringsUpTo(maxLength: number): Shape<readonly string[]> {
   return { kind: 'list', of: string, maxLength, createCheck }
 }
 
-/** An object with any keys and values of one type. */
+/** Returns the shape of an object with any keys and values of one type. */
 export function map<T>(of: Shape<T>): Shape<{ readonly [key: string]: T }> {
   return { kind: 'map', of, createCheck: (depth) => createMapCheck(of.createCheck(depth)) }
 }
 
-/** An object with named members. It may have others, which are not checked. */
+/** Returns the shape of an object with named members. The object may have other members, which are not checked. */
 export function shape<T extends object>(members: NoInfer<{ readonly [K in keyof T]-?: Shape<T[K]> }>): Shape<T> {
   return describeObject(members)
 }
 
-/** An object with named members, whose other members are JSON values. */
+/** Returns the shape of an object with named members. The object may have other members, which must be JSON values. */
 export function looseShape<T extends object>(
   members: NoInfer<{ readonly [K in NamedKeys<T>]-?: DescriptionOf<T[K]> }>,
 ): Shape<T> {
   return describeObject(members, true)
 }
 
-/** Describes an object without a type to compare its members with. Other members are JSON values when it is open. */
+/**
+ * Returns the description of an object, without a type with which the compiler compares its members. If `isOpen` is
+ * true, other members must be JSON values. Otherwise they are not checked.
+ */
 export function describeObject(members: Descriptions, isOpen = false): Description {
   return {
     kind: 'object',
@@ -239,7 +249,7 @@ function createMapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check 
   }
 }
 
-/** A union whose members differ in the string at `key`. */
+/** Returns the shape of a union whose variants differ in the string at `key`. */
 export function unionByMember<T, K extends keyof T & string>(
   key: K,
   variants: { readonly [W in T[K] & string]: Shape<SelectedVariant<T, K, W>> },
@@ -262,12 +272,12 @@ export function unionByMember<T, K extends keyof T & string>(
   }
 }
 
-/** The members of a union that a word at a key selects. */
+/** The variants of the union `T` whose member `K` may be the string `W`. */
 export type SelectedVariant<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
 
 /**
- * A union of any types. `guessMemberIndex` returns the index of the member that a value resembles: it affects the speed
- * and the failure, never the verdict.
+ * Returns the shape of a union of any types. `guessMemberIndex` returns the index of the type that a value resembles.
+ * It affects the speed and the reported failure. It does not affect whether a value is valid.
  */
 export function union<const T extends readonly unknown[]>(
   of: { readonly [I in keyof T]: Shape<T[I]> },
@@ -283,7 +293,8 @@ export function union<const T extends readonly unknown[]>(
         const failure = checks[guessMemberIndex(value)]?.(value)
         if (failure === undefined || checks.some((check) => check(value) === undefined)) return undefined
         if (failure.path !== '') return failure
-        // The failure is reported for the member that the value resembles.
+        // The value does not resemble the guessed type at all. The failure of a type that matches in part is more
+        // helpful.
         return checks.map((check) => check(value)).find((other) => other?.path !== '') ?? failure
       }
     },

@@ -56,7 +56,10 @@ function isBaggage(value: unknown): value is string {
   return members.length <= 180 && members.every((member) => member.split(';').every(isBaggageMemberPart))
 }
 
-/** The first part of a member is `key=value`. A property after it may be a key alone. */
+/**
+ * Returns true if a part of a baggage member is valid. The first part is `key=value`. A later part is a property, which
+ * may be a key without a value.
+ */
 function isBaggageMemberPart(part: string, index: number): boolean {
   if (index > 0 && !part.includes('=')) return tokenPattern.test(trimBlanks(part))
   const [key, value] = splitAt(part, '=')

@@ -159,7 +159,7 @@ export type LegacyTitledEnumSchema = {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly enum: readonly string[]
-  /** Titles in the order of `enum`. */
+  /** The titles of the values, in the order of `enum`. */
   readonly enumNames?: readonly string[] | undefined
   readonly default?: string | undefined
 }
@@ -199,7 +199,7 @@ export const enumSchema: Shape<EnumSchema> = union([
   legacyTitledEnumSchema,
 ])
 
-/** One field of a form: a form has no objects within objects (client/elicitation, requested schema). */
+/** One field of a form. A form has no nested objects (client/elicitation, requested schema). */
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema
 
 /** The shape of {@link PrimitiveSchemaDefinition}. */

@@ -10,9 +10,12 @@ export type RequestedSchema = {
   readonly required?: readonly string[] | undefined
 }
 
-/** Elicits through a form in the client. Never for secrets (client/elicitation, form mode). */
+/**
+ * The params of an elicitation through a form in the client. A server must not ask for secrets in a form
+ * (client/elicitation, form mode).
+ */
 export type ElicitRequestFormParams = {
-  /** Absent means the same. */
+  /** Absent means `form`. */
   readonly mode?: 'form' | undefined
   /** The prompt shown to the user. */
   readonly message: string
@@ -33,7 +36,10 @@ export const elicitRequestFormParams = shape<ElicitRequestFormParams>({
   requestedSchema,
 })
 
-/** Elicits through a page outside the client, which does not see the input (client/elicitation, URL mode). */
+/**
+ * The params of an elicitation through a web page. The client does not see the user's input (client/elicitation, URL
+ * mode).
+ */
 export type ElicitRequestURLParams = {
   readonly mode: 'url'
   /** The reason to open the page, shown to the user. */
@@ -57,7 +63,7 @@ export const elicitRequestParams: Shape<ElicitRequestParams> = union(
   (value) => (isJsonObject(value) && value['mode'] === 'url' ? 1 : 0),
 )
 
-/** Requests input from the client's user. Part of an `InputRequiredResult` (client/elicitation). */
+/** Requests input from the client's user. It is a part of an `InputRequiredResult` (client/elicitation). */
 export type ElicitRequest = {
   readonly method: 'elicitation/create'
   readonly params: ElicitRequestParams
@@ -71,15 +77,15 @@ export const elicitRequest = shape<ElicitRequest>({
 
 /** The result of an elicitation (client/elicitation, response actions). */
 export type ElicitResult = {
-  /** The user accepted, declined, or dismissed the request. */
+  /** The decision of the user, who accepted, declined or dismissed the request. */
   readonly action: 'accept' | 'decline' | 'cancel'
-  /** The form's fields. Present only for an accepted form. */
+  /** The values of the form's fields. Present only for an accepted form. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] } | undefined
 }
 
 /**
- * The shape of {@link ElicitResult}. The published JSON Schema omits fractions of numbers. The specification's
- * TypeScript, the source of truth, allows them (basic/index, schema).
+ * The shape of {@link ElicitResult}. The published JSON Schema allows only integers as numbers. The specification's
+ * TypeScript, which is the source of truth, also allows fractions (basic/index, schema).
  */
 export const elicitResult = shape<ElicitResult>({
   action: literal('accept', 'cancel', 'decline'),

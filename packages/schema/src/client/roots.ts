@@ -4,7 +4,7 @@ import { list, optional, shape, string, literal } from '../basic/shape.ts'
 /** A place in the user's files that a server may work on (client/roots, root). */
 export type Root = {
   readonly _meta?: MetaObject | undefined
-  /** Starts with `file://` in this revision. */
+  /** The URI, which begins with `file://` in this revision. */
   readonly uri: string
   /** The name for people. */
   readonly name?: string | undefined
@@ -13,7 +13,7 @@ export type Root = {
 /** The shape of {@link Root}. */
 export const root = shape<Root>({ uri: string, name: optional(string), _meta: optional(metaObject) })
 
-/** Requests a client's roots. Part of an `InputRequiredResult` (client/roots). */
+/** Requests a client's roots. It is a part of an `InputRequiredResult` (client/roots). */
 export type ListRootsRequest = {
   readonly method: 'roots/list'
   readonly params?: { readonly _meta?: MetaObject | undefined } | undefined

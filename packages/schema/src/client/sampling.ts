@@ -31,12 +31,12 @@ import {
 /** A model's request to call a tool (client/sampling, sampling with tools). */
 export type ToolUseContent = {
   readonly type: 'tool_use'
-  /** Pairs the call with its {@link ToolResultContent}. */
+  /** The id that the {@link ToolResultContent} of this call repeats. */
   readonly id: string
   readonly name: string
   /** The arguments, as the tool's input schema describes them. */
   readonly input: JsonObject
-  /** Keep it when the message is sent again: the client may use it for caching. */
+  /** Metadata. A server keeps it when it sends the message again, because the client may use it for caching. */
   readonly _meta?: MetaObject | undefined
 }
 
@@ -55,11 +55,11 @@ export type ToolResultContent = {
   /** The id of the {@link ToolUseContent}. */
   readonly toolUseId: string
   readonly content: readonly ContentBlock[]
-  /** Any JSON value, as the tool's output schema describes it. */
+  /** A JSON value that the tool's output schema describes. */
   readonly structuredContent?: JsonValue | undefined
-  /** `true` when the tool failed, with the reason in `content`. Absent means success. */
+  /** True if the tool failed. `content` then contains the reason. Absent means success. */
   readonly isError?: boolean | undefined
-  /** Keep it when the message is sent again: the client may use it for caching. */
+  /** Metadata. A server keeps it when it sends the message again, because the client may use it for caching. */
   readonly _meta?: MetaObject | undefined
 }
 
@@ -111,9 +111,12 @@ export type ModelHint = {
 /** The shape of {@link ModelHint}. */
 export const modelHint = shape<ModelHint>({ name: optional(string) })
 
-/** A server's preferences for a model. The client decides (client/sampling, model preferences). Weights are 0 to 1. */
+/**
+ * A server's preferences for a model. The client decides (client/sampling, model preferences). Priorities are numbers
+ * from 0 to 1.
+ */
 export type ModelPreferences = {
-  /** In order of preference. The first match is used. */
+  /** The hints, in order of preference. The client uses the first one that it can match. */
   readonly hints?: readonly ModelHint[] | undefined
   readonly costPriority?: number | undefined
   readonly speedPriority?: number | undefined
@@ -128,7 +131,10 @@ export const modelPreferences = shape<ModelPreferences>({
   intelligencePriority: optional(numberFromZeroToOne),
 })
 
-/** The use of tools by the model: optional, at least one, or none (client/sampling, tool choice modes). */
+/**
+ * The rule for the model's use of tools: `auto` allows it, `required` demands it, and `none` forbids it
+ * (client/sampling, tool choice modes).
+ */
 export type ToolChoice = {
   readonly mode?: 'auto' | 'required' | 'none' | undefined
 }
@@ -139,20 +145,23 @@ export const toolChoice = shape<ToolChoice>({ mode: optional(literal('auto', 're
 /** The params of a sampling request (client/sampling, creating messages). */
 export type CreateMessageRequestParams = {
   readonly messages: readonly SamplingMessage[]
-  /** The client may sample fewer tokens, never more. */
+  /** The maximum number of tokens to sample. The client may sample fewer. */
   readonly maxTokens: number
   readonly modelPreferences?: ModelPreferences | undefined
-  /** The client may change or omit it. */
+  /** The system prompt. The client may change or omit it. */
   readonly systemPrompt?: string | undefined
-  /** Values other than `none` are deprecated, and need the capability `sampling.context`. */
+  /**
+   * The context that the client should include. Values other than `none` are deprecated, and need the capability
+   * `sampling.context`.
+   */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined
   readonly temperature?: number | undefined
   readonly stopSequences?: readonly string[] | undefined
   /** Provider-specific parameters. */
   readonly metadata?: JsonObject | undefined
-  /** Needs the capability `sampling.tools`. */
+  /** The tools that the model may use. They need the capability `sampling.tools`. */
   readonly tools?: readonly Tool[] | undefined
-  /** Needs the capability `sampling.tools`. */
+  /** The model's use of the tools. It needs the capability `sampling.tools`. */
   readonly toolChoice?: ToolChoice | undefined
 }
 
@@ -170,7 +179,10 @@ export const createMessageRequestParams = shape<CreateMessageRequestParams>({
   toolChoice: optional(toolChoice),
 })
 
-/** Requests a sample from the client's model. Part of an `InputRequiredResult` (client/sampling, creating messages). */
+/**
+ * Requests a message from the client's model. It is a part of an `InputRequiredResult` (client/sampling, creating
+ * messages).
+ */
 export type CreateMessageRequest = {
   readonly method: 'sampling/createMessage'
   readonly params: CreateMessageRequestParams
@@ -182,11 +194,13 @@ export const createMessageRequest = shape<CreateMessageRequest>({
   params: createMessageRequestParams,
 })
 
-/** A message of the model (client/sampling, creating messages). */
+/** The message that the model created (client/sampling, creating messages). */
 export type CreateMessageResult = SamplingMessage & {
   /** The name of the model. */
   readonly model: string
-  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a provider's own reason. */
+  /**
+   * The reason why the model stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a provider's own reason.
+   */
   readonly stopReason?: string | undefined
 }
 

@@ -6,20 +6,20 @@ import { arbitraryOf } from './arbitrary.ts'
 import { mutationsOf, mutationArbitrary } from './mutate.ts'
 import { validatorOf } from './published.ts'
 
-/** A check, and the definition by whose validator it is judged. */
+/** A check, and the published definition with whose validator it is compared. */
 export interface ValidatorPair {
   readonly definition: string
   readonly check: Check
 }
 
 /**
- * Fails unless a check takes and refuses what the validator does: values of a definition as published, each with one
- * thing wrong, and each spoilt at random places of any depth. Both what is made up and the published examples are
- * tried.
+ * Fails unless a check and the validator accept the same values. The values are made from a definition or taken from
+ * the published examples. Each value is tried unchanged, with one change at each place, and with random changes at any
+ * depth.
  */
 export function expectAgreement(pair: ValidatorPair, made = pair.definition): void {
   const published = examples().filter(({ definition }) => definition === made)
-  // They are read from files of JSON.
+  // The examples are read from JSON files.
   const written = published.map(({ value }) => value as fc.JsonValue)
   const value = written.length === 0 ? arbitraryOf(made) : fc.oneof(arbitraryOf(made), fc.constantFrom(...written))
   const spoilings = fc.array(mutationArbitrary, { minLength: 40, maxLength: 40 })
@@ -33,7 +33,7 @@ export function expectAgreement(pair: ValidatorPair, made = pair.definition): vo
   )
 }
 
-/** Fails unless the check and the validator of the definition say the same of a value. */
+/** Fails unless the check and the validator of the definition agree about a value. */
 export function expectSame({ definition, check }: ValidatorPair, value: unknown): void {
   const { success } = validatorOf(definition).safeParse(value)
   const failure = check(value)
@@ -44,7 +44,7 @@ export function expectSame({ definition, check }: ValidatorPair, value: unknown)
   if (failure !== undefined) expectCorrectFailure(failure, value)
 }
 
-/** Fails unless the value at the path of a failure is the one that the failure names. */
+/** Fails unless the value at the path of a failure has the type that the failure names. */
 function expectCorrectFailure({ path, got }: Failure, value: unknown): void {
   const steps = [...path.matchAll(/\.([\w$]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
   expect(steps.map(([step]) => step).join('')).toBe(path)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 /**
- * Any text that Unicode can carry, control characters and all planes included. Cheaper to make than the library's own.
+ * Any Unicode text, including control characters and all planes. It is cheaper to make than the texts of fast-check.
  */
 export const anyText: fc.Arbitrary<string> = fc.string({
   unit: fc

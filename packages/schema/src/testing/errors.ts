@@ -24,7 +24,9 @@ export type InvalidRequestError = WireError & { readonly code: -32600 }
 /** The shape of {@link InvalidRequestError}. */
 export const invalidRequestError = errorShape<InvalidRequestError>(-32600)
 
-/** The server has no such method, or did not advertise the capability that it belongs to (basic/index, error codes). */
+/**
+ * The server has no such method, or did not advertise the capability that the method needs (basic/index, error codes).
+ */
 export type MethodNotFoundError = WireError & { readonly code: -32601 }
 
 /** The shape of {@link MethodNotFoundError}. */

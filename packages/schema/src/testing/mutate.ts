@@ -3,13 +3,16 @@ import fc from 'fast-check'
 type Json = fc.JsonValue
 type Path = readonly (string | number)[]
 
-// One of each type, and the near misses of numbers and strings.
+// One value of each type, and numbers and strings that are almost valid.
 const replacements: readonly Json[] = [null, true, 'no such value', '', 1, -1, 0.5, 2, [], {}, ['text'], [1]]
 
-// What is deeper belongs to another definition, which is tried on its own.
+// Deeper values belong to other definitions, which are tested separately.
 const maximumDepth = 3
 
-/** Values with one thing wrong, or merely different: a key dropped, a value replaced, a list too long. */
+/**
+ * Returns variants of a value with one change each: a key removed, a value replaced, or an array made longer. A variant
+ * may still be valid.
+ */
 export function mutationsOf(value: Json): readonly Json[] {
   return pathsOf(value, maximumDepth).flatMap((place) => [
     removeAt(value, place),
@@ -18,10 +21,10 @@ export function mutationsOf(value: Json): readonly Json[] {
   ])
 }
 
-/** One thing done to a value, at a place and with a part of it that numbers choose. */
+/** Returns a changed value. `choice` selects the details of the change. */
 type Change = (value: Json, choice: number) => Json
 
-// The literals that distinguish the published types. A literal of another type is the likeliest wrong text.
+// The literals that distinguish the published types. A wrong text is most likely the literal of another type.
 const words =
   'text image audio resource resource_link tool_use tool_result string number integer boolean array object form url private public user ' +
   'elicitation/create sampling/createMessage roots/list email none'
@@ -39,7 +42,7 @@ const changes: readonly Change[] = [
   (value, choice) => (isObject(value) ? { ...value, [pickElement(keys.split(' '), choice)]: ['a'] } : value),
 ]
 
-/** A way to spoil any value at up to three places of any depth: one for each run of a property. */
+/** An arbitrary of functions that change a value at up to three random places of any depth. */
 export const mutationArbitrary: fc.Arbitrary<(value: Json) => Json> = fc
   .array(fc.record({ place: fc.nat(), kind: fc.nat({ max: changes.length + 1 }), choice: fc.nat() }), {
     minLength: 1,
@@ -51,7 +54,7 @@ export const mutationArbitrary: fc.Arbitrary<(value: Json) => Json> = fc
       const place = pickElement(places, at)
       const change = changes[kind]
       if (change !== undefined) return replaceAt(changed, place, (part) => change(part, choice))
-      // Removed, or replaced by another part of the value.
+      // The last two kinds remove a part of the value, or replace it by another part of the value.
       if (kind === changes.length) return removeAt(changed, place)
       return replaceAt(changed, place, () => valueAt(changed, pickElement(places, choice)))
     }, value)

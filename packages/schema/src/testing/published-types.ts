@@ -15,13 +15,13 @@ type Expect<T extends true> = T
 export type PublishedTypes = [
 `
 
-/** What a type here says on purpose otherwise than the published one. */
+/** The types that differ from the published types on purpose, with the reasons. */
 export const knownDifferences: ReadonlyMap<string, string> = new Map([
   ['ResultType', 'the values that the specification gives it are named beside any other string'],
   ['JSONRPCResultResponse', 'a result of a server of an earlier revision has no resultType'],
 ])
 
-/** Returns TypeScript that compares the type of every shape with its definition when it is compiled. */
+/** Returns TypeScript code that compares the type of every shape with its definition at compile time. */
 export function renderPublishedTypes(): string {
   const rows = Object.entries(definitions).flatMap(([name, schema]) =>
     knownDifferences.has(name)
@@ -35,7 +35,10 @@ function typeOf(definition: string): string {
   return `Of<'${validatorName(definition)}'>`
 }
 
-/** The schema leaves every object open. The types are open where the specification's TypeScript says so. */
+/**
+ * Returns true for the definition of a `_meta`, whose TypeScript type allows other members. The JSON Schema does not
+ * show this, because it allows other members in every object.
+ */
 function isMetaName(name: string): boolean {
   return name.endsWith('MetaObject')
 }
@@ -67,14 +70,14 @@ function renderObjectType(schema: PublishedSchema, open: boolean): string {
 }
 
 function renderField(name: string, schema: PublishedSchema, required: readonly string[]): string {
-  // The schema writes the result's type out as any string. The types name its known values.
+  // The JSON Schema allows any string as `resultType`. The TypeScript type names the known values.
   const type = name === 'resultType' ? typeOf('ResultType') : renderType(schema)
   return required.includes(name)
     ? `readonly ${JSON.stringify(name)}: ${type}`
     : `readonly ${JSON.stringify(name)}?: ${type} | undefined`
 }
 
-// A key of a JsonObject may be absent, and so be looked up as undefined.
+// A key of a `JsonObject` may be absent, so that reading it may give undefined.
 function renderIndexSignature(schema: PublishedSchema): string {
   const type = renderType(schema)
   return type === typeOf('JSONValue') ? `${type} | undefined` : type

@@ -25,17 +25,17 @@ const shapes = {
 /** The shapes of all published types: those that are exported, and those that only tests compare. */
 export type PublishedShapes = typeof shapes
 
-/** Every validator of a published type, by its name in lower camel case. */
+/** The validator of every published type, by the name of the type in lower camel case. */
 export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(
   Object.entries(shapes).map(([name, shape]) => [name, zodOf(shape as Shape<unknown>)]),
 )
 
-/** The definitions, as they were published. */
+/** The definitions of the published JSON Schema, unchanged. */
 export const publishedDefinitions: Definitions = readSchema().$defs
 
 /**
- * The definitions, as they were meant. The JSON Schema is generated from the specification's TypeScript, which is the
- * source of truth. The generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
+ * The definitions of the published JSON Schema, corrected. They are generated from the specification's TypeScript,
+ * which is the source of truth. The generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
  */
 export const definitions: Definitions = {
   ...publishedDefinitions,
@@ -53,7 +53,8 @@ function withContent(field: PublishedSchema): PublishedSchema {
   }
 }
 
-// JSON-RPC's own names are changed, so that `Request` and `Response` are always the web's, and `Error` JavaScript's.
+// The names of JSON-RPC types are changed here, so that `Request` and `Response` always mean the Web types, and `Error`
+// the JavaScript class.
 const namesByDefinition = new Map([
   ['Error', 'WireError'],
   ['JSONArray', 'JsonArray'],
@@ -69,33 +70,36 @@ const namesByDefinition = new Map([
   ['Request', 'RpcRequestFields'],
 ])
 
-/** What a definition's type is called here. */
+/** Returns the name of a definition's type in this package. */
 function typeName(definition: string): string {
   return namesByDefinition.get(definition) ?? definition
 }
 
-/** What a definition's validator is called here. */
+/** Returns the name of a definition's validator in this package. */
 export function validatorName(definition: string): string {
   const name = typeName(definition)
   return name.charAt(0).toLowerCase() + name.slice(1)
 }
 
-/** The validator of a definition. */
+/** Returns the validator of a definition. */
 export function validatorOf(definition: string): z.ZodMiniType {
   const validator = validators.get(validatorName(definition))
   if (validator === undefined) throw new Error(`no validator ${validatorName(definition)} is in published.ts`)
   return validator
 }
 
-/** The name that a `$ref` points at. */
+/** Returns the name of the definition that a `$ref` names. */
 export function definitionNameOf(reference: string): string {
   return reference.slice('#/$defs/'.length)
 }
 
-/** Decides by the schema whether a value is of a definition. */
+/** Returns true if a value is valid for a definition of the JSON Schema. */
 export type SchemaPredicate = (definition: string, value: unknown) => boolean
 
-/** A referee over the given definitions. Formats are annotations unless asked for. */
+/**
+ * Creates a predicate that validates values against the given definitions. It checks formats only if `options.formats`
+ * is true.
+ */
 export function createSchemaPredicate($defs: Definitions, options: { formats: boolean }): SchemaPredicate {
   const ajv = new Ajv2020({ strict: false, validateFormats: options.formats })
   if (options.formats) formats.default(ajv)

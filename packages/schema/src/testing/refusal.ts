@@ -3,7 +3,7 @@ import { isMcpError } from '../basic/mcp-error.ts'
 import { parseMessage, rejectedRequestIdOf } from '../messages/parse-message.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
-/** The text of a request with the id 7 and further members. */
+/** Returns the text of a request with the id 7 and further members. */
 export const createCallText = (members: string): string => `{"jsonrpc":"2.0","id":7,"method":"tools/call"${members}}`
 
 /** Returns the error that `parseMessage` throws for a text. Fails when it throws nothing. */
@@ -16,7 +16,10 @@ export function errorOf(text: string, bounds = defaultBounds): unknown {
   throw new Error(`was not refused: ${text.slice(0, 200)}`)
 }
 
-/** Returns the `McpError` with which `parseMessage` rejects a text. Fails for another error, and for none. */
+/**
+ * Returns the parts of the `McpError` with which `parseMessage` rejects a text. Fails when `parseMessage` throws
+ * another error, or no error.
+ */
 export function refusalOf(
   text: string,
   bounds = defaultBounds,

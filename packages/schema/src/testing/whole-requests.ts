@@ -1,4 +1,4 @@
-/** The requests of the published schema, as whole messages: only tests compare them. */
+/** The requests of the published schema, as whole messages. Only tests use them. */
 
 import { callToolRequestParams, type CallToolRequestParams } from '../server/tool-requests.ts'
 import { completeRequestParams, type CompleteRequestParams } from '../server/completion.ts'
@@ -43,8 +43,8 @@ export const completeRequest = shape<CompleteRequest>({
 })
 
 /**
- * Requests the server's identity and capabilities. Every server answers it, and no client has to send it
- * (server/discover).
+ * Requests the server's identity and capabilities. Every server answers this request, and no client is required to send
+ * it (server/discover).
  */
 export type DiscoverRequest = {
   readonly jsonrpc: '2.0'

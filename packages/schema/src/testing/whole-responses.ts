@@ -1,4 +1,4 @@
-/** The responses of the published schema, as whole messages: only tests compare them. */
+/** The responses of the published schema, as whole messages. Only tests use them. */
 
 import { callToolResult, listToolsResult, type CallToolResult, type ListToolsResult } from '../server/tool-requests.ts'
 import { completeResult, type CompleteResult } from '../server/completion.ts'

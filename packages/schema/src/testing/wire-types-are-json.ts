@@ -4,10 +4,13 @@ import type { ClientRequest } from './client-messages.ts'
 import type { ServerResult } from './server-result.ts'
 import type { CallToolRequest } from './whole-requests.ts'
 
-/** Fails to compile unless `Wide` takes every `Narrow`. */
+/** Fails to compile unless every `Narrow` is assignable to `Wide`. */
 type AssertAssignable<Wide, Narrow extends Wide> = Wide | Narrow
 
-/** Checks that every wire type is assignable to a JSON object without a cast. Therefore they are aliases. */
+/**
+ * Checks that wire types are assignable to a JSON object without a cast. Wire types are type aliases for this reason,
+ * because interfaces are not assignable.
+ */
 export type WireTypesAreJson =
   | AssertAssignable<JsonObject, ServerResult>
   | AssertAssignable<JsonObject, DiscoverResult>
