@@ -8,7 +8,7 @@ import { createSealedTokenType, createSignedTokenType } from './token/token-type
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
- * Creates the recommended codec: the value is encrypted and authenticated (JWE compact, `dir` and `A256GCM`).
+ * Creates the recommended codec, whose tokens are encrypted and authenticated (JWE compact, `dir` and `A256GCM`).
  *
  * @throws StateUsageError for invalid keys or options.
  */
@@ -26,8 +26,8 @@ export function signedState(options: KeyedOptions): StateCodec {
 }
 
 /**
- * Creates a codec without protection, for development: every program can read and alter its tokens. Claims are checked,
- * but a forger writes them.
+ * Creates a codec without protection, for development. Every program can read and alter its tokens. The codec checks
+ * the claims of a token, but in a forged token the forger chose them.
  *
  * @throws StateUsageError unless the options contain `insecure: true`.
  */
@@ -36,7 +36,8 @@ export function plainState(options: PlainOptions): StateCodec {
 }
 
 /**
- * Creates a codec that keeps the value in a store and sends a random handle, for values too large for a token.
+ * Creates a codec for values that are too large for a token. It keeps the value in a store, and its tokens are random
+ * handles.
  *
  * @throws StateUsageError for invalid options.
  */
@@ -45,9 +46,9 @@ export function storedState(options: StoredOptions): StateCodec {
 }
 
 /**
- * Creates a codec that migrates from `storedState` to another codec without losing a token, phase by phase. Phases
- * advance and roll back. During a rolling deployment, instances may be in two adjacent phases. `report()` says when to
- * advance.
+ * Creates a codec that migrates from `storedState` to another codec in phases, without losing a token. A program can
+ * advance to the next phase or return to the previous one. During a rolling deployment, instances may be in two
+ * adjacent phases. `report()` says when to advance.
  *
  * @throws StateUsageError for invalid options.
  */
@@ -56,8 +57,8 @@ export function migratingState(options: MigratingOptions): MigratingCodec {
 }
 
 /**
- * Wraps a codec so that each token opens once over all instances that share the store. A peer that lost the response
- * cannot retry.
+ * Wraps a codec so that each token opens only once, across all instances that share the store. A peer that did not
+ * receive the response cannot send the same token again.
  *
  * @throws StateUsageError for a codec without `lifetimeMs`.
  */

@@ -18,7 +18,7 @@ import {
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
-/** The part of a PostgreSQL client that the store uses. A `Pool` of `pg` has it. */
+/** The part of a PostgreSQL client that the store uses. A `Pool` of `pg` implements it. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
@@ -38,12 +38,13 @@ export interface PostgresStore extends StateStore {
 }
 
 /**
- * Creates a store in a PostgreSQL table, over the application's own pool. {@link stateTableSql} has the table.
+ * Creates a store in a PostgreSQL table, which uses the application's own pool. {@link stateTableSql} returns the SQL
+ * that creates the table.
  *
  * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
- * whose quota is full. Additions that run at the same moment do not see one another: an owner may exceed
- * the quota by the number of connections. Add an `error` listener to the pool: without one, `pg` ends the process when
- * an idle connection breaks.
+ * whose quota is full. Additions that run at the same time do not see one another, so that an owner may exceed the
+ * quota by the number of connections. Add an `error` listener to the pool. Without a listener, `pg` ends the process
+ * when an idle connection breaks.
  *
  * @throws StateUsageError for an invalid table name, and for an invalid quota.
  */
@@ -75,7 +76,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
-/** The operations that are the same for every owner. */
+/** Creates the operations that are the same for every owner. */
 function createTableOperations(table: string, query: Query): SharedOperations {
   return {
     async get(key) {
@@ -95,7 +96,8 @@ function createTableOperations(table: string, query: Query): SharedOperations {
 
 const expiresAtSql = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
 
-// An expired row counts as absent. The single statement is atomic when several instances add the same key.
+// An expired row counts as absent. The addition is a single statement, so that it is atomic when several instances add
+// the same key.
 const onConflictSql = `ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at,
       owner = excluded.owner, size = excluded.size
     WHERE kept.expires_at <= clock_timestamp()
@@ -106,8 +108,9 @@ function buildAddSql(table: string): string {
 }
 
 /**
- * Adds a value of an owner who holds less than the quota. The index gives the owner's rows that have not expired, no
- * more than the quota has. `statement_timestamp()` is constant within a statement, as an index needs it.
+ * Returns the SQL that adds a value if it fits into the quota of its owner. Through the index, it reads only unexpired
+ * rows of the owner, and at most as many rows as the quota allows. `statement_timestamp()` is constant within a
+ * statement, which the use of the index requires.
  */
 function buildAddOwnedSql(table: string): string {
   return `WITH own AS (
@@ -129,11 +132,11 @@ function buildAddOwnedSql(table: string): string {
 
 interface AddOwnedRow {
   readonly isAdded: boolean
-  /** True when the key had an unexpired value before. */
+  /** True if the key had an unexpired value before. */
   readonly wasPresent: boolean
   readonly entryCount: number
   readonly characterCount: number
-  /** Time to the first expiry of a value of the owner. */
+  /** Milliseconds until the first value of the owner expires. */
   readonly soonestExpiryMs: number
 }
 
@@ -149,8 +152,9 @@ function parseAddOwnedRow(row: unknown): AddOwnedRow {
 }
 
 /**
- * Returns the idempotent SQL that creates the table of {@link postgresStore}, for a migration tool. Its first statement
- * takes a lock until the end of the transaction: `IF NOT EXISTS` alone fails when several instances start together.
+ * Returns the idempotent SQL that creates the table of {@link postgresStore}, for a migration tool. The first statement
+ * takes a lock until the end of the transaction, because `IF NOT EXISTS` alone fails when several instances start
+ * together.
  *
  * @throws StateUsageError for an invalid table name.
  */
@@ -170,8 +174,8 @@ CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_
 }
 
 /**
- * Creates the table of {@link postgresStore} if it does not exist. Any number of instances may call it at once: the
- * statements are sent as one query, which PostgreSQL runs in one transaction.
+ * Creates the table of {@link postgresStore} if it does not exist. Several instances may call it at the same time,
+ * because PostgreSQL runs the statements of one query in one transaction.
  */
 export async function createStateTable(pool: PostgresPool, table?: string): Promise<void> {
   await pool.query(stateTableSql(table))

@@ -21,7 +21,8 @@ import {
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
 /**
- * The part of a Redis client that the store uses: a connected client of `@redis/client` or `redis`, or a pool of them.
+ * The part of a Redis client that the store uses. A connected client of `@redis/client` or `redis` implements it, and
+ * so does a pool of such clients.
  */
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
@@ -29,15 +30,16 @@ export interface RedisClient {
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions extends OwnerQuotaOptions {
-  /** The prefix of every key. Default: `mcp:`. In a cluster give one with a hash tag, such as `{mcp}:`. */
+  /** The prefix of every key. Default: `mcp:`. For a Redis cluster, use a prefix with a hash tag, such as `{mcp}:`. */
   readonly prefix?: string | undefined
   /** The time limit of a command, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
 }
 
 /**
- * Creates a store in Redis, over the application's own client. Redis removes expired values by itself. Values of one
- * owner are counted by scripts (`EVAL`), each in time proportional to what has expired.
+ * Creates a store in Redis, which uses the application's own client. Redis itself removes expired values. Scripts
+ * (`EVAL`) count the values of each owner. The time of a script is proportional to the number of values that have
+ * expired.
  *
  * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner
  * whose quota is full.
@@ -52,7 +54,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const operations = createRedisOperations(send, prefix)
   return {
     async add(key, value, ttlMs) {
-      // One command, so that two instances cannot both add the same key.
+      // This is one command, so that two instances cannot both add the same key.
       return (await send(['SET', prefix + key, prependOwner('', value), 'NX', 'PX', toWholeMsText(ttlMs)])) !== null
     },
     ...operations,
@@ -63,7 +65,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 type SendCommand = (args: string[]) => Promise<unknown>
 
-/** The operations that are the same for every owner: each value contains its owner. */
+/** Creates the operations that are the same for every owner. They read the owner of a value from the stored text. */
 function createRedisOperations(send: SendCommand, prefix: string): SharedOperations {
   const readOwnedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
     const entryHead = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
@@ -90,7 +92,7 @@ function createRedisOperations(send: SendCommand, prefix: string): SharedOperati
     },
     async expire(key, ttlMs) {
       const ownedEntry = await readOwnedEntry(key)
-      // LT: a key that expires earlier stays as it is. Redis 7.0 and Valkey have it.
+      // `LT` keeps an earlier expiry. Redis 7.0 and Valkey support it.
       if (ownedEntry === undefined) await send(['PEXPIRE', prefix + key, toWholeMsText(ttlMs), 'LT'])
       else await runOwnerScript(key, ownedEntry, { text: expireScript, values: [toWholeMsText(ttlMs)] })
     },
@@ -120,7 +122,7 @@ interface Script {
   readonly values: readonly string[]
 }
 
-/** Runs a script, which answers with whole numbers. */
+/** Runs a script and returns the whole numbers in its reply. */
 async function evaluateScript(
   send: SendCommand,
   { text, keys, values }: Script & { readonly keys: readonly string[] },
@@ -129,7 +131,10 @@ async function evaluateScript(
   return Array.isArray(reply) ? reply.map(Number) : []
 }
 
-/** Names the sorted set of an owner's values by expiry, and the number of their characters. */
+/**
+ * Returns two keys of an owner: the key of the sorted set with the owner's values by expiry, and the key of the number
+ * of their characters.
+ */
 function buildOwnerKeys(prefix: string, owner: string): readonly string[] {
   return [`${prefix}owner:${owner}`, `${prefix}owner-characters:${owner}`]
 }
@@ -140,7 +145,8 @@ const rejectedReply = -1
 const currentTimeLua = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
-// Each member of the set is the size of a value, a colon and its key. Its score is the time of its expiry.
+// A member of an owner's sorted set is the size of a value, a colon and the key of the value. The score of the member
+// is the time when the value expires.
 const addScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0} end
 ${currentTimeLua}
@@ -168,7 +174,8 @@ if redis.call('PTTL', KEYS[2]) < ttl then
 end
 return {${addedReply}}`
 
-// The owner was read before. A value of another owner was added since, and stays.
+// The owner of the value was read in an earlier command. If the key has a value of another owner now, the script
+// changes nothing.
 const ownerGuardLua = `if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return {0} end`
 
 const deleteScript = `
@@ -184,20 +191,23 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4], 'LT')
 redis.call('ZADD', KEYS[2], 'XX', 'LT', now + tonumber(ARGV[4]), ARGV[2])
 return {1}`
 
-/** Owner of a value in Redis, with the characters that count for them. */
+/** The owner of a value in Redis, and the number of characters that count against the owner's quota. */
 interface OwnedEntry {
   readonly owner: string
   readonly entryLength: number
-  /** The text before the value. */
+  /** The text before the value, which names the owner. */
   readonly ownerPrefix: string
 }
 
 const ownerMark = '\u0000'
 
-/** Two marks, a digest of 43 characters, a colon and a size. */
+/** The maximum length of the text before a value: two marks, a digest of 43 characters, a colon and a size. */
 const maxOwnerPrefixLength = 64
 
-/** Writes the owner before a value. A value without an owner changes only if its text looks like one with an owner. */
+/**
+ * Adds the owner to the front of a value. A value without an owner stays unchanged, unless it begins with the mark of
+ * an owner.
+ */
 function prependOwner(owner: string, value: string): string {
   return owner === '' && !value.startsWith(ownerMark) ? value : `${ownerMark}${owner}${ownerMark}${value}`
 }

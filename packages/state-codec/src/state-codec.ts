@@ -6,11 +6,12 @@ export interface StateCodec {
    * Seals a value into a token.
    *
    * @throws StateUsageError when the value is not JSON or is too large, and when the claims are invalid.
-   * @throws StateError with `too_old` when the flow exceeds its age, with `unavailable` when a store cannot be reached.
+   * @throws StateError with `too_old` when the flow exceeds its maximum age, and with `unavailable` when a store cannot
+   * be reached.
    */
   seal(value: JsonValue, claims: SealClaims): Promise<string>
   /**
-   * Opens a token and returns its value when the claims equal those of sealing.
+   * Opens a token and returns its value. The claims must equal those with which the token was sealed.
    *
    * @throws StateError for every token that must not be trusted. Its `code` is for the operator alone.
    */
@@ -18,33 +19,40 @@ export interface StateCodec {
   /** The longest time in milliseconds during which a token of this codec can open. */
   readonly lifetimeMs?: number | undefined
   /**
-   * Resolves when the store of the codec answers, for the readiness of a server. Absent in a codec without a store.
+   * Resolves when the store of the codec answers. A server calls it to find out whether it is ready. Absent in a codec
+   * without a store.
    *
    * @throws StateError with `unavailable` when the store cannot be reached.
    */
   ping?(): Promise<void>
 }
 
-/** The claims that opening a token repeats. */
+/** The claims of a token. They must be equal when the token is sealed and when it is opened. */
 export interface OpenClaims {
   /**
-   * The purpose of the token, 1 to 256 characters. Keys are derived from it, and readable tokens show it in their
-   * header.
+   * The purpose of the token, 1 to 256 characters. The keys of a codec are derived from the purpose. Readable tokens
+   * contain it in their header.
    */
   readonly purpose: string
   /**
-   * Names that the values of this purpose often have as members, at most 50: `sealedState` writes the values without
-   * them. The list is a part of the format: every instance has the same names in the same order, and a new name is
-   * added at the end.
+   * Member names that are frequent in the values of this purpose, at most 50. `sealedState` leaves these names out of
+   * its tokens, which are shorter then. The list is a part of the token format. Every instance must have the same names
+   * in the same order, and a new name must be added at the end.
    */
   readonly memberNames?: readonly string[] | undefined
-  /** The service that the token is for, in place of the codec's own. A name that all instances share. */
+  /**
+   * The service that the token is for. It replaces the `audience` of the codec. All instances of the service use the
+   * same name.
+   */
   readonly audience?: string | undefined
-  /** The context that the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */
+  /**
+   * The context that the token is bound to, such as a principal, a method and its arguments. It may be any JSON value.
+   * The token contains only its digest.
+   */
   readonly binding?: JsonValue | undefined
   /**
-   * The party on whose behalf a codec with a store writes to it. Its quota limits what it may keep there. It is not
-   * sealed, and another owner may open the token.
+   * The owner of the values that a codec writes to its store. The owner's quota in the store limits them. The owner is
+   * not sealed into the token, so that a caller with another owner can open the token.
    */
   readonly owner?: string | undefined
 }
@@ -52,13 +60,14 @@ export interface OpenClaims {
 /** The options for opening a token. */
 export interface OpenOptions extends OpenClaims {
   /**
-   * Called with the time that the token has left, in milliseconds by the codec's clock, before `open` resolves:
-   * `singleUseState` remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
+   * A function that the codec calls before `open` resolves, with the milliseconds until the token expires by the
+   * codec's clock. `singleUseState` remembers a used token for this time. If a codec does not call the function,
+   * `singleUseState` remembers a used token for `lifetimeMs`.
    */
   readonly onTtl?: ((ttlMs: number) => void) | undefined
   /**
-   * True for a token that comes with many requests, such as that of a session: a codec with keys may keep its decrypted
-   * content in memory, 512 contents at most, and checks the claims at every opening. Default: false.
+   * True for a token that arrives with many requests, such as the token of a session. A codec with keys may then keep
+   * decrypted contents in memory, at most 512 of them. It checks the claims at every opening. Default: false.
    */
   readonly cacheContent?: boolean | undefined
 }
@@ -67,12 +76,12 @@ export interface OpenOptions extends OpenClaims {
 export interface SealClaims extends OpenClaims {
   /** The start of the flow that the token belongs to, in milliseconds since the epoch. Default: now. */
   readonly since?: number | undefined
-  /** The lifetime of this token in milliseconds, in place of the codec's own. */
+  /** The lifetime of this token in milliseconds. It replaces the `ttlMs` of the codec. */
   readonly ttlMs?: number | undefined
   /**
-   * A token of this codec, just opened, whose value this one replaces. A codec with a store deletes the replaced value
-   * once the new token is opened, and otherwise 10 minutes from now: until then the answer with the new token may be
-   * lost, and the old one come again.
+   * A token of this codec that was just opened, and whose value the new value replaces. A codec with a store deletes
+   * the replaced value when the new token is opened, or otherwise 10 minutes from now. Until then the old token still
+   * opens, because the response with the new token may be lost.
    */
   readonly replaces?: string | undefined
 }
@@ -80,37 +89,39 @@ export interface SealClaims extends OpenClaims {
 /** Options that every codec has. */
 export interface ClaimOptions {
   /**
-   * The service that the tokens are for: equal on all its instances, and different on every other service with the same
-   * keys.
+   * The service that the tokens are for. It must be equal on all instances of the service, and different from the
+   * audience of every other service with the same keys.
    */
   readonly audience?: string | undefined
   /** The lifetime of a token, in milliseconds. Default: one hour. */
   readonly ttlMs?: number | undefined
   /** The longest duration of a flow over all of its tokens, in milliseconds. Default: 24 hours. */
   readonly maxAgeMs?: number | undefined
-  /** Default: the platform's. */
+  /** The clock. Default: the clock of the platform. */
   readonly runtime?: Pick<Runtime, 'now'> | undefined
 }
 
 /** A key-value store whose operations are each atomic over all instances that share the store. */
 export interface StateStore {
   /**
-   * Adds a value for a time in milliseconds. Returns `false` and changes nothing when the key has an unexpired value.
+   * Adds a value that expires after `ttlMs` milliseconds. Returns `false` and changes nothing if the key has an
+   * unexpired value.
    */
   add(key: string, value: string, ttlMs: number): Promise<boolean>
-  /** Returns the unexpired value of a key. */
+  /** Returns the unexpired value of a key, or undefined if there is none. */
   get(key: string): Promise<string | undefined>
   /** Deletes a key if it exists. */
   delete(key: string): Promise<void>
   /**
-   * Lets a key expire in some milliseconds, unless it does so earlier. A key that is not there stays so. Without this
-   * operation a value that was replaced stays until its successor is read, or until it expires.
+   * Makes a key expire after `ttlMs` milliseconds, unless it expires earlier anyway. Does nothing for an absent key. In
+   * a store without this operation, a replaced value stays until the new value is read, or until the replaced value
+   * expires.
    */
   expire?(key: string, ttlMs: number): Promise<void>
   /**
-   * Returns the same store for one owner: what it adds counts against the owner's quota, so that no owner fills the
-   * store for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without
-   * this operation owners share one store without limits of their own.
+   * Returns a view of the store for one owner. Values that the view adds count against the quota of the owner, so that
+   * one owner cannot fill the store for all others. When the quota is full, `add` rejects with a `StateError` with the
+   * code `quota`. In a store without this operation, owners have no quotas.
    */
   forOwner?: ((owner: string) => StateStore) | undefined
 }

@@ -1,42 +1,53 @@
 /** The reason why a token was rejected, for the operator's log. */
 export type StateErrorCode =
-  /** Not a token of this codec: truncated, extended, in another encoding, or made by another codec. */
+  /**
+   * The text is not a token of this codec. It is truncated, extended or in another encoding, or another codec made it.
+   */
   | 'malformed'
-  /** Longer than the limit. */
+  /** The token is longer than the limit. */
   | 'too_large'
-  /** Made with a key that is not in the ring: it was removed, or another instance has other keys. */
+  /**
+   * The token was made with a key that this instance does not have. The key was removed, or another instance has other
+   * keys.
+   */
   | 'unknown_key'
-  /** Altered, or made with another key that has the same id. A sealed token also when made for another purpose. */
+  /**
+   * The token was altered, or made with another key that has the same id. For a sealed token, it may also have been
+   * made for another purpose.
+   */
   | 'forged'
-  /** Expired. */
+  /** The token has expired. */
   | 'expired'
-  /** Made in the future: the clocks of the instances differ. */
+  /** The token was made in the future, because the clocks of the instances differ. */
   | 'not_yet'
   /** The flow has lasted longer than `maxAgeMs`. */
   | 'too_old'
-  /** Made for another purpose. */
+  /** The token was made for another purpose. */
   | 'purpose'
-  /** Made for another service. */
+  /** The token was made for another service. */
   | 'audience'
-  /** Bound to another principal, target or argument. */
+  /** The token is bound to another principal, target or argument. */
   | 'binding'
   /** The token was opened before. A token of a single-use codec opens once. */
   | 'used'
-  /** Not in the store, or expired there. */
+  /** The store does not contain the value, or the value has expired there. */
   | 'missing'
   /** The store is full or cannot be reached. */
   | 'unavailable'
-  /** The owner's quota in the store is full. `quota` names its kind. */
+  /** The owner's quota in the store is full. `StateError.quota` names the kind of the quota. */
   | 'quota'
 
 /** The quota that an owner has reached. */
 export interface StateQuota {
-  /** The kind of the ledger: `states` for values, `bytes` for their characters. `detail` names the option. */
+  /**
+   * The kind of the quota in the ledger: `states` limits the number of values, and `bytes` limits the number of their
+   * characters. The `detail` of the error names the option of the store.
+   */
   readonly limit: 'states' | 'bytes'
   readonly max: number
 }
 
-/** The parts of a {@link StateError} beside its code and detail. */
+/** The parts of a {@link StateError} other than its code and detail. */
 export interface StateErrorOptions {
   readonly cause?: unknown
   readonly retryAfterMs?: number | undefined
@@ -44,10 +55,10 @@ export interface StateErrorOptions {
 }
 
 /**
- * A token was rejected.
+ * The error for a rejected token, or for a store that failed.
  *
- * `message` may be sent to a peer: it is the same for every reason that concerns the token, and another one where the
- * store alone failed. `code`, `detail` and `cause` are for the log.
+ * `message` may be sent to a peer. It is the same for every problem of a token, and differs only for a problem of the
+ * store. `code`, `detail` and `cause` are for the log.
  */
 export class StateError extends Error {
   override readonly name = 'StateError'
@@ -55,10 +66,11 @@ export class StateError extends Error {
   /** A description of the failure without the token, the value or a key. */
   readonly detail: string
   /**
-   * Milliseconds until another attempt may succeed, where that is known: for a full store, or a full quota of an owner.
+   * Milliseconds until another attempt may succeed. Present only for a full store or a full quota of an owner, if the
+   * time is known.
    */
   readonly retryAfterMs: number | undefined
-  /** The quota that was reached, with the code `quota`. */
+  /** The quota that was reached. Present only with the code `quota`. */
   readonly quota: StateQuota | undefined
 
   constructor(code: StateErrorCode, detail: string, options: StateErrorOptions = {}) {
@@ -75,12 +87,12 @@ function messageOf(code: StateErrorCode): string {
   return code === 'quota' ? 'The quota of the state store is reached' : 'Invalid or expired state'
 }
 
-/** Returns true for a {@link StateError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link StateError}, even if it comes from another copy of this package. */
 export function isStateError(error: unknown): error is StateError {
   return error instanceof Error && error.name === 'StateError' && 'code' in error && 'detail' in error
 }
 
-/** The mistake that a program made in its use of a codec. */
+/** The kind of mistake that a program made in its use of a codec. */
 export type StateUsageCode =
   /** An option or a claim is invalid. */
   | 'configuration'
@@ -88,7 +100,7 @@ export type StateUsageCode =
   | 'key'
   /** A value contains something that JSON cannot carry. */
   | 'not_json'
-  /** A value makes a token beyond the limit. */
+  /** A value would make a token that exceeds the limit. */
   | 'too_large'
 
 /** A mistake in the program or its configuration. The message describes it and is not meant for a peer. */

@@ -2,8 +2,8 @@ import { isJsonArray, type JsonObject, type JsonValue } from '@x/core'
 import { StateUsageError } from '../state-error.ts'
 
 /**
- * The greatest depth of a value. The limit protects the call stack. Messages of the protocol, which are bound to a
- * state with their arguments, have 256 levels at most by default.
+ * The maximum depth of a value. The limit protects the call stack. It is higher than 256, the default limit of protocol
+ * messages, because a binding may contain the arguments of a message.
  */
 export const maxDepth = 300
 
@@ -15,7 +15,7 @@ const maxScannedLength = 64
 const loneSurrogatePattern = /\p{Surrogate}/u
 
 /**
- * Returns the canonical text of a JSON value (RFC 8785): equal values have equal texts.
+ * Returns the canonical text of a JSON value (RFC 8785). Equal values have equal texts.
  *
  * @throws StateUsageError with `not_json` for a value that JSON cannot carry.
  */
@@ -50,7 +50,7 @@ function canonicalizeObject(value: JsonObject, depth: number): string {
   return `{${members}}`
 }
 
-/** RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is the order of string comparison. */
+/** Sorts keys by UTF-16 code units, which is the order of string comparison (RFC 8785, 3.2.3). */
 function sortKeys(keys: string[]): readonly string[] {
   if (keys.length > insertionSortLimit) return keys.sort()
   const sortedKeys: string[] = []

@@ -26,7 +26,10 @@ function describeValue({ reason, value }: JsonProblem): string {
   return typeof value === 'object' ? `a ${value?.constructor?.name ?? 'class instance'}` : typeof value
 }
 
-/** Objects from another realm (a worker, a test runner) have an `Object.prototype` of their own. */
+/**
+ * Returns true for a plain object. It may come from another realm (a worker, a test runner), which has its own
+ * `Object.prototype`.
+ */
 function isPlainObject(value: object): boolean {
   // `getPrototypeOf` is typed as any.
   const prototype: object | null = Object.getPrototypeOf(value)

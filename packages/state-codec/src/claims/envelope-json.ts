@@ -3,16 +3,16 @@ import { StateError } from '../state-error.ts'
 import type { Envelope, ReplacedValue } from './envelope.ts'
 
 /**
- * Returns an envelope as a JSON array, which is the content of every token and of every value in a store: the time of
- * sealing, the time until expiry and since the start of the flow, the digest of the binding or null, the value, the
- * audience or null, and the replaced value. The last two are left out where there are none.
+ * Serializes an envelope as a JSON array, which is the content of every token and of every value in a store. The items
+ * are the time of sealing, the milliseconds until expiry, the milliseconds since the start of the flow, the digest of
+ * the binding or null, the value, the audience or null, and the replaced value. Absent items at the end are left out.
  *
- * @param memberNames Names that the value may have as members: their values are written without them. See
- *   `OpenClaims.memberNames`.
+ * @param memberNames Member names that are not written into the text. See `OpenClaims.memberNames`.
  */
 export function stringifyEnvelope(envelope: Envelope, memberNames: readonly string[] = []): string {
   const { at, until, since, aud, bind, replaces, value } = envelope
-  // Concatenation costs half of `JSON.stringify`: times are finite, and a digest needs no escapes.
+  // Concatenation costs half as much as `JSON.stringify`. It is safe here, because times are finite and a digest needs
+  // no escapes.
   const bindingText = bind === undefined ? 'null' : `"${bind}"`
   const valueText = JSON.stringify(packMembers(value, memberNames))
   const text = `[${at},${until - at},${at - since},${bindingText},${valueText}`
@@ -44,8 +44,10 @@ export function parseEnvelope(text: string, memberNames: readonly string[] = [])
 }
 
 /**
- * Returns an object as an array: a number whose bits say which of the names it has as members, their values in the
- * order of the names, and an object with its other members if there are any. Any other value follows a null.
+ * Converts a value into an array that does not contain the given member names. For an object, the first item is a
+ * number whose bits mark the names that the object has. The values of these members follow in the order of the names,
+ * and then an object with all other members, if there are any. For any other value, the array contains null and the
+ * value.
  */
 function packMembers(value: JsonValue, memberNames: readonly string[]): JsonValue {
   if (memberNames.length === 0) return value
@@ -70,7 +72,7 @@ function unpackMembers(packed: JsonValue, memberNames: readonly string[]): JsonV
   if (!isJsonArray(packed)) throw malformedEnvelopeError()
   const [nameBits, ...packedValues] = packed
   if (nameBits === null && packedValues[0] !== undefined) return packedValues[0]
-  // A bit beyond the names is that of a name which this list lacks.
+  // A bit beyond the list marks a name that this instance does not have.
   if (typeof nameBits !== 'number' || nameBits >= 2 ** memberNames.length) throw malformedEnvelopeError()
   const presentNames = memberNames.filter((_, index) => Math.floor(nameBits / 2 ** index) % 2 === 1)
   const members = presentNames.map((name, index) => [name, packedValues[index] ?? null] as const)

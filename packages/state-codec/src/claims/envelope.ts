@@ -7,16 +7,16 @@ import { canonicalizeJson } from './canonical-json.ts'
 /** Returns the SHA-256 digest of a text's UTF-8 bytes in Base64url. */
 export type DigestFunction = (text: string) => Promise<string> | string
 
-/** The values that claims are checked against. */
+/** The values that are needed to write and check claims. */
 interface ClaimContext {
   readonly claimOptions: ResolvedClaimOptions
   /** The digest of the claimed binding, from {@link digestBinding}. */
   readonly bindingDigest: string | undefined
 }
 
-/** A value in a store that another one replaces. */
+/** A value in a store that another value replaces. */
 export interface ReplacedValue {
-  /** The store's key. */
+  /** The key of the value in the store. */
   readonly key: string
   /** The time of its replacement, in milliseconds since the epoch. */
   readonly at: number
@@ -38,8 +38,8 @@ export interface Envelope {
 const digestLength = 22
 
 /**
- * Returns the digest of a claimed binding, or `undefined` without one. It is separate from the envelope because it
- * alone may be asynchronous, and a promise costs more than the rest.
+ * Returns the digest of a claimed binding, or `undefined` without a binding. This step is separate, because it is the
+ * only one that may be asynchronous. A promise for every envelope would cost more than all other steps.
  *
  * @throws StateUsageError for a binding that has no canonical form.
  */
@@ -54,7 +54,8 @@ export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): 
 /**
  * Puts a value and its claims into an envelope.
  *
- * @throws StateError with `too_old` when the flow exceeds its age, before a user is asked in vain.
+ * @throws StateError with `too_old` when the flow exceeds its maximum age. Otherwise a user could be asked a question
+ * whose answer would be rejected.
  * @throws StateUsageError for a value or a claim that cannot be sealed.
  */
 export function createEnvelope(
@@ -74,7 +75,7 @@ export function createEnvelope(
  * Returns the value of an envelope when every claim holds. Every claim is checked before the first failure is thrown,
  * so that timing does not reveal the failed claim.
  *
- * @throws StateError
+ * @throws StateError when a claim does not hold.
  */
 export function openEnvelope(
   envelope: Envelope,
@@ -137,15 +138,19 @@ function findBindingFailure(
   return new StateError('binding', detail)
 }
 
-/** Compares two digests in constant time. A digest has one canonical text. */
+/** Compares the texts of two digests in constant time. */
 function areDigestsEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length
-  // An index past the end reads NaN, which counts as 0. The lengths differ in that case.
+  // Past the end of a text, `charCodeAt` returns NaN, which counts as 0. The lengths differ in that case.
   for (let index = 0; index < digestLength; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }
 
-/** @throws StateUsageError for a value that is not a string: a mistake of the caller, not of a peer. */
+/**
+ * Checks that `open` was given a string.
+ *
+ * @throws StateUsageError for any other value, which is a mistake of the program and not of a peer.
+ */
 export function checkToken(token: unknown): asserts token is string {
   if (typeof token === 'string') return
   throw new StateUsageError('configuration', `open() was given ${typeof token} instead of a token`)
@@ -165,7 +170,7 @@ export const clockSkewMs = 30_000
 const hourMs = 3_600_000
 
 /**
- * Fills in defaults.
+ * Fills in the defaults of claim options.
  *
  * @throws RangeError for an invalid duration, and StateUsageError for a `ttlMs` that exceeds `maxAgeMs`.
  */
@@ -183,7 +188,7 @@ export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions
   }
 }
 
-/** Returns the longest time in milliseconds during which a token made under these rules can open. */
+/** Returns the longest time in milliseconds during which a token with these options can open. */
 export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
   return maxAgeMs + clockSkewMs
 }
@@ -209,7 +214,11 @@ function computeTokenTimes(
 
 const loneSurrogatePattern = /\p{Surrogate}/u
 
-/** @throws StateUsageError for a purpose from which no keys can be derived. */
+/**
+ * Checks a purpose.
+ *
+ * @throws StateUsageError for a purpose from which no keys can be derived.
+ */
 export function checkPurpose(purpose: string): void {
   if (typeof purpose === 'string' && purpose.length > 0 && purpose.length <= 256 && !loneSurrogatePattern.test(purpose))
     return
@@ -219,7 +228,11 @@ export function checkPurpose(purpose: string): void {
   )
 }
 
-/** @throws StateUsageError for an empty or overlong audience. */
+/**
+ * Returns a checked audience.
+ *
+ * @throws StateUsageError for an empty or overlong audience.
+ */
 function checkAudience(audience: string | undefined): string | undefined {
   if (audience === undefined || (typeof audience === 'string' && audience.length > 0 && audience.length <= 1024)) {
     return audience

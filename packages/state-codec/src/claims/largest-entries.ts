@@ -6,7 +6,7 @@ interface SizedEntry {
   readonly byteCount: number
 }
 
-/** Describes the paths with the most bytes of a value: `steps.plan (30211 bytes), answers.note (902 bytes)`. */
+/** Describes the parts of a value with the most bytes, such as `steps.plan (30211 bytes), answers.note (902 bytes)`. */
 export function describeLargestEntries(value: JsonValue): string {
   const entries = collectLargestEntries({ path: '', byteCount: countJsonBytes(value) }, value, 0)
   return entries

@@ -13,7 +13,8 @@ export interface StoreCallOptions {
 }
 
 /**
- * Calls a store's client within a time limit. Clients queue commands while they are disconnected, some without a limit.
+ * Calls a store's client with a time limit. The limit is necessary, because some clients queue commands without a limit
+ * while they are disconnected.
  *
  * @throws StateError with `unavailable` for every error of the client.
  */
@@ -30,13 +31,16 @@ export async function runStoreOperation<T>(
   }
 }
 
-/** A store with every operation. */
+/** A store with every operation, whose errors are all {@link StateError}. */
 export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
-  /** Reads a key that no value has. Rejects when the store cannot be reached. */
+  /** Checks the store by reading a key that is never used. Rejects when the store cannot be reached. */
   ping(): Promise<void>
-  /** True when the store has an `expire`. */
+  /** True if the wrapped store has `expire`. */
   readonly canExpire: boolean
-  /** Returns the store of one owner, or the whole store where there is no owner or the store has no `forOwner`. */
+  /**
+   * Returns the view of the store for one owner. Returns the whole store without an owner, or if the wrapped store has
+   * no `forOwner`.
+   */
   forOwner(owner: string | undefined): GuardedStore
 }
 

@@ -21,23 +21,26 @@ import { withStateErrors } from './call-store.ts'
 export interface HandleStore {
   readonly claimOptions: ResolvedClaimOptions
   newHandle(): string
-  /** Writes a value. `claims.replaces` is the handle of the one that it replaces. */
+  /** Writes a value. `claims.replaces` is the handle of the value that the new value replaces. */
   write(handle: string, value: JsonValue, claims: SealClaims): Promise<void>
   read(handle: string, claims: OpenOptions): Promise<JsonValue>
-  /** Rejects when the store cannot be reached. */
+  /** Resolves when the store answers. Rejects when it cannot be reached. */
   ping(): Promise<void>
 }
 
 /** The length of a handle in characters. */
 export const handleLength = 43
 
-/** The size limit of a value in a store, in characters: a store keeps the values of many calls in memory. */
+/**
+ * The size limit of a value in a store, in characters. Values are limited, because a store keeps the values of many
+ * calls in memory.
+ */
 const maxRecordCharacters = 1024 * 1024
 
-/** The time in milliseconds that a replaced value stays when its successor is never opened. */
+/** Milliseconds that a replaced value stays in the store if the new value is never read. */
 const replacedTtlMs = 600_000
 
-/** The number of deleted values that one process remembers. */
+/** The number of deleted keys that one process remembers, so that it does not delete them again. */
 const maxDeletedKeys = 1000
 
 /** Returns true when a text has the form of a handle. */
@@ -45,7 +48,10 @@ export function isHandle(text: string): boolean {
   return text.length === handleLength && isCanonicalBase64url(text)
 }
 
-/** Creates records under the digests of their handles, so that a reader of the store cannot open them. */
+/**
+ * Creates a handle store. It keeps each value under the digest of its handle, so that read access to the store does not
+ * reveal the handles.
+ */
 export function createHandleStore(store: StateStore, options: ClaimOptions, provider: CryptoProvider): HandleStore {
   const claimOptions = resolveClaimOptions(options)
   const guardedStore = withStateErrors(store)
@@ -57,7 +63,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
       : { key: await deriveKey(replaces), at: claimOptions.clock.now() }
   const deletedKeys = new Set<string>()
   const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
-    // One deletion is enough. After this time the value has expired by itself.
+    // A value is deleted only once. After this time, a store with `expire` has removed the value by itself.
     if (deletedKeys.has(key) || (guardedStore.canExpire && claimOptions.clock.now() - at > replacedTtlMs + clockSkewMs))
       return
     await guardedStore.forOwner(owner).delete(key)
@@ -74,7 +80,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
       const envelope = createEnvelope(value, claims, { claimOptions, bindingDigest })
       const envelopeText = stringifyEnvelope({ ...envelope, replaces })
       if (envelopeText.length > maxRecordCharacters) throw recordTooLargeError(envelopeText.length, value)
-      // The envelope's own expiry decides. The store may keep the value a little longer.
+      // The expiry in the envelope decides whether a value opens. The store may keep the value a little longer.
       const ownedStore = guardedStore.forOwner(claims.owner)
       const wasAdded = await ownedStore.add(
         await deriveKey(handle),

@@ -11,13 +11,13 @@ import {
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** The number of values held at once. Default: 10,000. */
+  /** The maximum number of values in the store. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** The total number of characters, keys included. Default: 64 Mi. */
+  /** The maximum number of characters in the store, including keys. Default: 64 Mi. */
   readonly maxCharacters?: number | undefined
-  /** The number of values that one owner may hold at once. Default: a tenth of `maxEntries`. */
+  /** The maximum number of values of one owner. Default: a tenth of `maxEntries`. */
   readonly maxEntriesPerOwner?: number | undefined
-  /** The number of characters that one owner may hold, keys included. Default: a tenth of `maxCharacters`. */
+  /** The maximum number of characters of one owner, including keys. Default: a tenth of `maxCharacters`. */
   readonly maxCharactersPerOwner?: number | undefined
   readonly runtime?: Pick<Runtime, 'now'> | undefined
 }
@@ -28,7 +28,7 @@ interface StoredEntry {
   readonly owner: string | undefined
 }
 
-/** The amount that an owner holds. */
+/** The values of one owner in the store. */
 interface OwnerUsage {
   entryCount: number
   characterCount: number
@@ -36,15 +36,16 @@ interface OwnerUsage {
   earliestExpiry: number
 }
 
-/** The default share of the store that one owner may hold. */
+/** The default share of the store that the values of one owner may fill. */
 const ownerLimitFraction = 1 / 10
 
 const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 
 /**
- * Creates a store in this process, for one instance and for tests. A full store throws `unavailable` and evicts
- * nothing: an evicted single use could be used again. An owner whose quota is full gets `quota`. The
- * error's `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
+ * Creates a store in this process, for a server with one instance and for tests. A full store throws a `StateError`
+ * with `unavailable`, and a full quota of an owner throws one with `quota`. The `detail` of the error names the limit,
+ * and `retryAfterMs` is the time until a value expires. The store never evicts values, because a single-use token could
+ * be used again after an eviction.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
   const storage = new MemoryStorage(options)
@@ -136,7 +137,7 @@ class MemoryStorage {
   }
 
   #removeExpired(now: number): void {
-    // Before the first expiry there is nothing to remove: a full store must not be scanned at every call.
+    // Before the first expiry there is nothing to remove. Without this check, every call would scan a full store.
     if (now < this.#earliestExpiry) return
     this.#earliestExpiry = Infinity
     for (const [key, { expiresAt }] of this.#entries) {
@@ -145,7 +146,10 @@ class MemoryStorage {
     }
   }
 
-  /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
+  /**
+   * Returns the limit that a value of this length would exceed: the limit of its owner, or of the whole store. Returns
+   * undefined if the value fits.
+   */
   #findStoreLimit(entryLength: number, owner: string | undefined): StoreLimit | undefined {
     const ownerUsage = owner === undefined ? undefined : (this.#usageByOwner.get(owner) ?? emptyUsage)
     const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#maxUsagePerOwner, entryLength)
@@ -163,8 +167,8 @@ class MemoryStorage {
   }
 
   /**
-   * Returns the time of the first expiry of an owner's values. The time is cached, so that repeated refusals of one
-   * owner cost no search.
+   * Returns the time when the first of an owner's values expires. The time is cached, so that repeated errors for one
+   * owner need no search.
    */
   #findEarliestExpiry(owner: string, now: number): number {
     const ownerUsage = this.#usageByOwner.get(owner)
@@ -182,6 +186,6 @@ const emptyUsage: StorageUsage = { entryCount: 0, characterCount: 0 }
 
 interface StoreLimit {
   readonly reachedLimit: ReachedLimit
-  /** The owner. Undefined where the whole store is full. */
+  /** The owner whose limit was reached. Undefined if the whole store is full. */
   readonly owner: string | undefined
 }

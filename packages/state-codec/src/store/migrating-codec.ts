@@ -13,14 +13,17 @@ import {
 } from './migration-counter.ts'
 import { createHandleStore, handleLength, isHandle, type HandleStore } from './handle-store.ts'
 
-/** Options of `migratingState`. The claim options apply to values in the store. Give the state codec the same ones. */
+/**
+ * Options of `migratingState`. The claim options apply to values in the store. Give the codec in `state` the same claim
+ * options.
+ */
 export interface MigratingOptions extends ClaimOptions {
   readonly phase: MigrationPhase
   /** The target codec of the migration. */
   readonly state: StateCodec
-  /** The store that the migration leaves. The phase `state` needs none. */
+  /** The store from which the codec migrates. Required in every phase except `state`. */
   readonly store?: StateStore | undefined
-  /** Receives every event that counts for or against the next phase, when it happens. */
+  /** A function that receives every event when it happens. */
   readonly onEvent?: ((event: MigrationEvent) => void) | undefined
 }
 
@@ -29,7 +32,10 @@ export interface MigratingCodec extends StateCodec {
   report(): MigrationReport
 }
 
-/** The parts of a token. Each part of a pair is bound to the other, so that neither opens alone or in another pair. */
+/**
+ * The parts of a token. If a token has both parts, each part is bound to the other one. Neither part then opens alone,
+ * or together with a part of another token.
+ */
 interface TokenParts {
   readonly handle: string | undefined
   readonly state: string | undefined
@@ -64,7 +70,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
     },
     report: migrationCounter.report,
     async seal(value, claims) {
-      // Both parts have the same start, so that they age alike.
+      // Both parts have the same start of the flow, so that they reach the maximum age at the same time.
       const token = await sealers[phase](
         value,
         {
@@ -135,8 +141,8 @@ async function sealPair(value: JsonValue, claims: SealClaims, migration: Migrati
 }
 
 /**
- * Seals the state part, or returns `undefined` where the value cannot be sealed (it may be too large). The store can
- * still hold it.
+ * Seals the value with the target codec. Returns `undefined` if this fails, for example because the value is too large.
+ * The store can still keep such a value.
  */
 async function trySealState(
   value: JsonValue,
@@ -152,7 +158,10 @@ async function trySealState(
   }
 }
 
-/** Returns the handle in a replaced token. A token without a handle has no value in the store to delete. */
+/**
+ * Returns the handle in a token that is replaced. Returns undefined for a token without a handle, which has no value in
+ * the store.
+ */
 function parseHandle(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }
@@ -195,7 +204,7 @@ interface DualRead {
   readonly counter: MigrationCounter
 }
 
-/** Returns the result of the store, and opens the state to compare both results. */
+/** Opens both parts of a token and compares the results. Returns the result of the store. */
 async function openFromBothSources({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [storeOutcome, stateOutcome] = await Promise.allSettled([readFromStore(), readFromState()])
   if (haveSameOutcome(storeOutcome, stateOutcome)) counter.count('agreed')
@@ -204,7 +213,7 @@ async function openFromBothSources({ readFromStore, readFromState, purpose, coun
   return storeOutcome.value
 }
 
-/** Returns the result of the state. When the state does not open, falls back to the store. */
+/** Opens the state part of a token. If this fails, returns the result of the store. */
 async function openFromFirstSource({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [stateOutcome] = await Promise.allSettled([readFromState()])
   if (stateOutcome.status === 'fulfilled') return stateOutcome.value

@@ -1,17 +1,18 @@
 import type { StateErrorCode } from '../state-error.ts'
 
 /**
- * The phase of a migration. `store`: only handles are made, and everything opens. `dual`: both are written, and the
- * store decides. `state-first`: both are written, the state decides, and the store is the fallback. `state`: no store.
+ * The phase of a migration. In `store`, new tokens are handles, and tokens of every kind open. In `dual`, new tokens
+ * have a handle and a state, and the store's value is used. In `state-first`, new tokens have a handle and a state. The
+ * state is used, and the store is the fallback. In `state`, new tokens have only a state.
  */
 export type MigrationPhase = 'store' | 'dual' | 'state-first' | 'state'
 
-/** An event that an operator considers before the next phase. It never contains a token or a value. */
+/** An event that an operator considers before the next phase begins. It never contains a token or a value. */
 export interface MigrationEvent {
   /**
-   * `mismatch`: state and store gave different results. `fallback`: the state did not open, and the store did.
-   * `unsealable`: no state could be made, so the token is a handle alone. `store_failed`: the store could not be
-   * written, so the token is a state alone. `handle_only`: a token without a state arrived.
+   * `mismatch`: the state and the store gave different results. `fallback`: the state did not open, but the store had
+   * the value. `unsealable`: the value could not be sealed, so that the token is only a handle. `store_failed`: the
+   * store could not be written, so that the token is only a state. `handle_only`: a token without a state arrived.
    */
   readonly type: 'mismatch' | 'fallback' | 'unsealable' | 'store_failed' | 'handle_only'
   readonly phase: MigrationPhase
@@ -36,9 +37,12 @@ export interface MigrationReport {
   readonly unsealableCount: number
   readonly storeFailureCount: number
   readonly handleOnlyCount: number
-  /** The time of the last event that counts against the next phase. */
+  /** The time of the last event that speaks against the next phase, in milliseconds since the epoch. */
   readonly lastProblemAt: number | undefined
-  /** `true` after a whole token lifetime without such an event. Advance when it is true on every instance. */
+  /**
+   * True if tokens were opened, and a whole token lifetime has passed without an event that speaks against the next
+   * phase. Advance when it is true on every instance.
+   */
   readonly canAdvance: boolean
   /** The recommended next step, as a sentence. */
   readonly advice: string
@@ -61,7 +65,7 @@ export interface MigrationCounterOptions {
   readonly onEvent: ((event: MigrationEvent) => void) | undefined
 }
 
-/** The events that count against leaving a phase. */
+/** The events of each phase that speak against advancing to the next phase. */
 const problemEvents: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent['type']>>> = {
   store: new Set(),
   dual: new Set(['mismatch', 'unsealable']),
@@ -76,7 +80,7 @@ const adviceByPhase: Readonly<Record<MigrationPhase, string>> = {
   state: 'Replace migratingState() by its state codec, and remove the store',
 }
 
-/** Starts to count the events of a migration. */
+/** Creates a counter for the events of a migration. */
 export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: MigrationCounterOptions): MigrationCounter {
   const since = now()
   const counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }

@@ -3,36 +3,36 @@ import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 import { encodeBase64url } from '../token/base64url.ts'
 
-/** Quotas of one owner in a store that instances share. */
+/** The quotas of every owner in a store that several instances share. */
 export interface OwnerQuotaOptions {
-  /** The number of values that one owner may hold at once. Default: 1000. */
+  /** The maximum number of values of one owner. Default: 1000. */
   readonly maxEntriesPerOwner?: number | undefined
-  /** The number of characters that one owner may hold, keys included. Default: 8 Mi. */
+  /** The maximum number of characters of one owner, including keys. Default: 8 Mi. */
   readonly maxCharactersPerOwner?: number | undefined
 }
 
-/** The amount that an owner holds or may hold. */
+/** The amount of stored values that an owner has or may have. */
 export interface StorageUsage {
   readonly entryCount: number
   readonly characterCount: number
 }
 
-/** The limit that a value exceeds. */
+/** A limit that a new value would exceed. */
 export interface ReachedLimit {
   /** The option that sets the limit. */
   readonly name: 'maxEntries' | 'maxCharacters'
   readonly max: number
   readonly usageText: string
-  /** True for a value that is larger than the whole limit, and never fits. */
+  /** True if the value is larger than the whole limit, so that it can never be added. */
   readonly isTooLarge: boolean
 }
 
-/** The kinds of the ledger, by the option of the store that bounds them. */
+/** The kind of the ledger for each limit. */
 const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const satisfies Record<string, LedgerKind>
 
 const defaultQuota = { maxEntriesPerOwner: ledgerBounds.states.perCaller, maxCharactersPerOwner: 8 * 1024 * 1024 }
 
-/** Fills in defaults. Throws RangeError for an invalid number. */
+/** Fills in the defaults of quotas. Throws RangeError for an invalid number. */
 export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
   const readLimit = (name: keyof typeof defaultQuota): number =>
     checkedNumber(name, options[name] ?? defaultQuota[name])
@@ -40,7 +40,7 @@ export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
 }
 
 /**
- * Returns the name of an owner in a shared store: a digest, so that a reader of the store finds no subject and no
+ * Returns the name of an owner in a shared store. The name is a digest, so that the store contains no subject and no
  * address.
  */
 async function digestOwner(owner: string): Promise<string> {
@@ -51,7 +51,7 @@ async function digestOwner(owner: string): Promise<string> {
 /** The operations of a shared store that are the same for every owner. */
 export type SharedOperations = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
 
-/** A value on its way into a store, and the digest of its owner. */
+/** A value to add to a store. `owner` is the digest of its owner. */
 export interface NewOwnedEntry {
   readonly owner: string
   readonly key: string
@@ -59,7 +59,7 @@ export interface NewOwnedEntry {
   readonly ttlMs: number
 }
 
-/** Makes the view of a shared store for one owner. The digest of the owner is computed once, with the first value. */
+/** Creates the view of a shared store for one owner. The digest of the owner is computed once, with the first value. */
 export function createOwnerStore(
   owner: string,
   operations: SharedOperations,
@@ -75,7 +75,7 @@ export function createOwnerStore(
   }
 }
 
-/** Returns the limit that a value exceeds, or undefined. */
+/** Returns the limit that a new value would exceed, or undefined if the value fits. */
 export function findReachedLimit(
   usage: StorageUsage,
   maxUsage: StorageUsage,
@@ -99,8 +99,9 @@ export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, s
 }
 
 /**
- * Describes a limit for the log, and the milliseconds after which a value fits: those to the first expiry, if that is
- * known.
+ * Returns a text about a reached limit for the log, and the milliseconds after which a new value may fit. This is the
+ * time until the first stored value expires. It is undefined if that time is unknown, or if the value is larger than
+ * the limit.
  */
 export function describeLimit(
   { name, max, usageText, isTooLarge }: Omit<ReachedLimit, 'name'> & { readonly name: string },

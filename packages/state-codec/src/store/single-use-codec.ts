@@ -5,8 +5,8 @@ import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
 
 /**
- * Creates a codec whose tokens open once. A use is remembered until its token has expired, by any clock within {@link
- * clockSkewMs}.
+ * Creates a codec whose tokens open once. The store remembers a used token until it has expired on every instance,
+ * whose clocks may differ by {@link clockSkewMs}.
  */
 export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
   const { lifetimeMs } = codec

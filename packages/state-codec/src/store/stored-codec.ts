@@ -5,7 +5,7 @@ import { createHandleStore } from './handle-store.ts'
 
 /** Options of `storedState`. */
 export interface StoredOptions extends ClaimOptions {
-  /** The store of the values. Every instance must reach the same one. */
+  /** The store of the values. All instances must use the same store. */
   readonly store: StateStore
 }
 

@@ -1,8 +1,9 @@
 const base64urlPattern = /^[A-Za-z0-9_-]*$/
 
 /**
- * Returns true when a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5).
- * Decoders ignore stray bits, so that one token would have many texts.
+ * Returns true if a text is canonical Base64url: only characters of the alphabet, no padding, and zeros in the unused
+ * bits of the last character (RFC 4648, 3.5). Decoders ignore these bits, so that without this check one token would
+ * have many texts.
  */
 export function isCanonicalBase64url(text: string): boolean {
   if (!base64urlPattern.test(text)) return false
@@ -20,7 +21,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Decodes a canonical Base64url text. Returns `undefined` for any other. */
+/** Decodes a canonical Base64url text. Returns `undefined` for any other text. */
 export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!isCanonicalBase64url(text)) return undefined
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))

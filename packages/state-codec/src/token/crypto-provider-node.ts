@@ -14,7 +14,7 @@ import { createRandomPool } from '@x/core'
 import { isCanonicalBase64url } from './base64url.ts'
 import { type Cipher, type CipherKey, type CryptoProvider, derivationSalt } from './crypto-provider.ts'
 
-/** The operations of `node:crypto`, which cost a fraction of Web Crypto per call. */
+/** The operations of `node:crypto`, which cost a fraction of the same operations of Web Crypto. */
 export const nodeCrypto: CryptoProvider = {
   random: createRandomPool(randomBytes),
   digest: (text) => hash('sha256', text, 'base64url'),
@@ -29,12 +29,12 @@ function isCanonicalEncoding(text: string): boolean {
   return decodeToBuffer(text).toString('base64url') === text
 }
 
-/** As large as the decoded content of the largest token. */
+/** The buffer of `decodeToBuffer`. It is as large as the decoded content of the largest token. */
 const scratchBuffer = Buffer.allocUnsafeSlow(24 * 1024)
 
 /**
- * Decodes a Base64url text. The result is valid until the next call. A new buffer for a long text costs several times
- * its decoding.
+ * Decodes a Base64url text into a shared buffer. The result is valid only until the next call. For a long text, a new
+ * buffer would cost several times as much as the decoding.
  */
 function decodeToBuffer(text: string): Buffer {
   if (text.length > (scratchBuffer.length / 3) * 4) return Buffer.from(text, 'base64url')
@@ -49,12 +49,12 @@ function encodeHeader({ header }: CipherKey): string {
   return Buffer.from(JSON.stringify(header)).toString('base64url')
 }
 
-/** A shorter tag is easier to forge, and Node would accept it. */
+/** The options that require a whole tag. Node would otherwise accept a shorter tag, which is easier to forge. */
 const gcmOptions = { authTagLength: 16 }
 
 /**
- * Creates a cipher for JWE compact. Whole buffers come out: for a string, `update` makes a stream decoder, which costs
- * as much as the cipher itself.
+ * Creates a cipher for JWE compact. Its calls of `update` return buffers. To return a string, `update` would create a
+ * stream decoder, which costs as much as the cipher itself.
  */
 export function createNodeEncryption(cipherKey: CipherKey): Cipher {
   const key = deriveNodeKey(cipherKey)
@@ -106,7 +106,7 @@ export function createNodeSigning(cipherKey: CipherKey): Cipher {
   }
 }
 
-/** Returns the same bytes as a `Buffer`. Bytes of the pool are one already. */
+/** Returns the same bytes as a `Buffer`. Bytes of the random pool are a `Buffer` already. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

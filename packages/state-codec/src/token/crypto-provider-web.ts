@@ -54,7 +54,10 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
   return crypto.subtle.deriveKey(derivation, rootKey, algorithm, false, keyUses)
 }
 
-/** Returns a content as text, `undefined` when jose rejects its token as forged. Rethrows every other error. */
+/**
+ * Returns the content of a token as text, or `undefined` if jose rejects the token as forged. Rethrows every other
+ * error.
+ */
 async function returnUndefinedIfForged(decode: () => Promise<Uint8Array>): Promise<string | undefined> {
   try {
     return decoder.decode(await decode())

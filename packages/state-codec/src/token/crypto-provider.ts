@@ -1,8 +1,8 @@
 import type { DigestFunction } from '../claims/envelope.ts'
 
 /**
- * The protected header of a token: the key's id, and the purpose where people read the token. The key is derived from
- * the purpose in either case.
+ * The protected header of a token. It contains the id of the key, and for signed tokens also the purpose. The keys of
+ * both kinds of tokens are derived from the purpose.
  */
 export type ProtectedHeader =
   | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string }
@@ -10,9 +10,12 @@ export type ProtectedHeader =
 
 /** Seals and opens the tokens of one key and one header. */
 export interface Cipher {
-  /** Returns the compact token of a content. `random` gives the nonce, for the kinds that have one. */
+  /** Returns the compact token of a content. An encrypted token takes its nonce from `random`. */
   seal(content: string, random: (bytes: number) => Uint8Array): Promise<string> | string
-  /** Returns the content of a compact token, given as its segments. `undefined` for one of another key or header. */
+  /**
+   * Returns the content of a compact token, which is given as its segments. Returns `undefined` for a token of another
+   * key or header.
+   */
   open(segments: readonly string[]): Promise<string | undefined> | string | undefined
 }
 
@@ -36,13 +39,14 @@ export interface CryptoProvider {
 export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 
 /**
- * The salt of HKDF: fixed, so that every instance derives the same keys. Its number is the version of the token format.
+ * The salt of HKDF. It is fixed, so that every instance derives the same keys. The number in it is the version of the
+ * token format.
  */
 export const derivationSalt = 'x/state-codec/1'
 
 /**
- * Returns true when a result is a promise. Node's results are synchronous. Awaiting one would still cost a microtask, a
- * tenth of the cost to seal and open a small state.
+ * Returns true if a result is a promise. The results of `nodeCrypto` are not promises. Awaiting them would cost a
+ * microtask, which is a tenth of the cost to seal and open a small state.
  */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return value instanceof Promise

@@ -2,8 +2,8 @@ import { StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeHex } from './base64url.ts'
 
 /**
- * A secret of 32 random bytes or more: bytes, or their hex, Base64 or Base64url. With an `id`, tokens name the key by
- * it, otherwise by a prefix of the key's digest.
+ * A secret of 32 random bytes or more, as bytes or as a text in hex, Base64 or Base64url. Tokens name the key by its
+ * `id`, or without an `id` by a prefix of the key's digest.
  */
 export type KeyInput = string | Uint8Array | { readonly id?: string | undefined; readonly key: string | Uint8Array }
 
@@ -45,7 +45,7 @@ export function randomKey(): string {
   return encodeHex(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-// An environment variable may hold any value, also one that its type excludes.
+// The type is `unknown`, because an environment variable may have any value, and one that the type of a key excludes.
 function parseKey(input: unknown, name: string): RingKey {
   if (typeof input === 'object' && input !== null && 'key' in input) {
     const id = 'id' in input && input.id !== undefined ? parseId(input.id, name) : undefined
@@ -100,14 +100,14 @@ function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
   }
   if (new Set(bytes).size < 16 || isSequence(bytes))
     throw keyError(`${name} repeats itself and can be guessed: ${keyInstructions}`)
-  // A copy: the caller may overwrite its own bytes.
+  // A copy is returned, because the caller may overwrite its own bytes.
   return Uint8Array.from(bytes)
 }
 
 /**
- * Returns true when a Base64 text consists of words rather than random bytes. In 43 random characters the class
- * (capital, small, other) changes about 26 times. In words it seldom does. A random key fails this test once in
- * 100,000. Make another one.
+ * Returns true if a Base64 text looks like words rather than random bytes. In 43 random characters, the class (capital,
+ * small, other) changes about 26 times. In words, it changes less often. One random key in 100,000 looks like words,
+ * and the program needs another key then.
  */
 function looksLikeWords(text: string): boolean {
   const characterKinds = Array.from(text.slice(0, 43), (character) =>

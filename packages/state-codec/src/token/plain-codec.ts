@@ -16,13 +16,13 @@ import { checkReceivedSize, checkTokenSize } from './token-codec.ts'
 
 /** Options of `plainState`. */
 export interface PlainOptions extends ClaimOptions {
-  /** Acknowledges that every client may read and alter the tokens. */
+  /** An acknowledgement that every client can read and alter the tokens. */
   readonly insecure: true
 }
 
 /** Creates a codec whose tokens are not protected. */
 export function createPlainCodec(options: PlainOptions, provider: CryptoProvider): StateCodec {
-  // Checked at run time too: a configuration file may not match the type.
+  // The option is checked at run time too, because a configuration file may not match the type.
   if (options?.insecure !== true) {
     throw new StateUsageError(
       'configuration',
@@ -56,7 +56,10 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
   }
 }
 
-/** An unsecured JWS (RFC 7515, appendix A.5), which no codec with keys opens. */
+/**
+ * Returns the header of an unsecured JWS (RFC 7515, appendix A.5). A codec with keys rejects every token with this
+ * header.
+ */
 function encodeUnsecuredHeader(purpose: string): string {
   return encodeBase64url(new TextEncoder().encode(JSON.stringify({ alg: 'none', typ: purpose })))
 }

@@ -26,8 +26,9 @@ import {
 /** Options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
   /**
-   * The keys: the first one seals, all of them open. Every instance has the same keys, in any order that a rotation
-   * needs. An unset environment variable is rejected with its index.
+   * The keys. The first key seals tokens, and every key opens tokens. All instances must have the same keys. During a
+   * rotation, their order may differ. An undefined key, such as an unset environment variable, is rejected with its
+   * index.
    */
   readonly keys: readonly (KeyInput | undefined)[]
 }
@@ -40,20 +41,20 @@ const keyedOptionNames = {
   runtime: true,
 } satisfies Record<keyof KeyedOptions, true>
 
-/** The size limit of a token, in bytes: proxies and clients carry texts of this size with a request. */
+/** The size limit of a token in bytes. Proxies and clients accept texts of this size in a request. */
 const maxTokenBytes = 32 * 1024
 
 /** A kind of protected tokens. */
 export interface TokenType {
-  /** Keys are derived under this name. */
+  /** The name of the kind. The keys are derived from it. */
   readonly kind: 'sealed' | 'signed'
   /** The lengths in characters of a token's segments. `undefined` for any length. */
   readonly segmentLengths: readonly (number | undefined)[]
   readonly createHeader: (kid: string, purpose: string) => ProtectedHeader
   readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => string
-  /** Throws a `StateError` `malformed` for content that is no envelope. */
+  /** Parses the content of a token. Throws a `StateError` with `malformed` for content that is not an envelope. */
   readonly readContent: (content: string, memberNames: readonly string[]) => Envelope
-  /** The reason why a token of a known header does not open. */
+  /** The `detail` of the error for a token whose header is known and which does not open. */
   readonly forgedDetail: string
   readonly createCipher: CreateCipher
 }
@@ -66,14 +67,19 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
   const tokenFormat = { type, provider }
   const contentCache = createContentCache()
 
-  /** @throws StateError for a token that no key of the ring has made for this purpose. */
+  /**
+   * Decrypts a token.
+   *
+   * @throws StateError for a token that was not made with a key of the ring for this purpose.
+   */
   async function decryptToken(token: string, purpose: string): Promise<string> {
     const segments = splitSegments(token, tokenFormat)
     const [header = ''] = segments
     const purposeCiphers = keyRing.ciphersFor(purpose)
     const { primaryCipher, cipherByHeader } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
     const cipher = cipherByHeader.get(header)
-    // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
+    // A token with an unknown header is opened with the first key, so that it takes as much time as any other token.
+    // Otherwise the time would reveal which keys are in the ring.
     const contentOrPromise = (cipher ?? primaryCipher).open(segments)
     const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
     if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
@@ -110,13 +116,16 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
   }
 }
 
-/** The decrypted contents of tokens that come with many requests. The keys of a codec never change. */
+/**
+ * A cache of decrypted contents, for tokens that arrive with many requests. Entries stay valid, because the keys of a
+ * codec never change.
+ */
 interface ContentCache {
   get(token: string, purpose: string): string | undefined
   set(token: string, purpose: string, content: string): void
 }
 
-/** The limits of a cache: about 2 MB. Longer tokens are decrypted at every opening. */
+/** The limits of a cache, which amount to about 2 MB. Longer tokens are decrypted at every opening. */
 const maxCachedTokens = 512
 const maxCachedTokenLength = 2048
 
@@ -136,7 +145,11 @@ function createContentCache(): ContentCache {
   }
 }
 
-/** @throws StateUsageError when a token exceeds the limit. The message names the largest entries. */
+/**
+ * Returns a token if its size is within the limit.
+ *
+ * @throws StateUsageError for a longer token. The message names the largest entries of its value.
+ */
 export function checkTokenSize(token: string, value: JsonValue): string {
   if (token.length <= maxTokenBytes) return token
   const entries = describeLargestEntries(value)
@@ -146,7 +159,11 @@ export function checkTokenSize(token: string, value: JsonValue): string {
   )
 }
 
-/** @throws StateError when a peer sends a token that exceeds the limit. */
+/**
+ * Checks the size of a token from a peer.
+ *
+ * @throws StateError for a token that exceeds the limit.
+ */
 export function checkReceivedSize(token: string): void {
   if (token.length > maxTokenBytes)
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxTokenBytes}`)
@@ -159,8 +176,8 @@ interface TokenFormat {
 }
 
 /**
- * Splits a token into its segments after checking their form, before any key is tried. It may fail fast: the token is
- * the sender's own.
+ * Checks the form of a token and splits it into its segments, before any key is tried. The check may fail fast, because
+ * its time reveals nothing that the sender does not have.
  */
 function splitSegments(token: string, { type, provider }: TokenFormat): readonly string[] {
   checkToken(token)
@@ -179,7 +196,10 @@ function splitSegments(token: string, { type, provider }: TokenFormat): readonly
   throw new StateError('malformed', `It is not a ${type.kind} token: truncated, or encoded in another way`)
 }
 
-/** Returns the reason why no key has this header. Its content is untrusted and only selects the error code. */
+/**
+ * Returns the reason why no key has this header. The content of the header is untrusted, and only selects the error
+ * code.
+ */
 async function explainUnknownHeader(header: string, purpose: string, keyRing: KeyRing): Promise<StateError> {
   const parsedHeader = parseHeader(header)
   if (parsedHeader === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
@@ -211,7 +231,7 @@ function parseHeader(header: string): { readonly kid: string; readonly typ: stri
 
 /** The ciphers of a ring for one purpose. */
 interface PurposeCiphers {
-  /** The cipher of the first key, which seals. */
+  /** The cipher of the first key, which seals tokens. */
   readonly primaryCipher: Cipher
   /** The ciphers of all keys, by their encoded header. */
   readonly cipherByHeader: ReadonlyMap<string, Cipher>
@@ -220,11 +240,14 @@ interface PurposeCiphers {
 /** A ring of keys. */
 interface KeyRing {
   ciphersFor(purpose: string): Promise<PurposeCiphers> | PurposeCiphers
-  /** Returns true when the ring contains a key of this id. */
+  /** Returns true if the ring contains a key with this id. */
   hasKeyId(id: string): Promise<boolean>
 }
 
-/** The number of purposes whose ciphers are cached: some programs derive purposes from peer input. */
+/**
+ * The number of purposes whose ciphers are cached. It is limited, because some programs derive purposes from the input
+ * of a peer.
+ */
 const maxPurposes = 256
 
 /** Creates a key ring that derives and caches its ciphers per purpose. */

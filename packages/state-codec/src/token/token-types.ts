@@ -2,11 +2,14 @@ import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import type { CreateCipher } from './crypto-provider.ts'
 import type { TokenType } from './token-codec.ts'
 
-/** Encrypted tokens: JWE compact. A client carries them in every round, so that they leave out names of members. */
+/**
+ * Creates the type of encrypted tokens (JWE compact). They leave out frequent member names, because clients send such
+ * tokens in every round.
+ */
 export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'sealed',
-    // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
+    // The segments are the header, no encrypted key, a nonce of 12 bytes, the content, and a tag of 16 bytes.
     segmentLengths: [undefined, 0, 16, undefined, 22],
     createHeader: (kid) => ({ alg: 'dir', enc: 'A256GCM', kid }),
     writeContent: stringifyEnvelope,
@@ -16,11 +19,11 @@ export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   }
 }
 
-/** Readable tokens: JWS compact, with every name. */
+/** Creates the type of readable tokens (JWS compact). They contain every member name. */
 export function createSignedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'signed',
-    // The header, the content, a MAC of 32 bytes.
+    // The segments are the header, the content, and a MAC of 32 bytes.
     segmentLengths: [undefined, undefined, 43],
     createHeader: (kid, purpose) => ({ alg: 'HS256', kid, typ: purpose }),
     writeContent: (envelope) => stringifyEnvelope(envelope),
