@@ -65,8 +65,8 @@ const maxIssues = 10
 
 /**
  * The number of steps of a second validation, which collects all issues of an invalid value. A value that needs more
- * steps gets only its first issue. A step may give one issue for each required member, so that without this limit an
- * invalid value could cost many times as much as a valid value.
+ * steps gets only its first issue. A step may give one issue for each required member. Without this limit, an invalid
+ * value could cost many times as much as a valid value.
  */
 const maxStepsForIssues = 500
 

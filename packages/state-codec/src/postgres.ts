@@ -25,7 +25,7 @@ export interface PostgresPool {
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends OwnerQuotaOptions {
-  /** The table, optionally with its schema. Default: `mcp_state`. */
+  /** The name of the table, optionally with the name of its schema. Default: `mcp_state`. */
   readonly table?: string | undefined
   /** The time limit of a query, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined

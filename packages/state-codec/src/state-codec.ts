@@ -13,7 +13,7 @@ export interface StateCodec {
   /**
    * Opens a token and returns its value. The claims must equal those with which the token was sealed.
    *
-   * @throws StateError for every token that must not be trusted. Its `code` is for the operator alone.
+   * @throws StateError for every token that must not be trusted. The `code` of the error is only for the operator.
    */
   open(token: string, claims: OpenOptions): Promise<JsonValue>
   /** The longest time in milliseconds during which a token of this codec can open. */
@@ -72,9 +72,12 @@ export interface OpenOptions extends OpenClaims {
   readonly cacheContent?: boolean | undefined
 }
 
-/** The claims that a token is sealed with. */
+/** The claims for sealing a token. */
 export interface SealClaims extends OpenClaims {
-  /** The start of the flow that the token belongs to, in milliseconds since the epoch. Default: now. */
+  /**
+   * The start of the token's flow, in milliseconds since the epoch. A flow is a series of tokens in which each token
+   * continues the previous one. Default: now.
+   */
   readonly since?: number | undefined
   /** The lifetime of this token in milliseconds. It replaces the `ttlMs` of the codec. */
   readonly ttlMs?: number | undefined
@@ -95,13 +98,13 @@ export interface ClaimOptions {
   readonly audience?: string | undefined
   /** The lifetime of a token, in milliseconds. Default: one hour. */
   readonly ttlMs?: number | undefined
-  /** The longest duration of a flow over all of its tokens, in milliseconds. Default: 24 hours. */
+  /** The longest time in milliseconds from the start of a flow to the last use of its tokens. Default: 24 hours. */
   readonly maxAgeMs?: number | undefined
   /** The clock. Default: the clock of the platform. */
   readonly runtime?: Pick<Runtime, 'now'> | undefined
 }
 
-/** A key-value store whose operations are each atomic over all instances that share the store. */
+/** A key-value store. Each of its operations is atomic across all instances that share the store. */
 export interface StateStore {
   /**
    * Adds a value that expires after `ttlMs` milliseconds. Returns `false` and changes nothing if the key has an

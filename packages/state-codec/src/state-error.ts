@@ -28,7 +28,7 @@ export type StateErrorCode =
   | 'audience'
   /** The token is bound to another principal, target or argument. */
   | 'binding'
-  /** The token was opened before. A token of a single-use codec opens once. */
+  /** The token was opened before, and its codec opens each token only once. */
   | 'used'
   /** The store does not contain the value, or the value has expired there. */
   | 'missing'
@@ -63,7 +63,7 @@ export interface StateErrorOptions {
 export class StateError extends Error {
   override readonly name = 'StateError'
   readonly code: StateErrorCode
-  /** A description of the failure without the token, the value or a key. */
+  /** A description of the failure. It contains neither the token nor the value nor a key. */
   readonly detail: string
   /**
    * Milliseconds until another attempt may succeed. Present only for a full store or a full quota of an owner, if the
@@ -103,7 +103,7 @@ export type StateUsageCode =
   /** A value would make a token that exceeds the limit. */
   | 'too_large'
 
-/** A mistake in the program or its configuration. The message describes it and is not meant for a peer. */
+/** A mistake in the program or its configuration. The message describes the mistake, and must not be sent to a peer. */
 export class StateUsageError extends Error {
   override readonly name = 'StateUsageError'
   readonly code: StateUsageCode

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@x/core'
 import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
 
 /**
- * Answers a JSON-RPC request. Until the response, it sends notifications about the request to `call.notify`.
+ * Answers a JSON-RPC request. Before the response, it may send notifications about the request to `call.notify`.
  *
  * A server has an exchange that answers requests. A client sends its requests to an exchange. A transport connects the
  * two over a network or a pair of streams. A {@link Middleware} wraps an exchange.
@@ -25,7 +25,7 @@ export interface Call {
   readonly signal: AbortSignal
   /** The caller, as the transport authenticated it. */
   readonly principal?: Principal | undefined
-  /** Values of transports, middleware and extensions, by typed keys. */
+  /** The values that transports, middleware and extensions added to the call, by typed keys. */
   readonly context: CallContext
   /** Sends a notification about this request to the caller. Does nothing after the response. */
   notify(message: RpcNotification): void
@@ -91,13 +91,13 @@ export interface JournalStore {
 export interface JournalEntry {
   readonly member: string
   readonly key?: string | undefined
-  /** The new value. Undefined removes the member. */
+  /** The new value. Undefined removes the member, or with `key` the key. */
   readonly value: JsonValue | undefined
 }
 
-/** Continues a call in the background, such as a task, so that its caller does not wait. */
+/** Continues a call in the background, for example as a task, so that its caller does not wait. */
 export interface BackgroundRunner {
-  /** True if the caller accepts another answer than the result of the call, such as a task. */
+  /** True if the caller accepts an answer other than the result of the call, such as a task. */
   readonly accepted: boolean
   /**
    * Continues the call in the background, with its journal so far. Resolves with the answer for the caller once the
@@ -140,7 +140,7 @@ export interface Principal {
   readonly subject: string
   /** The authority for the subject, such as an authorization server's URL. */
   readonly issuer?: string | undefined
-  /** The client that acts for the subject. */
+  /** The identifier of the client that acts for the subject. */
   readonly client?: string | undefined
   /** The scopes granted to the caller. */
   readonly scopes?: readonly string[] | undefined

@@ -2,7 +2,7 @@ import { list, optional, shape, string, literal } from './shape.ts'
 
 /** The two names of an object: one for programs and a title for people (basic/index). */
 export type BaseMetadata = {
-  /** The identifier for programs. Shown to people where there is no title. */
+  /** The identifier for programs. It is shown to people if there is no title. */
   readonly name: string
   /** The name for people. */
   readonly title?: string | undefined

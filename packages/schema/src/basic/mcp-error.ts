@@ -41,7 +41,7 @@ export function errorResponse(id: RequestId | undefined, error: unknown): RpcErr
 
 /**
  * Every error code of this revision (basic/index, error codes). Codes of earlier revisions are absent, because they
- * must not be sent. {@link legacyResourceNotFound} is accepted from old servers.
+ * must not be sent. Of these, only {@link legacyResourceNotFound} is accepted, from servers of earlier revisions.
  */
 export const errorCodes = {
   /** The body is not JSON, or exceeds a limit of the parser. */
@@ -52,9 +52,9 @@ export const errorCodes = {
   methodNotFound: -32601,
   /** The parameters are malformed, or name something that does not exist. */
   invalidParams: -32602,
-  /** The receiver failed. */
+  /** The receiver of the request failed. */
   internal: -32603,
-  /** The HTTP headers do not repeat the body. */
+  /** The HTTP headers differ from the body. */
   headerMismatch: -32020,
   /** The request needs a capability that the client did not declare. `data.requiredCapabilities` names it. */
   missingRequiredClientCapability: -32021,

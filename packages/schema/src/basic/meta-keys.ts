@@ -41,8 +41,8 @@ export function isReservedMetaKey(key: string): boolean {
 }
 
 /**
- * The `_meta` keys of this project. Other implementations may use them. A peer that does not know them ignores them
- * (basic/index, `_meta`).
+ * The `_meta` keys that this project defines. Other implementations may use them. A peer that does not know these keys
+ * ignores them (basic/index, `_meta`).
  */
 export const projectMetaKeys = {
   /**
@@ -52,7 +52,7 @@ export const projectMetaKeys = {
   idempotencyKey: 'dev.x/idempotencyKey',
   /** On a tool: true if its effects honour idempotency keys, so that a client may send a call of the tool again. */
   keyedEffects: 'dev.x/keyedEffects',
-  /** On a task: the numbers of its progress, `{ progress, total? }`. */
+  /** On a task: its progress, as an object `{ progress, total? }` with numbers. */
   progress: 'dev.x/progress',
   /**
    * On a result with `requestState` and without `inputRequests`: the milliseconds after which the client should send

@@ -5,7 +5,10 @@ import { metaKeys } from './meta-keys.ts'
 import type { RequestId } from './rpc.ts'
 import { jsonObject, looseShape, optional, type Shape, shape, string, stringOrInteger, literal } from './shape.ts'
 
-/** The members of a `_meta`: reserved keys of the protocol, and prefixed keys of others (basic/index, `_meta`). */
+/**
+ * The members of a `_meta`: the keys that the protocol reserves, and keys of others with a prefix (basic/index,
+ * `_meta`).
+ */
 export type MetaObject = JsonObject
 
 /** The shape of {@link MetaObject}. */
@@ -17,19 +20,19 @@ export type ProgressToken = string | number
 /** The shape of {@link ProgressToken}. */
 export const progressToken: Shape<ProgressToken> = stringOrInteger
 
-/** The severity of a log message, in the words of syslog, RFC 5424 (server/utilities/logging). */
+/** The severity of a log message. The levels are those of syslog, RFC 5424 (server/utilities/logging). */
 export type LoggingLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
 /** The shape of {@link LoggingLevel}. */
 export const loggingLevel = literal('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
 
-/** The `_meta` that every request carries (basic/index, `_meta`). */
+/** The `_meta` of a request, which every request has (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {
   /** The protocol revision of the request. Over HTTP the `MCP-Protocol-Version` header repeats it. */
   readonly 'io.modelcontextprotocol/protocolVersion': string
-  /** The client's capabilities for this request. Nothing is remembered from earlier requests. */
+  /** The client's capabilities for this request. A server does not reuse the capabilities of earlier requests. */
   readonly 'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
-  /** The client's software, unverified. */
+  /** The client's own description of its software. It is unverified. */
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined
   /** The least severe level of the log messages that the client wants. Absent means that it wants no log messages. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined
@@ -64,7 +67,7 @@ export const notificationMetaObject = looseShape<NotificationMetaObject>({
 
 /** The `_meta` of a result (basic/index, `_meta`). */
 export type ResultMetaObject = MetaObject & {
-  /** The server's software, unverified. */
+  /** The server's own description of its software. It is unverified. */
   readonly 'io.modelcontextprotocol/serverInfo'?: Implementation | undefined
 }
 

@@ -50,7 +50,7 @@ export interface RpcResult {
   readonly result: JsonObject
 }
 
-/** The error of a {@link RpcError} in its wire form. */
+/** The error in a {@link RpcError}, as it is sent. */
 export interface WireError {
   readonly code: number
   readonly message: string
@@ -84,7 +84,7 @@ export interface EchoedState {
   readonly state?: string | JsonObject
 }
 
-/** A server's request to a client of an older revision, which may carry state (SEP-1685). */
+/** A request from a server to a client of an older revision. It may contain `state` (SEP-1685). */
 export type StatefulRequest = RpcRequest & EchoedState
 
 /** The response to a {@link StatefulRequest}. Its `state` is a member next to `result` or `error`. */

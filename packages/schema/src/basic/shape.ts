@@ -43,8 +43,8 @@ export interface Descriptions {
 }
 
 /**
- * A description of the wire type `T`. It is invariant in `T`, so that a member that is missing, surplus, of another
- * type, or optional where `T` requires it is a compile error.
+ * A description of the wire type `T`. It is invariant in `T`. A member that is missing, surplus, of another type, or
+ * optional where `T` requires it is therefore a compile error.
  */
 export type Shape<T> = Description & { readonly typeBrand?: (value: T) => T }
 
@@ -79,12 +79,12 @@ export const boolean: Shape<boolean> = describeLeaf('boolean', (value) =>
   typeof value === 'boolean' ? undefined : typeFailure('a boolean', value),
 )
 
-/** An integer that a double represents exactly. */
+/** An integer that a JavaScript number represents exactly. */
 export const integer: Shape<number> = describeLeaf('integer', (value) =>
   Number.isSafeInteger(value) ? undefined : typeFailure('an integer', value),
 )
 
-/** A number that JSON can carry. */
+/** A finite number, as JSON requires. */
 export const number: Shape<number> = describeLeaf('number', (value) =>
   Number.isFinite(value) ? undefined : typeFailure('a finite number', value),
 )

@@ -3,7 +3,7 @@ import type { JsonObject } from '@x/core'
 /** The W3C Trace Context and W3C Baggage of a `_meta` (basic/index, OpenTelemetry trace context). */
 export interface TraceContext {
   readonly traceparent?: string | undefined
-  /** The `tracestate`. Absent without a `traceparent`. */
+  /** The vendor-specific part of the trace context. Absent without a `traceparent`. */
   readonly tracestate?: string | undefined
   readonly baggage?: string | undefined
 }
@@ -21,7 +21,10 @@ export function traceContextOf(meta: JsonObject | undefined): TraceContext {
   return validContext
 }
 
-/** Versions above 00 may append fields. `ff` is not a version, and ids of zeros are invalid. */
+/**
+ * The form of a `traceparent`. Versions above 00 may append fields. `ff` is not a version, and ids of zeros are
+ * invalid.
+ */
 const traceparentPattern =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[\x21-\x7e]{0,256})?$/
 

@@ -17,7 +17,7 @@ export type RequestedSchema = {
 export type ElicitRequestFormParams = {
   /** Absent means `form`. */
   readonly mode?: 'form' | undefined
-  /** The prompt shown to the user. */
+  /** The message that the client shows to the user. */
   readonly message: string
   readonly requestedSchema: RequestedSchema
 }

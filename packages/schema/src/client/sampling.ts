@@ -52,7 +52,7 @@ export const toolUseContent = shape<ToolUseContent>({
 /** The result of a tool call that a model requested (client/sampling, sampling with tools). */
 export type ToolResultContent = {
   readonly type: 'tool_result'
-  /** The id of the {@link ToolUseContent}. */
+  /** The `id` of the {@link ToolUseContent} to which this result belongs in the conversation. */
   readonly toolUseId: string
   readonly content: readonly ContentBlock[]
   /** A JSON value that the tool's output schema describes. */
@@ -157,7 +157,7 @@ export type CreateMessageRequestParams = {
   readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined
   readonly temperature?: number | undefined
   readonly stopSequences?: readonly string[] | undefined
-  /** Provider-specific parameters. */
+  /** Parameters for the provider of the model. */
   readonly metadata?: JsonObject | undefined
   /** The tools that the model may use. They need the capability `sampling.tools`. */
   readonly tools?: readonly Tool[] | undefined

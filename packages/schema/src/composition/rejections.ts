@@ -28,11 +28,11 @@ const unavailableReason = 'unavailable'
 /** The default of `retryAfterMs`. Most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 
-/** The parts of an `unavailable` error. */
+/** The facts of which {@link unavailableError} creates an error. */
 export interface Unavailability {
   /** True if the handler of the call had begun. If it had not, the client may safely send the call again. */
   readonly begun: boolean
-  /** Milliseconds until the next attempt. Default: 1,000. */
+  /** Milliseconds after which the caller may try again. Default: 1,000. */
   readonly retryAfterMs?: number | undefined
   /** The cause of the error. Only the operator sees it. */
   readonly cause?: unknown

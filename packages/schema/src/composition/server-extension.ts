@@ -25,7 +25,10 @@ declare const apiType: unique symbol
  * }
  */
 export interface ServerExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
-  /** Distinguishes the extension of a server from that of a client, so that the compiler rejects the wrong one. */
+  /**
+   * A mark that distinguishes extensions of servers from extensions of clients, so that the compiler rejects the wrong
+   * kind.
+   */
   readonly side: 'server'
   /**
    * The name of the member that the extension adds to the server: `tasks` adds `server.tasks`. `createServer` throws a
@@ -69,7 +72,7 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   readonly [apiType]?: Api
 }
 
-/** The part of a server that its extensions may use. */
+/** The parts of a server that its extensions may use. */
 export interface ExtensionHost {
   /**
    * The exchange of the server with the middleware of the other extensions, but without `use`, without this extension's
@@ -89,7 +92,7 @@ export interface ExtensionHost {
   readonly state: HostStateCodec | undefined
   /** The change bus that the author gave to the server, over which its instances notify one another of changes. */
   readonly bus: ChangeBus | undefined
-  /** Returns true while the server has tools and each of them has `task: 'required'`. */
+  /** Returns true if the server has at least one tool and every tool has `task: 'required'`. */
   runsOnlyTasks(): boolean
   /**
    * Counts one more piece of running work in the load of the server, until the returned function is called. Use it for

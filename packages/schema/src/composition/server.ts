@@ -20,7 +20,7 @@ export interface ServerLoad {
   readonly unavailable: readonly string[]
 }
 
-/** Withdraws a `drain()`, for a server that continues on another port. A second call does nothing. */
+/** Withdraws a `drain()`, so that the server can continue on another port. A second call does nothing. */
 export type Undrain = () => void
 
 /** Options of {@link Server.drain}. */
@@ -36,7 +36,7 @@ export interface DrainOptions {
 
 /** Options of {@link Server.close}. */
 export interface CloseOptions {
-  /** Milliseconds that running work has to finish. Default: 5,000. */
+  /** The time in milliseconds in which running work can finish. Default: 5,000. */
   readonly graceMs?: number | undefined
 }
 
@@ -64,7 +64,10 @@ export interface Server extends AsyncResource {
   readonly localOnly: string | undefined
   /** True if calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
   readonly needsPrincipal: boolean
-  /** Resolves with true when the server and its dependencies can serve calls now. `/readyz` calls it. Never rejects. */
+  /**
+   * Resolves with true if the server and its dependencies can serve calls now. The HTTP endpoint `/readyz` calls it.
+   * Never rejects.
+   */
   ready(): Promise<boolean>
   /** Notifies the subscribers of all instances that a list has changed. Rejects when the change bus fails. */
   notifyListChanged(kind: ListKind): Promise<void>

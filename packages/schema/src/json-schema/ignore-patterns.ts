@@ -4,9 +4,8 @@ import type { Subschema } from './subschemas.ts'
 type MutableSchema = { [keyword: string]: unknown }
 
 /**
- * Removes `pattern` and `patternProperties` from the schemas of a peer, because a backtracking engine could run a
- * pattern for years on a text that the peer chose. Changes the given schemas, so that the caller must pass its own
- * copy.
+ * Removes `pattern` and `patternProperties` from the schemas of a peer. A backtracking engine could run a pattern for
+ * years on a text that the peer chose. Changes the given schemas, so that the caller must pass its own copy.
  *
  * A schema without its patterns accepts more values. Where that would make an enclosing keyword reject a valid value,
  * as `not` does, the enclosing keyword is removed or relaxed too. A value that the whole schema accepts is therefore

@@ -19,7 +19,7 @@ export function prepareResult<T extends object>(result: T): T {
   return result
 }
 
-/** A message with a large prepared result, as the pieces of its text. */
+/** A message with a large result from {@link prepareResult}, as the pieces of its text. */
 export interface MessagePieces {
   /** The text before the result, in ASCII. */
   readonly head: string
@@ -43,7 +43,7 @@ export function encodePieces(message: RpcMessage): MessagePieces | undefined {
 
 const largeTextLength = 16_384
 
-/** The cached texts of a prepared result. */
+/** The cached texts of a result from {@link prepareResult}. */
 interface PreparedText {
   readonly text: string
   bytes: Uint8Array | undefined

@@ -5,7 +5,7 @@ import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcR
 import { metaKeys } from '../basic/meta-keys.ts'
 
 /**
- * Parses a text as one message. Unknown members of the message are kept and have no meaning (basic/index).
+ * Parses a text as one message. Unknown members of the message are kept and ignored (basic/index).
  *
  * Throws `McpError(parse)` when the text is not JSON or exceeds a limit, and `McpError(invalidRequest)` when the JSON
  * is not a message. For such an error, {@link rejectedRequestIdOf} returns the id of the request if it could be read.
@@ -123,14 +123,14 @@ function readRequestOrNotification(value: JsonObject): RpcMessage {
   if (typeof method !== 'string') throw invalidRequestError(value, 'method must be a string')
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
   if ('params' in value && !isJsonObject(params)) throw invalidRequestError(value, 'params must be an object')
-  // Every member that the type names was checked above. The object is kept without a copy.
+  // The cast is safe: every member of the type was checked above. The object is kept without a copy.
   return value as unknown as RpcRequest | RpcNotification
 }
 
 function readResultResponse(value: JsonObject): RpcMessage {
   if (!isRequestId(value['id'])) throw invalidRequestError(value, idRuleMessage)
   if (!isJsonObject(value['result'])) throw invalidRequestError(value, 'result must be an object')
-  // Every member that the type names was checked above.
+  // The cast is safe: every member of the type was checked above.
   return value as unknown as RpcResponse
 }
 
@@ -143,7 +143,7 @@ function readErrorResponse(value: JsonObject): RpcMessage {
   // The cast is safe: the three checks above cover every member of the type.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
-  // Every member that the type names was checked above.
+  // The cast is safe: every member of the type was checked above.
   return value as unknown as RpcError
 }
 

@@ -182,7 +182,7 @@ export const defaultBounds: ParseBounds = { bytes: 4 * 1024 * 1024, depth: 256, 
 
 /** Throws `McpError(parse)` when the text exceeds the limit in UTF-8 bytes. */
 export function checkByteLength(text: string, bounds: ParseBounds): void {
-  // A UTF-16 code unit takes one to three bytes, so the length alone decides for most texts.
+  // A UTF-16 code unit takes one to three bytes, so that the number of code units decides for most texts.
   if (text.length * 3 <= bounds.bytes) return
   if (text.length > bounds.bytes || countUtf8Bytes(text) > bounds.bytes)
     throw messageTooLargeError(`${bounds.bytes} bytes`)

@@ -21,7 +21,7 @@ export function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
   }
 }
 
-/** Checks the `_meta` of every request (basic/index, per-request protocol fields). */
+/** The check of a request's `_meta` (basic/index, per-request protocol fields). */
 const requestMetaCheck = checkOf(requestMetaObject, 'shallow')
 
 /**
@@ -33,7 +33,7 @@ export function requestMetaOf(params: JsonObject | undefined): RequestMetaObject
   const meta = params?.['_meta']
   const failure = requestMetaCheck(meta)
   if (failure !== undefined) throw invalidParamsError(prefixFailurePath(failure, '_meta'))
-  // The check above covers every member that the type names.
+  // The cast is safe: the check above covers every member of the type.
   return meta as RequestMetaObject
 }
 

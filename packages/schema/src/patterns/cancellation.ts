@@ -10,7 +10,7 @@ export type CancelledNotificationParams = {
    * request that it ends.
    */
   readonly requestId: RequestId
-  /** The reason, for logs and people. */
+  /** The reason for the cancellation, for logs and people. */
   readonly reason?: string | undefined
 }
 

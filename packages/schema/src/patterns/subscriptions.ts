@@ -31,7 +31,7 @@ export const subscriptionFilter = shape<SubscriptionFilter>({
   resourceSubscriptions: optional(list(string)),
 })
 
-/** The params of a subscription (basic/patterns/subscriptions). */
+/** The params of a `subscriptions/listen` request (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequestParams = {
   readonly _meta: RequestMetaObject
   readonly notifications: SubscriptionFilter
@@ -43,7 +43,10 @@ export const subscriptionsListenRequestParams = shape<SubscriptionsListenRequest
   notifications: subscriptionFilter,
 })
 
-/** The notifications that the server agreed to send (basic/patterns/subscriptions). */
+/**
+ * The params of an acknowledgement, which list the notifications that the server agreed to send
+ * (basic/patterns/subscriptions).
+ */
 export type SubscriptionsAcknowledgedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
   /** The part of the requested filter that the server supports. */

@@ -24,7 +24,7 @@ export const resourceTemplateReference = shape<ResourceTemplateReference>({
   uri: string,
 })
 
-/** The params of a completion (server/utilities/completion). */
+/** The params of a `completion/complete` request (server/utilities/completion). */
 export type CompleteRequestParams = {
   readonly _meta: RequestMetaObject
   readonly ref: PromptReference | ResourceTemplateReference
@@ -50,7 +50,7 @@ export type CompleteResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
   readonly completion: {
-    /** The best matches first, at most 100. */
+    /** The matches, with the best ones first. At most 100. */
     readonly values: readonly string[]
     /** The total number of matches. It may exceed the number of `values`. */
     readonly total?: number | undefined

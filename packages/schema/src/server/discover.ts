@@ -2,7 +2,7 @@ import { type ServerCapabilities, serverCapabilities } from '../basic/capabiliti
 import { cacheableMembers, type CacheableResult } from './caching.ts'
 import { list, optional, shape, string } from '../basic/shape.ts'
 
-/** The self-description of a server (server/discover). */
+/** A server's description of itself (server/discover). */
 export type DiscoverResult = CacheableResult & {
   /** The supported protocol revisions. */
   readonly supportedVersions: readonly string[]

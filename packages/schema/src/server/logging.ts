@@ -9,7 +9,7 @@ export type LoggingMessageNotificationParams = {
   readonly level: LoggingLevel
   /** The name of the component that logs. */
   readonly logger?: string | undefined
-  /** The message: text, or any JSON value. */
+  /** The content of the log message, which may be any JSON value. */
   readonly data: JsonValue
 }
 

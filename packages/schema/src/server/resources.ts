@@ -17,7 +17,7 @@ export type Role = 'assistant' | 'user'
 /** The shape of {@link Role}. */
 export const role = literal('assistant', 'user')
 
-/** Hints for the use and display of content or a resource (server/resources, annotations). */
+/** Hints for the use and display of a content block or a resource (server/resources, annotations). */
 export type Annotations = {
   /** The intended audience of the data. */
   readonly audience?: readonly Role[] | undefined
@@ -34,7 +34,7 @@ export const annotations = shape<Annotations>({
   priority: optional(numberFromZeroToOne),
 })
 
-/** A readable resource of the server (server/resources, resource). */
+/** A resource that clients can read from the server (server/resources, resource). */
 export type Resource = BaseMetadata &
   Icons & {
     readonly _meta?: MetaObject | undefined

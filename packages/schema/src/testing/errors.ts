@@ -38,13 +38,13 @@ export type InvalidParamsError = WireError & { readonly code: -32602 }
 /** The shape of {@link InvalidParamsError}. */
 export const invalidParamsError = errorShape<InvalidParamsError>(-32602)
 
-/** The receiver failed (basic/index, error codes). */
+/** The receiver of the request failed (basic/index, error codes). */
 export type InternalError = WireError & { readonly code: -32603 }
 
 /** The shape of {@link InternalError}. */
 export const internalError = errorShape<InternalError>(-32603)
 
-/** The error for a request whose HTTP headers do not repeat its body (basic/transports/streamable-http). */
+/** The error for a request whose HTTP headers differ from its body (basic/transports/streamable-http). */
 export type HeaderMismatchError = RpcError & {
   readonly error: WireError & { readonly code: -32020 }
 }

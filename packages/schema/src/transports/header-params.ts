@@ -3,9 +3,9 @@ import type { HeaderParams } from '../basic/exchange.ts'
 import { isJsonObject, type JsonObject } from '@x/core'
 import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
-/** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */
+/** A parameter of a tool whose value an HTTP header repeats (basic/transports/streamable-http, custom headers). */
 export interface HeaderParam {
-  /** The part of the header's name after `Mcp-Param-`, as the schema writes it. */
+  /** The part of the header's name after `Mcp-Param-`, with the case that the schema uses. */
   readonly name: string
   /** The property names on the path from the arguments to the parameter. */
   readonly path: readonly string[]
@@ -173,7 +173,7 @@ export function encodeHeaderValue(value: string): string {
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plainValuePattern.test(value)) return undefined
   if (!isSentinel(value)) return value
-  // In =?base64?= the two markers share a character, so there is no content between them.
+  // In =?base64?= the prefix and the suffix share a character, so that there is no content between them.
   return value.length < sentinelPrefix.length + sentinelSuffix.length
     ? undefined
     : decodeBase64(value.slice(sentinelPrefix.length, -sentinelSuffix.length))

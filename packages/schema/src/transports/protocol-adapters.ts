@@ -18,7 +18,7 @@ export interface ProtocolAdapters {
 export interface RequestHead {
   /** The HTTP method, in upper case. */
   readonly method: string
-  /** A header's value by its lower-case name. */
+  /** Returns the value of the header with a lower-case name. */
   header(name: string): string | undefined
 }
 
@@ -74,7 +74,7 @@ export interface HttpErrorHead {
 export interface HttpLimits {
   /** The size limits of a message. */
   readonly bounds: ParseBounds
-  /** The time limit of a handler in milliseconds. `Infinity` means none. */
+  /** The time limit of a handler in milliseconds. `Infinity` means no limit. */
   readonly timeoutMs: number
   /**
    * Milliseconds without output after which a response becomes an event stream, and an event stream sends a comment.
@@ -85,7 +85,7 @@ export interface HttpLimits {
   readonly maxQueuedBytes: number
   /** Runs a function once after a delay in milliseconds. The returned function cancels the timer. */
   schedule(run: () => void, ms: number): () => void
-  /** Reports a failure whose cause the peer must not see. */
+  /** Reports a failure to the program. The peer must not see its cause. */
   onError(error: unknown): void
 }
 
@@ -94,7 +94,7 @@ export interface HttpLimits {
  * then `end`. Later calls have no effect.
  */
 export interface HttpReply {
-  /** Sends a whole response. `headers` is flat: name, value, name, value. `body` is JSON. */
+  /** Sends a whole response. `headers` is a flat list of names and values in turn. `body` is JSON text. */
   send(answer: { readonly status: number; readonly headers?: readonly string[]; readonly body?: string }): void
   /**
    * Starts an event stream. While the adapter writes nothing, the transport sends comments to keep the connection open.
@@ -120,7 +120,7 @@ export interface HttpReply {
 
 /** Handles the messages of other revisions that arrive over a pair of streams. */
 export interface StreamProtocolAdapter {
-  /** Called once for each pair of streams. */
+  /** Creates the adapter's handler for one pair of streams. The transport calls it once for each pair. */
   connect(peer: StreamPeer): StreamConnection
 }
 
@@ -138,7 +138,7 @@ export interface StreamPeer {
    * too slowly.
    */
   notify(message: RpcNotification): boolean
-  /** Reports a failure whose cause the peer must not see. */
+  /** Reports a failure to the program. The peer must not see its cause. */
   onError(error: unknown): void
 }
 

@@ -10,7 +10,9 @@ export const maxDepth = 300
 /** The number of keys up to which an insertion sort is faster than `sort`. */
 const insertionSortLimit = 16
 
-/** The length in characters up to which a scan is faster than `JSON.stringify` and the regular expression below. */
+/**
+ * The length in characters up to which a character loop is faster than `JSON.stringify` with `loneSurrogatePattern`.
+ */
 const maxScannedLength = 64
 const loneSurrogatePattern = /\p{Surrogate}/u
 
@@ -85,7 +87,9 @@ function canonicalizeString(value: string): string {
   return JSON.stringify(value)
 }
 
-/** Returns true when a text is ASCII without characters that JSON escapes, as most names are. */
+/**
+ * Returns true if a text contains only ASCII characters that JSON does not escape. Most member names are such texts.
+ */
 function isUnescapedAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const charCode = text.charCodeAt(at)

@@ -3,9 +3,10 @@ import { StateError } from '../state-error.ts'
 import type { Envelope, ReplacedValue } from './envelope.ts'
 
 /**
- * Serializes an envelope as a JSON array, which is the content of every token and of every value in a store. The items
- * are the time of sealing, the milliseconds until expiry, the milliseconds since the start of the flow, the digest of
- * the binding or null, the value, the audience or null, and the replaced value. Absent items at the end are left out.
+ * Serializes an envelope as a JSON array, which is the content of every token and of every value in a store. The first
+ * three items are the time of sealing, the milliseconds until expiry, and the milliseconds since the start of the flow.
+ * Then come the digest of the binding or null, the value, the audience or null, and the replaced value. Absent items at
+ * the end are left out.
  *
  * @param memberNames Member names that are not written into the text. See `OpenClaims.memberNames`.
  */

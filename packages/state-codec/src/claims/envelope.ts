@@ -18,7 +18,7 @@ interface ClaimContext {
 export interface ReplacedValue {
   /** The key of the value in the store. */
   readonly key: string
-  /** The time of its replacement, in milliseconds since the epoch. */
+  /** The time when the value was replaced, in milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -72,8 +72,8 @@ export function createEnvelope(
 }
 
 /**
- * Returns the value of an envelope when every claim holds. Every claim is checked before the first failure is thrown,
- * so that timing does not reveal the failed claim.
+ * Returns the value of an envelope if all claims hold. All claims are checked before the first failure is thrown, so
+ * that the time does not reveal which claim failed.
  *
  * @throws StateError when a claim does not hold.
  */
@@ -96,7 +96,7 @@ function findTimeFailure(
   { clock, maxAgeMs }: ResolvedClaimOptions,
 ): StateError | undefined {
   const now = clock.now()
-  // Each condition states the valid case, so that NaN fails.
+  // Each condition describes the valid case and is negated, so that NaN fails.
   if (!(at <= now + clockSkewMs && since <= now + clockSkewMs)) {
     return new StateError(
       'not_yet',
@@ -194,7 +194,7 @@ export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
 }
 
 /**
- * Returns the time at which a token is made, its expiry, and the start of its flow.
+ * Returns the time when a token is made, the time of its expiry, and the start of its flow.
  *
  * @throws StateUsageError for an invalid time, and RangeError for an invalid duration.
  */

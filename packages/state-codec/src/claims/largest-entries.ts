@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/core'
 
-/** A path in a value, with its size in bytes of JSON. */
+/** A part of a value: its path, and its size in bytes of JSON. */
 interface SizedEntry {
   readonly path: string
   readonly byteCount: number
@@ -16,7 +16,7 @@ export function describeLargestEntries(value: JsonValue): string {
     .join(', ')
 }
 
-/** Returns the largest entries below one entry, or the entry itself when no part of it is large. */
+/** Returns the large parts within an entry. Returns the entry itself if none of its members has a tenth of its size. */
 function collectLargestEntries(entry: SizedEntry, value: JsonValue, depth: number): SizedEntry[] {
   if (depth >= 6 || typeof value !== 'object' || value === null) return [entry]
   const sizedMembers = Object.entries(value).flatMap(([key, member]): (readonly [SizedEntry, JsonValue])[] => {

@@ -32,7 +32,7 @@ interface StoredEntry {
 interface OwnerUsage {
   entryCount: number
   characterCount: number
-  /** No value of the owner expires before this time. */
+  /** A time before which no value of the owner expires. */
   earliestExpiry: number
 }
 

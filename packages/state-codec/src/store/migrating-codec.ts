@@ -64,7 +64,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
   return {
     lifetimeMs,
     ping: async () => {
-      // In the other phases the target codec alone can seal and open.
+      // In the other phases, the target codec can seal and open tokens without the store.
       if (phase === 'store' || phase === 'dual') await handleStore.ping()
       await codec.ping?.()
     },

@@ -17,7 +17,7 @@ export interface MigrationEvent {
   readonly type: 'mismatch' | 'fallback' | 'unsealable' | 'store_failed' | 'handle_only'
   readonly phase: MigrationPhase
   readonly purpose: string
-  /** The reason why the state did not open. */
+  /** The code of the error with which the state did not open. */
   readonly code?: StateErrorCode | undefined
   readonly cause?: unknown
 }

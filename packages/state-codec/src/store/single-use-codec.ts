@@ -25,8 +25,8 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
     seal: (value, claims) => codec.seal(value, claims),
     async open(token, claims) {
       checkToken(token)
-      // The token is opened first, so that forged tokens do not fill the store. A token has one canonical text in
-      // every codec, so the digest of the text identifies it.
+      // The token is opened first, so that forged tokens do not fill the store. In every codec, only one text opens as
+      // a given token, so that the digest of the text identifies the token.
       let remainingMs: number | undefined
       const onTtl = (ttlMs: number): void => {
         remainingMs = Math.max(remainingMs ?? 0, ttlMs)
@@ -34,7 +34,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
       }
       const value = await codec.open(token, { ...claims, onTtl })
       const key = `used:${await provider.digest(token)}`
-      // An instance whose clock is behind opens the token a little longer.
+      // An instance whose clock is late opens the token a little longer.
       const usedKeyTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
       if (await guardedStore.forOwner(claims.owner).add(key, '1', usedKeyTtlMs)) return value
       throw new StateError('used', 'It was opened before; a token opens once')

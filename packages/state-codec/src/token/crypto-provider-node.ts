@@ -78,7 +78,7 @@ export function createNodeEncryption(cipherKey: CipherKey): Cipher {
       try {
         decipher.final()
       } catch {
-        // OpenSSL reports only that the tag does not match.
+        // The only error that OpenSSL reports here is a tag that does not match.
         return undefined
       }
       return plaintext.toString('utf8')

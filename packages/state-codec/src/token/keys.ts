@@ -45,7 +45,7 @@ export function randomKey(): string {
   return encodeHex(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-// The type is `unknown`, because an environment variable may have any value, and one that the type of a key excludes.
+// The type is `unknown`, because the value of an environment variable may not match the type of a key.
 function parseKey(input: unknown, name: string): RingKey {
   if (typeof input === 'object' && input !== null && 'key' in input) {
     const id = 'id' in input && input.id !== undefined ? parseId(input.id, name) : undefined
@@ -75,7 +75,7 @@ function parseId(id: unknown, name: string): string {
 
 function decodeKeyText(text: string, name: string): Uint8Array {
   const trimmedText = text.trim()
-  // Base64 of 32 random bytes is never hex by chance, so an all-hex text is read as hex.
+  // The Base64 text of 32 random bytes is practically never valid hex, so that a text of hex digits is read as hex.
   if (/^(?:[0-9a-f]{2})+$/i.test(trimmedText)) return checkKeyBytes(decodeHex(trimmedText), name)
   const bytes = decodeBase64url(
     trimmedText

@@ -48,7 +48,7 @@ const maxTokenBytes = 32 * 1024
 export interface TokenType {
   /** The name of the kind. The keys are derived from it. */
   readonly kind: 'sealed' | 'signed'
-  /** The lengths in characters of a token's segments. `undefined` for any length. */
+  /** The lengths in characters of a token's segments. `undefined` means any length. */
   readonly segmentLengths: readonly (number | undefined)[]
   readonly createHeader: (kid: string, purpose: string) => ProtectedHeader
   readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => string
@@ -169,7 +169,7 @@ export function checkReceivedSize(token: string): void {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxTokenBytes}`)
 }
 
-/** The expected form of a codec's tokens. */
+/** The facts of a codec that determine the form of its tokens. */
 interface TokenFormat {
   readonly type: TokenType
   readonly provider: CryptoProvider
@@ -237,7 +237,6 @@ interface PurposeCiphers {
   readonly cipherByHeader: ReadonlyMap<string, Cipher>
 }
 
-/** A ring of keys. */
 interface KeyRing {
   ciphersFor(purpose: string): Promise<PurposeCiphers> | PurposeCiphers
   /** Returns true if the ring contains a key with this id. */
@@ -278,7 +277,7 @@ async function mapSecretsById(
   const secretsById = new Map<string, Uint8Array>()
   for (const { id, secret } of keys) {
     const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`)
-    // Eight Base64url characters are six bytes.
+    // Eight Base64url characters represent six bytes.
     const keyId = id ?? digest.slice(0, 8)
     if (secretsById.has(keyId))
       throw new StateUsageError('key', `Two keys have the id "${keyId}": give one of them another`)
