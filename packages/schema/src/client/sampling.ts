@@ -52,7 +52,7 @@ export const toolUseContent = shape<ToolUseContent>({
 /** The result of a tool call that a model requested (client/sampling, sampling with tools). */
 export type ToolResultContent = {
   readonly type: 'tool_result'
-  /** The `id` of the {@link ToolUseContent} to which this result belongs in the conversation. */
+  /** The `id` of the {@link ToolUseContent} whose result this is. */
   readonly toolUseId: string
   readonly content: readonly ContentBlock[]
   /** A JSON value that the tool's output schema describes. */

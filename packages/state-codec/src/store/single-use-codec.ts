@@ -34,7 +34,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
       }
       const value = await codec.open(token, { ...claims, onTtl })
       const key = `used:${await provider.digest(token)}`
-      // An instance whose clock is late opens the token a little longer.
+      // An instance whose clock is behind the others opens the token a little longer.
       const usedKeyTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
       if (await guardedStore.forOwner(claims.owner).add(key, '1', usedKeyTtlMs)) return value
       throw new StateError('used', 'It was opened before; a token opens once')
