@@ -66,9 +66,9 @@ export function contextKey<T>(name: string): ContextKey<T> {
 export const emptyContext: CallContext = { get: () => undefined }
 
 /**
- * Stores the journal of a call, which contains the client's answers and the results of steps. With it, the handler can
- * run again from the top. A call with a journal store is never handed off, and it uses each key of `inputRequests` only
- * once.
+ * Stores the journal of a call, which contains the client's answers and the results of steps. With the journal, the
+ * handler can run again from the top. A call with a journal store is never handed off through its client, and it uses
+ * each key of `inputRequests` only once.
  */
 export interface JournalStore {
   /** The journal at the beginning of this run, with the entries of all earlier runs. */

@@ -58,7 +58,7 @@ function expandLeadingGroups(address: string): readonly string[] {
 
 /** A quota that a caller has reached. */
 export interface ReachedQuota {
-  /** The kind of the ledger that the quota limits, such as `streams`. */
+  /** The `LedgerKind` that the quota limits, such as `streams`. */
   readonly limit: string
   readonly max: number
   /** Milliseconds until another attempt may succeed. Undefined if waiting does not help. */

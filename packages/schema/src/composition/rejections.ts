@@ -28,7 +28,7 @@ const unavailableReason = 'unavailable'
 /** The default of `retryAfterMs`. Most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 
-/** The facts of which {@link unavailableError} creates an error. */
+/** The facts from which {@link unavailableError} creates an error. */
 export interface Unavailability {
   /** True if the handler of the call had begun. If it had not, the client may safely send the call again. */
   readonly begun: boolean

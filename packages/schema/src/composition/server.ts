@@ -5,7 +5,7 @@ import type { RpcNotification, RpcResponse } from '../basic/rpc.ts'
 import { protocolVersion } from '../basic/revision.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 
-/** A list of the server whose changes clients can subscribe to. Resource templates belong to `resources`. */
+/** A kind of list whose changes clients can subscribe to. `resources` includes resource templates. */
 export type ListKind = 'tools' | 'prompts' | 'resources'
 
 /** The load of a server. Its host (a transport, a gateway or a test) reads it. */

@@ -69,7 +69,7 @@ export type ResourceTemplate = BaseMetadata &
     readonly uriTemplate: string
     /** A description of the resources, for the model. */
     readonly description?: string | undefined
-    /** The media type of the resources. Absent if the resources have different types. */
+    /** The media type, if all resources of the template have the same one. Otherwise absent. */
     readonly mimeType?: string | undefined
     readonly annotations?: Annotations | undefined
   }

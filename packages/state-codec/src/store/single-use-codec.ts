@@ -5,8 +5,8 @@ import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
 
 /**
- * Creates a codec whose tokens open once. The store remembers a used token until it has expired on every instance,
- * whose clocks may differ by {@link clockSkewMs}.
+ * Creates a codec whose tokens open once. The store remembers a used token until the token has expired on every
+ * instance. The clocks of instances may differ by {@link clockSkewMs}.
  */
 export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
   const { lifetimeMs } = codec
