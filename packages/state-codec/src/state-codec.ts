@@ -27,7 +27,7 @@ export interface StateCodec {
   ping?(): Promise<void>
 }
 
-/** The claims of a token. They must be equal when the token is sealed and when it is opened. */
+/** The claims of a token. Except for `owner`, they must be equal when the token is sealed and when it is opened. */
 export interface OpenClaims {
   /**
    * The purpose of the token, 1 to 256 characters. The keys of a codec are derived from the purpose. Readable tokens
