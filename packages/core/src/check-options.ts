@@ -66,7 +66,7 @@ function findClosestName(name: string, knownNames: readonly string[]): string | 
   // Names of which more than a third of the letters differ are not misspellings of each other.
   let leastDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const knownName of knownNames) {
-    // A name may be written without its unit `Ms`.
+    // A name may be written without its unit, the last two letters.
     const spellings = [knownName, knownName.replace(/Ms$/, '')]
     const distance = Math.min(...spellings.map((spelling) => editDistance(lowerCaseName, spelling.toLowerCase())))
     if (distance >= leastDistance) continue

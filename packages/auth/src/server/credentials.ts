@@ -36,7 +36,7 @@ export interface AccessToken {
 const maxTokenLength = 8192
 const tooLongMessage = `The access token is longer than ${maxTokenLength} characters`
 const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
-// The `b64token` of RFC 6750, section 2.1.
+// The syntax of a bearer token (RFC 6750, section 2.1).
 const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
 /** The reason why the credentials of a request cannot be read. */

@@ -48,7 +48,7 @@ function relaxSchema(schema: MutableSchema, relaxedSchemas: ReadonlySet<unknown>
   }
   if (relaxedSchemas.has(schema['not'])) delete schema['not']
   if (relaxedSchemas.has(schema['contains'])) delete schema['maxContains']
-  // Without `if`, validators ignore `then` and `else`.
+  // Without the keyword for the condition, validators ignore both of its branches.
   if (relaxedSchemas.has(schema['if'])) delete schema['if']
   const { oneOf } = schema
   if (!Array.isArray(oneOf) || !oneOf.some((branch) => relaxedSchemas.has(branch))) return
