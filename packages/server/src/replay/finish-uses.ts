@@ -12,7 +12,7 @@ import {
   type Run,
   waitForPendingWork,
 } from './run.ts'
-import { authorFramesOf, type StartedUse, startUse } from './started-use.ts'
+import { authorFramesOf, type StartedUse, startUse, type UseDescription } from './started-use.ts'
 
 /**
  * Returns the promise that a handler receives for a question or step. Records whether the handler awaits this promise.
@@ -20,9 +20,9 @@ import { authorFramesOf, type StartedUse, startUse } from './started-use.ts'
 export function trackUse<T>(
   run: Run,
   source: Promise<T>,
-  description: { readonly functionName: string; readonly key: unknown },
+  description: Omit<UseDescription, 'handlerName'>,
 ): Promise<T> {
-  const { use, promise } = startUse(source, description)
+  const { use, promise } = startUse(source, { handlerName: run.name, ...description })
   if (run.phase === 'running') (run.startedUses ??= []).push(use)
   return promise
 }
@@ -97,11 +97,11 @@ function rejectUnawaitedUses(run: Run, uses: readonly StartedUse[], settledUses:
       : run.isReplayStrict && !(use.isAwaited && settledUses.has(use))
     if (isLeft) {
       const reason = `${quoteName(run.name)} returned without waiting for ${use.description}: ${awaitAdvice}`
-      failRunWith(run, createUseError('unawaited', use, reason))
+      failRunWith(run, createUseError(run, use, { code: 'unawaited', reason }))
     } else if (isSuspensionSwallowed(run, use)) {
       const advice = 'throw an error again for which isSuspension(error) is true'
       const reason = `${quoteName(run.name)} caught the suspension of ${use.description} and returned: ${advice}`
-      failRunWith(run, createUseError('swallowed', use, reason))
+      failRunWith(run, createUseError(run, use, { code: 'swallowed', reason }))
     }
   }
 }
@@ -124,16 +124,20 @@ function hasFailed({ failure }: StartedUse): boolean {
 
 function createFailedUseError(run: Run, use: StartedUse): HandlerError {
   const reason = `${use.description} of ${quoteName(run.name)} failed, and its handler did not wait for it: ${awaitAdvice}`
-  const error = createUseError('unawaited', use, reason)
+  const error = createUseError(run, use, { code: 'unawaited', reason })
   error.cause = use.failure?.error
   return error
 }
 
 /** Creates an error whose stack begins at the author's call of the question or step. */
-function createUseError(code: HandlerProblem, use: StartedUse, message: string): HandlerError {
-  const error = new HandlerError(code, message)
-  const frames = authorFramesOf(use)
-  if (frames !== undefined) error.stack = `${error.name}: ${message}\n${frames}`
+function createUseError(
+  run: Run,
+  use: StartedUse,
+  { code, reason }: { readonly code: HandlerProblem; readonly reason: string },
+): HandlerError {
+  const error = new HandlerError(code, reason)
+  const frames = authorFramesOf(run.name, use)
+  if (frames !== undefined) error.stack = `${error.name}: ${reason}\n${frames}`
   return error
 }
 

@@ -8,11 +8,6 @@ export interface StartedUse {
   isSettled: boolean
   /** The error with which the promise was rejected. Undefined if it was not rejected. */
   failure: { readonly error: unknown } | undefined
-  /**
-   * An object with the stack of the `ctx` call, on platforms that can capture a stack. Undefined once an awaited
-   * promise is fulfilled.
-   */
-  callSite: { readonly stack?: string } | undefined
 }
 
 /**
@@ -36,7 +31,10 @@ class UsePromise<T> extends Promise<T> {
   }
 }
 
-interface UseDescription {
+/** A call of a `ctx` function. */
+export interface UseDescription {
+  /** The name of the tool or prompt, or the URI of the resource, whose handler makes the call. */
+  readonly handlerName: string
   readonly functionName: string
   /** The key that the handler gave. It may be any value in a program without types. */
   readonly key: unknown
@@ -48,22 +46,21 @@ interface UseDescription {
  */
 export function startUse<T>(
   source: Promise<T>,
-  { functionName, key }: UseDescription,
+  { handlerName, functionName, key }: UseDescription,
 ): { readonly use: StartedUse; readonly promise: Promise<T> } {
+  const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
+  rememberAuthorFrames(handlerName, description)
   const use: StartedUse = {
     isQuestion: functionName !== 'ctx.step',
-    description: `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`,
+    description,
     isAwaited: false,
     isSettled: false,
     failure: undefined,
-    callSite: captureCallSite(),
   }
   const promise = new UsePromise<T>((resolve, reject) => {
     source.then(
       (value) => {
         use.isSettled = true
-        // The stack is no longer needed, and a loop may have thousands of steps.
-        if (use.isAwaited) use.callSite = undefined
         resolve(value)
       },
       (error: unknown) => {
@@ -88,24 +85,43 @@ const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
  */
 const contextFrameCount = 2
 
-/** The number of stack frames of the author in an error. Each frame adds about a microsecond to a step or question. */
+/** The number of stack frames of the author in an error. */
 const authorFrameCount = 2
 
-/** Captures the current stack. The text of the stack is created only when it is read. */
-function captureCallSite(): { readonly stack?: string } {
-  const callSite: { readonly stack?: string } = {}
-  if (typeof captureStackTrace !== 'function') return callSite
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = Math.min(stackTraceLimit, contextFrameCount + authorFrameCount)
-  captureStackTrace(callSite, startUse)
-  Error.stackTraceLimit = stackTraceLimit
-  return callSite
+/** The maximum number of calls whose frames are remembered. Beyond them an error names the call without its frames. */
+const maxRememberedCalls = 1000
+
+/** The stack frames of the author, by the name of the handler and the description of the call. */
+const framesByCall = new Map<string, string | undefined>()
+
+/**
+ * Captures the frames of a call when it is made for the first time. Later calls with the same key are at the same place
+ * of the handler, and a capture takes as long as the rest of a step.
+ */
+function rememberAuthorFrames(handlerName: string, description: string): void {
+  const callKey = callKeyOf(handlerName, description)
+  if (framesByCall.size >= maxRememberedCalls || framesByCall.has(callKey)) return
+  framesByCall.set(callKey, captureAuthorFrames())
 }
 
-/** Returns the stack frames of the author, without the frames of this package that precede them. */
-export function authorFramesOf({ callSite }: StartedUse): string | undefined {
-  const frames = callSite?.stack?.split('\n').filter((line) => /^\s+at /.test(line))
-  return frames === undefined || frames.length <= contextFrameCount
-    ? undefined
-    : frames.slice(contextFrameCount).join('\n')
+/** Returns the frames of the author, without those of this package. Undefined on a platform that captures no stack. */
+function captureAuthorFrames(): string | undefined {
+  if (typeof captureStackTrace !== 'function') return undefined
+  const captured: { readonly stack?: string } = {}
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = Math.min(stackTraceLimit, contextFrameCount + authorFrameCount)
+  captureStackTrace(captured, startUse)
+  Error.stackTraceLimit = stackTraceLimit
+  const frames = captured.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  return frames.length <= contextFrameCount ? undefined : frames.slice(contextFrameCount).join('\n')
+}
+
+/** Returns the stack frames of the author that made a call, if they were remembered. */
+export function authorFramesOf(handlerName: string, { description }: StartedUse): string | undefined {
+  return framesByCall.get(callKeyOf(handlerName, description))
+}
+
+/** Returns a key of bounded length: the name may be a URI of a client. */
+function callKeyOf(handlerName: string, description: string): string {
+  return `${handlerName.slice(0, 140)} ${description}`
 }
