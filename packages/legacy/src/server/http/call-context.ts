@@ -39,9 +39,10 @@ export interface LinkedCall {
 
 /** Returns a {@link LinkedCall}. Undefined if no other instance can continue the call. */
 export function createLinkedCall(
-  { peer: { session, view }, stream, isBatch, round }: CallContext,
+  { peer, stream, isBatch, round }: CallContext,
   { link }: HttpDeps,
 ): LinkedCall | undefined {
+  const { session, view } = peer
   if (session === undefined || isBatch || link === undefined) return undefined
   let isStored = round !== undefined
   return {
@@ -51,7 +52,7 @@ export function createLinkedCall(
       if (stream.hasRemoteReader) link.announceQuestions(stream.id)
     },
     finish(response) {
-      if (isStored || stream.hasRemoteReader) void link.finishCall(stream.id, session, response)
+      if (isStored || stream.hasRemoteReader) void link.finishCall(stream.id, { ...peer, session }, response)
     },
   }
 }

@@ -29,7 +29,7 @@ export interface InstanceLink {
    */
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Deletes the round of a call that has ended, and stores its response. */
-  finishCall(streamId: string, session: Session, response: WrittenEvent | undefined): Promise<void>
+  finishCall(streamId: string, peer: SessionPeer, response: WrittenEvent | undefined): Promise<void>
   /**
    * Notifies the other instances that the call of a stream waits for answers, because its client reads the stream at
    * one of them.

@@ -58,8 +58,11 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
     listen: () => bus.listen(),
     watchRound: (round, callerKey, handOff) => rounds.watch(round, callerKey, handOff),
     shareAnswer: (response) => rounds.shareAnswer(response),
-    takeAnswer: (response, peer) => rounds.takeAnswer(response, peer.session.key, (round) => void adopt(round, peer)),
-    finishCall: (streamId, session, response) => rounds.finish(streamId, session.key, response).catch(deps.reportError),
+    takeAnswer: (response, peer) => rounds.takeAnswer(response, peer, (round) => void adopt(round, peer)),
+    finishCall(streamId, { session, view }, response) {
+      const owner = { key: session.key, callerKey: callerKeyOf(view) }
+      return rounds.finish(streamId, owner, response).catch(deps.reportError)
+    },
     announceQuestions: (streamId) => bus.publish('asked', { id: streamId }),
     resume: (eventId, peer) => readers.resume(eventId, peer),
     cancelRequest: ({ key }, id) => bus.publish('cancelled', { session: key, id: JSON.stringify(id) }),

@@ -1,8 +1,10 @@
-import type { RequestId, RpcResponse } from '@x/schema'
+import { callerKeyOf, type RequestId, type RpcResponse } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { type KeptRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
+import type { LegacySessionState } from '../../session/session-state.ts'
 import type { WrittenEvent } from '../event-id.ts'
+import type { SessionPeer } from '../http-deps.ts'
 import type { LinkContext } from './link-context.ts'
 
 /** Stores the rounds of linked instances. Keeps the rounds that wait at this instance in memory as well. */
@@ -13,7 +15,7 @@ export interface LinkedRounds extends RoundStore {
    * Accepts an answer to a round that waits at another instance, or at no instance. Calls `adopt` if no instance
    * continues the round. Resolves with false if no round has the question.
    */
-  takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean>
+  takeAnswer(response: RpcResponse, peer: SessionPeer, adopt: (round: WaitingRound) => void): Promise<boolean>
   /**
    * Stores an answer to a round that waits here. Another instance needs the answer if this one ends before it has all
    * answers.
@@ -29,14 +31,17 @@ export interface LinkedRounds extends RoundStore {
   handOffRound(roundId: string): void
   /** Cancels a call that runs here. `requestIdJson` is the id of its request as JSON. */
   cancelCall(sessionKey: string, requestIdJson: string): void
-  /** Stores the response of a call, and deletes its round. */
-  finish(streamId: string, owner: string, response: WrittenEvent | undefined): Promise<void>
+  /** Stores the response of a call of a session, and deletes its round. */
+  finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void>
   /**
    * Stores the rounds that wait here again, and reads their answers, because the store or the bus may have lost some.
    */
   catchUp(): Promise<void>
   drain(): () => void
 }
+
+/** A session, and the caller in whose quota its records count. */
+type RecordOwner = Pick<LegacySessionState, 'key' | 'callerKey'>
 
 interface RoundHere {
   readonly round: WaitingRound
@@ -72,7 +77,7 @@ class StoredRounds implements LinkedRounds {
     const { store, deps } = this.#context
     const states = new Map<string, string>()
     try {
-      await store.putRound(round, this.#callerKeyOf(round.owner))
+      await store.putRound(round, this.#callerKeyOfRound(round))
       return { states, isShared: true }
     } catch (error) {
       if (isStateError(error) && error.code !== 'unavailable') throw error
@@ -98,7 +103,7 @@ class StoredRounds implements LinkedRounds {
   }
 
   async claim(round: WaitingRound): Promise<boolean> {
-    const isClaimed = await this.#context.store.claim(round.id, this.#callerKeyOf(round.owner))
+    const isClaimed = await this.#context.store.claim(round.id, this.#callerKeyOfRound(round))
     // Another instance may wait for the same answers, and would never receive them.
     if (isClaimed) this.announceAdoption(round)
     return isClaimed
@@ -113,8 +118,9 @@ class StoredRounds implements LinkedRounds {
     if (this.#isDraining) handOff()
   }
 
-  async takeAnswer(response: RpcResponse, owner: string, adopt: (round: WaitingRound) => void): Promise<boolean> {
+  async takeAnswer(response: RpcResponse, peer: SessionPeer, adopt: (round: WaitingRound) => void): Promise<boolean> {
     const { store, bus, deps } = this.#context
+    const owner = peer.session.key
     const id = String(response.id)
     const hold = { timeoutMs: answerHoldMs }
     const round = await deps.retryUnavailable(() => this.findByStream(streamIdOfQuestion(id), owner), hold)
@@ -122,7 +128,7 @@ class StoredRounds implements LinkedRounds {
       // A store that was emptied has lost the round, but an instance may still wait for the answer.
       if (!(await this.#isWaitingElsewhere(id, owner))) return false
     } else if (!round.questions.some((question) => question.id === id)) return false
-    await deps.retryUnavailable(() => store.addAnswer(id, response, this.#callerKeyOf(owner)), hold)
+    await deps.retryUnavailable(() => store.addAnswer(id, response, callerKeyOf(peer.view)), hold)
     const taken = bus.waitForMessage(['taken'], id, messageTimeoutMs)
     bus.publish('answered', { id, session: owner })
     const adoptUnclaimedRound = async (): Promise<void> => {
@@ -174,11 +180,11 @@ class StoredRounds implements LinkedRounds {
     state?.calls.get(JSON.parse(requestIdJson) as RequestId)?.cancel()
   }
 
-  async finish(streamId: string, owner: string, response: WrittenEvent | undefined): Promise<void> {
+  async finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void> {
     const { store, bus } = this.#context
-    if (response !== undefined)
-      await store.putResponse(streamId, { session: owner, ...response }, this.#callerKeyOf(owner))
-    bus.publish('finished', { id: streamId, session: owner })
+    const { key, callerKey } = session
+    if (response !== undefined) await store.putResponse(streamId, { session: key, ...response }, callerKey)
+    bus.publish('finished', { id: streamId, session: key })
     await store.deleteRound(streamId)
   }
 
@@ -203,10 +209,10 @@ class StoredRounds implements LinkedRounds {
   }
 
   /**
-   * Returns the caller in whose quota the records of a session count. If this instance does not know the session, its
-   * key is used instead.
+   * Returns the caller in whose quota the records of a round count. Its call runs here, so this instance knows the
+   * session, unless the session has just ended. Then the key of the session is used.
    */
-  #callerKeyOf(owner: string): string {
+  #callerKeyOfRound({ owner }: WaitingRound): string {
     return this.#context.getHttpDeps().sessionStates.find({ key: owner })?.callerKey ?? owner
   }
 }

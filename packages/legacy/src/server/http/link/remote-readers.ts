@@ -73,10 +73,11 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   async onLooking(streamId: string, sessionKey: string): Promise<void> {
+    const session = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })
     const stream = this.#findStream(sessionKey, streamId)
-    if (stream === undefined) return
+    if (session === undefined || stream === undefined) return
     stream.extendWindow({ hasRemoteReader: true })
-    if (stream.lastResponse !== undefined) return this.#rounds.finish(streamId, sessionKey, stream.lastResponse)
+    if (stream.lastResponse !== undefined) return this.#rounds.finish(streamId, session, stream.lastResponse)
     this.#context.bus.publish(stream.isAsking ? 'asked' : 'running', { id: streamId })
   }
 
