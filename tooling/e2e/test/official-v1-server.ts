@@ -9,6 +9,15 @@ import { type Peer, peerOf, portOf } from './older-server-peers.ts'
 
 /** The official v1 server, with a transport for each session or for each request. */
 export async function official(hasSessions: boolean): Promise<Peer> {
+  const { url, close } = await serveOfficial(hasSessions, officialServer)
+  return peerOf(connectAny(url), close)
+}
+
+/** Serves official v1 servers over HTTP. Each transport gets its own server. */
+export async function serveOfficial(
+  hasSessions: boolean,
+  createServer: () => OfficialServer,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const http = createHttpServer(async (request, response) => {
     const known = sessions.get(String(request.headers['mcp-session-id']))
@@ -17,16 +26,19 @@ export async function official(hasSessions: boolean): Promise<Peer> {
       sessionIdGenerator: hasSessions ? randomUUID : undefined,
       onsessioninitialized: (id) => void sessions.set(id, transport),
     } as ConstructorParameters<typeof StreamableHTTPServerTransport>[0])
-    const server = officialServer()
+    const server = createServer()
     // The types of the official SDK were not written for exactOptionalPropertyTypes.
     await server.connect(transport as Transport)
     await transport.handleRequest(request, response)
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  return peerOf(connectAny(`http://127.0.0.1:${portOf(http)}/mcp`), async () => {
-    http.closeAllConnections()
-    http.close()
-  })
+  return {
+    url: `http://127.0.0.1:${portOf(http)}/mcp`,
+    async close() {
+      http.closeAllConnections()
+      http.close()
+    },
+  }
 }
 
 function officialServer(): OfficialServer {

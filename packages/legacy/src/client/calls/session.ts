@@ -9,6 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import type { CallingClient } from '@x/schema/internal'
+import { isExtensionNotification } from '../../translate/request.ts'
 import type { LegacyServerPeer, LegacySettings } from '../options.ts'
 import type { Port, ServerMessageHandlers } from './port.ts'
 import { createStatefulResponse } from './question.ts'
@@ -82,13 +83,14 @@ export function createLegacySession({
   const nextId = (): number => (lastRequestId += 1)
   const onNotification = (message: RpcNotification): void => {
     if (message.method === 'notifications/message') return findLoggingCall(runningCalls)?.receive(message)
+    if (isExtensionNotification(message.method)) return findLatestCall(runningCalls)?.receive(message)
     for (const listener of listeners) listener(message)
   }
   const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
     // If the response to a call arrived just before this request, the call only ends in a later microtask.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
-    const askedCall = findAskedCall(runningCalls)
+    const askedCall = findLatestCall(runningCalls, ({ canBeAsked }) => canBeAsked)
     const askedClient = askedCall?.client ?? client
     // An older server may list roots for its own use, for example once after the handshake. So a request for roots does
     // not become a question of the call, which may end first.
@@ -140,12 +142,15 @@ function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRu
 }
 
 /**
- * Returns the call to which a request outside calls is assigned. It is the latest call that may be asked, if all such
- * calls belong to one client. Otherwise the calls may belong to different users, and no user may see a question for
- * another.
+ * Returns the call to which a message outside calls is assigned: a request, or a notification of an extension. It is
+ * the latest call that may receive the message, if all such calls belong to one client. Otherwise the calls may belong
+ * to different users, and no user may see a message for another.
  */
-function findAskedCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
-  const [firstCall, ...otherCalls] = [...runningCalls].filter(({ canBeAsked }) => canBeAsked)
+function findLatestCall(
+  runningCalls: ReadonlySet<LegacyRunningCall>,
+  mayReceive: (call: LegacyRunningCall) => boolean = () => true,
+): LegacyRunningCall | undefined {
+  const [firstCall, ...otherCalls] = [...runningCalls].filter(mayReceive)
   if (firstCall === undefined || otherCalls.length === 0) return firstCall
   const isOfOneClient = firstCall.client !== undefined && otherCalls.every(({ client }) => client === firstCall.client)
   return isOfOneClient ? otherCalls.at(-1) : undefined

@@ -1,5 +1,5 @@
 import { type ClientOptions, createClient, type ElicitAnswer } from '@x/client'
-import { isJsonObject, type JsonObject } from '@x/schema'
+import { isJsonObject, type JsonObject, type Middleware, withNotify } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   type ReceivedRequest,
@@ -44,9 +44,9 @@ function connect(
   return { server, connection, client, streams, calls }
 }
 
-function endCall({ arrived }: ScriptedServer, calls: readonly ServerStream[]): void {
-  const id = arrived.find(({ message }) => message['method'] === 'tools/call')?.message['id'] ?? null
-  calls[0]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
+function endCall({ arrived }: ScriptedServer, calls: readonly ServerStream[], index = 0): void {
+  const id = arrived.filter(({ message }) => message['method'] === 'tools/call')[index]?.message['id'] ?? null
+  calls[index]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
 }
 
 function request(id: number, method: string, params: JsonObject = {}): JsonObject {
@@ -190,4 +190,39 @@ test('notifications on the stream of a call reach subscriptions too', async () =
   expect(one && createReply(one, {}).status).toBe(200)
   calls[0]?.send({ jsonrpc: '2.0', id: one?.message['id'] ?? null, result: { content: [] } })
   await result
+})
+
+test('a notification of an extension outside calls goes to the call that runs, and to none while two clients call [LEX-003]', async () => {
+  const received: string[] = []
+  const observe = (name: string): Middleware => {
+    return (next) => (request, call) =>
+      next(
+        request,
+        withNotify(call, ({ params }) => received.push(`${name} ${params?.['step']}`)),
+      )
+  }
+  const { connection, client, server, streams, calls } = connect({}, { use: [observe('first')] })
+  const other = createClient(connection.exchange, {
+    ...host,
+    elicit: () => ({ action: 'accept', content: {} }),
+    use: [observe('other')],
+  })
+  const notify = async (step: number): Promise<void> => {
+    streams[0]?.send({ jsonrpc: '2.0', method: 'com.example/step', params: { step } })
+    // The answer to a request on the same stream shows that the notification was read.
+    streams[0]?.send(request(step, 'ping'))
+    expect(await server.nextAnswer()).toMatchObject({ id: step })
+  }
+  const result = client.callTool('greet')
+  await expect.poll(() => [calls.length, streams.length]).toEqual([1, 1])
+  await notify(1)
+  const otherResult = other.callTool('greet')
+  await expect.poll(() => calls.length).toBe(2)
+  await notify(2)
+  endCall(server, calls)
+  await result
+  await notify(3)
+  expect(received).toEqual(['first 1', 'other 3'])
+  endCall(server, calls, 1)
+  await otherResult
 })
