@@ -20,6 +20,8 @@ export const frameworks: Readonly<Record<string, () => Promise<FrameworkServer>>
   Express: () => listen(express().all('/mcp', nodeHandler(createRuntimeServer()))),
   'Express behind its body parser': () =>
     listen(express().use(express.json()).all('/mcp', nodeHandler(createRuntimeServer()))),
+  // NestJS on Express mounts a handler in this way.
+  'Express by its method use': () => listen(express().use('/mcp', nodeHandler(createRuntimeServer()))),
   async Fastify() {
     const app = fastify()
     const handle = nodeHandler(createRuntimeServer())

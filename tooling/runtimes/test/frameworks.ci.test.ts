@@ -19,5 +19,7 @@ test('a route handler of Next.js does everything', { timeout: 240_000 }, async (
   await runProgram({ ...next, args: [cli, 'build'] })
   const start = { ...next, args: [cli, 'start', '--port', '0', '--hostname', '127.0.0.1'] }
   await using server = await startProgram(start, /(http:\/\/127\.0\.0\.1:\d+)/)
-  expect(await checkServer(`${server.announced}/mcp`)).toEqual(allPassed)
+  const url = `${server.announced}/mcp`
+  expect(await checkServer(url)).toEqual(allPassed)
+  expect(await checkOlderClient(url, { keepsStreams: true })).toEqual({})
 })
