@@ -45,7 +45,8 @@ test('a large body passes whole', async () => {
 test('requests within a session of an older revision go to one target, also when another one is gone', async () => {
   await using fixture = await balanced(['a', 'b', 'c'])
   const targets = new Map<string, string>()
-  for (let number = 0; number < 12; number++) {
+  // The ports are random: of 60 sessions, one in ten thousand million runs leaves a target without any.
+  for (let number = 0; number < 60; number++) {
     const session = `Mcp-Session-Id: s${number}`
     const answers = [await fixture.ask('1', session), await fixture.ask('1', session.toLowerCase())]
     expect(answers[1]).toBe(answers[0])
