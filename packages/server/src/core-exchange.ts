@@ -142,8 +142,8 @@ function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
   try {
     request.releaseCall = settings.ledger.take('calls', callerKey)
   } catch {
-    // The limit was checked before the handler ran. The handler may then have used up the rest by calling its own
-    // server. Its result must not be lost, so the error is ignored.
+    // The limit of calls was checked before the handler ran. The handler may have reached it since then by calling this
+    // same server. The result of the handler must not be lost, so the call is not rejected.
   }
   return pendingResult
 }

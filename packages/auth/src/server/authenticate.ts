@@ -22,7 +22,7 @@ export type AuthenticationResult = Principal | HttpErrorResponse
 
 /** The settings of authentication, and its caches. */
 export interface AuthenticationState extends BindingOptions {
-  /** The responses that reject a request, by the authentication scheme of the request. */
+  /** The responses that reject a request, one set for each authentication scheme. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly issuers: Issuers
   /** The context of a request for which the HTTP host passes no context. */

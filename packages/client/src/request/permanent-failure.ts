@@ -13,7 +13,8 @@ const permanentCodes: ReadonlySet<number> = new Set([
 // The HTTP statuses that can only be avoided with other credentials.
 const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 
-// The server's certificate is not trusted. Its process cannot be started, is not a server, or ended too often.
+// A retry does not help against an untrusted certificate, or a process that cannot be started (`spawn`), does not answer
+// as an MCP server (`probe`), or has ended too often (`restarts`).
 const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn', 'probe', 'restarts'])
 
 /** Returns true if the same request would fail in the same way again. */

@@ -74,7 +74,8 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
 /** The calls of a client that subscribe to changes (basic/patterns/subscriptions). */
 export interface SubscriptionCalls {
   /**
-   * Subscribes to changes from this moment on, even before the events are read. Opens the stream again when it ends.
+   * Subscribes to changes as soon as it is called, and not only when the events are read. Opens the stream again when it
+   * ends.
    * Each change automatically makes the affected cached results stale.
    *
    * @example

@@ -46,7 +46,9 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
   }
 }
 
-/** Translates a tool, prompt, resource, template or argument. */
+/**
+ * Translates an entry of a list to an older revision: a tool, prompt, resource or template, or an argument of a prompt.
+ */
 function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
   return {

@@ -70,7 +70,10 @@ export interface CompiledTemplate extends CompiledDefinition {
   readonly definition: AnyTemplateDefinition
 }
 
-/** Caching hints, with default values for those that the author did not give. A read result may override them. */
+/**
+ * Caching hints, with default values for those that the author did not give. The result of a
+ * `resources/read` may override the hints.
+ */
 export interface CompiledCacheHints {
   readonly ttlMs: number
   readonly scope: CacheScope

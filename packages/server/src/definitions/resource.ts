@@ -31,7 +31,7 @@ export interface ResourceDescription extends BaseDefinition {
   /** The media type of the resource, and of contents that have none of their own. */
   readonly mimeType?: string | undefined
   readonly annotations?: Annotations | undefined
-  /** The caching of the contents. Default: contents are private and may not be cached. */
+  /** The caching of the contents. Default: the scope `private`, and a lifetime of 0, so that they are not cached. */
   readonly cache?: CacheHints | undefined
 }
 

@@ -262,7 +262,7 @@ function unusableSchemaError({ errorSubject }: SchemaCompilationSettings, reason
   return new DefinitionError('schema', errorSubject, { reason })
 }
 
-/** The default maximum number of elements in the arguments of one call. */
+/** The default maximum number of JSON values (items and members) in the arguments of one call. */
 const defaultMaxElements = 10_000
 
 /**

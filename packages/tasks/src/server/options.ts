@@ -30,8 +30,8 @@ export interface TaskOptions {
   /** The largest number of tasks that this instance runs at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
-   * Milliseconds after its last change of status at which a task is deleted, even if it has not ended. Null to store
-   * tasks for ever. Default: a day.
+   * A task is deleted this many milliseconds after its status last changed, even if it has not ended. With null, tasks
+   * are stored for ever. Default: a day.
    */
   readonly ttlMs?: number | null | undefined
   /**

@@ -74,8 +74,8 @@ export function createRequestHeaders(
 }
 
 /**
- * Creates the headers of a request of an earlier revision: the media types, the headers of the request, and the headers
- * of the user.
+ * Creates the HTTP headers for a request of an earlier revision of the protocol. They are the media types, the headers
+ * of this request, and the headers that the user configured.
  */
 export function createPlainHeaders(
   headers: HttpHeaders,

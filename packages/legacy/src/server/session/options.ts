@@ -76,7 +76,7 @@ export interface LegacyOptions {
 /** The parts of the server that the extension uses. */
 export type HostParts = Pick<ExtensionHost, 'bus' | 'log' | 'state'> & { readonly runtime: Pick<Runtime, 'now'> }
 
-/** The parts that linked instances share. */
+/** The store and the bus that several instances share, so that each one can serve the sessions of the others. */
 export interface LegacyLink {
   /** The store of waiting rounds and their answers, and of the log levels and subscriptions of sessions. */
   readonly store: StateStore

@@ -36,7 +36,8 @@ export function prolongedExpirySql(msPlaceholder: string): string {
 }
 
 /**
- * Returns SQL assignments that end the claim of a row. The task is then due at the given time, or never if it is NULL.
+ * Returns SQL assignments that end a worker's claim on a row. The task is next due at `dueAtSql`, or never if that is
+ * NULL.
  */
 export function endClaimSql(dueAtSql: string): string {
   return `due_at = ${dueAtSql}, leased = false, token = NULL, worker = NULL`
