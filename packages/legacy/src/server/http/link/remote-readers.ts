@@ -22,7 +22,7 @@ export interface RemoteReaders {
   onAsked(streamId: string): Promise<void>
   /** Called when a response was stored. Sends it if a client reads its stream here. */
   onFinished(streamId: string): Promise<void>
-  /** Reads every stream that a client follows at this instance from the store, because bus messages may have been lost. */
+  /** Reads each stream that a client follows here from the store, because messages of the bus may have been lost. */
   catchUp(): Promise<void>
 }
 
