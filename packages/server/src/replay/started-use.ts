@@ -91,7 +91,10 @@ const authorFrameCount = 2
 /** The maximum number of calls whose frames are remembered. Beyond them an error names the call without its frames. */
 const maxRememberedCalls = 1000
 
-/** The stack frames of the author, by the name of the handler and the description of the call. */
+/**
+ * The places in handlers where questions and steps were started, as stack frames. A key contains the name of the handler
+ * and the description of the call.
+ */
 const framesByCall = new Map<string, string | undefined>()
 
 /**

@@ -14,9 +14,9 @@ export interface SharedBusSubscription {
 }
 
 /**
- * Creates a {@link SharedBusSubscription}. It starts listening with the first stream. After a failure, which is
- * reported once for all waiting streams, it starts again with the next stream. The bus and the listener run in the
- * asynchronous context of this moment. They must not see that of the caller who opens the first stream.
+ * Creates a {@link SharedBusSubscription}. It starts to listen when the first stream opens. A failure is reported once
+ * for all streams that wait, and the next stream starts it again. The bus and the listener run in the asynchronous
+ * context in which this function is called. They must not see the context of the caller that opens the first stream.
  */
 export function createSharedBusSubscription(
   bus: ChangeBus,

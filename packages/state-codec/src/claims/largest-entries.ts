@@ -16,7 +16,10 @@ export function describeLargestEntries(value: JsonValue): string {
     .join(', ')
 }
 
-/** Returns the large parts within an entry. Returns the entry itself if none of its members has a tenth of its size. */
+/**
+ * Returns the parts of an entry that make up at least a tenth of it. Returns the entry itself if no member is that
+ * large.
+ */
 function collectLargestEntries(entry: SizedEntry, value: JsonValue, depth: number): SizedEntry[] {
   if (depth >= 6 || typeof value !== 'object' || value === null) return [entry]
   const sizedMembers = Object.entries(value).flatMap(([key, member]): (readonly [SizedEntry, JsonValue])[] => {

@@ -3,8 +3,8 @@ import type { CreateCipher } from './crypto-provider.ts'
 import type { TokenType } from './token-codec.ts'
 
 /**
- * Creates the type of encrypted tokens (JWE compact). They leave out frequent member names, because clients send such
- * tokens in every round.
+ * Creates the type of encrypted tokens (JWE compact). Their payload is an array without the names of the members that
+ * every token has, so that the token is short. Clients send a token with every round.
  */
 export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   return {

@@ -61,8 +61,9 @@ export function createFetchHandler(
 }
 
 /**
- * Serves only the documents of a protection. Use it if a router passes only the endpoint's path to the handler of the
- * endpoint. The returned function returns undefined for any other path.
+ * Creates a handler for the documents of `protect()` alone, such as the protected resource metadata (RFC 9728). Use it
+ * if a router calls the handler of the endpoint for no path but that of the endpoint. The handler returns undefined for
+ * a path without a document.
  *
  * @example
  * app.get('/.well-known/*', ({ request }) => documentHandler(auth)(request) ?? notFound())

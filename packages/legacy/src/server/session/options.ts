@@ -19,8 +19,8 @@ export type LegacyWarningCode =
   /** The `state` of an answer was not accepted. The client gets status 400 for every reason. */
   | 'state_rejected'
   /**
-   * A client did not return the `state` of a question. Its answer was passed to the call, because the call waits at
-   * this instance.
+   * A client answered a question without returning the `state` of the question. The answer was accepted, because the
+   * call that asked still waits at this instance.
    */
   | 'missing_echo'
 
