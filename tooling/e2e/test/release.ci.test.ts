@@ -33,6 +33,8 @@ const besides: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 const names = [...siblings.keys()]
 const minutes = 60_000
+/** Runs the program of a README with any free port, and ends the service that it may export. */
+const runProgram = "process.env.PORT = '0'\nconst { http } = await import('./program.mjs')\nawait http?.close()\n"
 
 let folder = ''
 beforeAll(async () => {
@@ -112,7 +114,8 @@ describe('a release to a registry of this machine', () => {
       )
       if (versioned.length > 0) await installFrom(place, versioned)
       await writeFile(`${place}/program.mjs`, program)
-      await runCommand(process.execPath, ['program.mjs'], place)
+      await writeFile(`${place}/run.mjs`, runProgram)
+      await runCommand(process.execPath, ['run.mjs'], place)
       await writeFile(`${place}/entries.mjs`, specifiers.map((entry) => `await import('${entry}')`).join('\n'))
       await runCommand(process.execPath, ['entries.mjs'], place)
     },
