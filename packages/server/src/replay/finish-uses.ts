@@ -20,9 +20,9 @@ import { authorFramesOf, type StartedUse, startUse, type UseDescription } from '
 export function trackUse<T>(
   run: Run,
   source: Promise<T>,
-  description: Omit<UseDescription, 'handlerName'>,
+  description: Pick<UseDescription, 'functionName' | 'key'>,
 ): Promise<T> {
-  const { use, promise } = startUse(source, { handlerName: run.name, ...description })
+  const { use, promise } = startUse(source, { server: run.request.settings, handlerName: run.name, ...description })
   if (run.phase === 'running') (run.startedUses ??= []).push(use)
   return promise
 }
@@ -136,7 +136,7 @@ function createUseError(
   { code, reason }: { readonly code: HandlerProblem; readonly reason: string },
 ): HandlerError {
   const error = new HandlerError(code, reason)
-  const frames = authorFramesOf(run.name, use)
+  const frames = authorFramesOf(run.request.settings, run.name, use)
   if (frames !== undefined) error.stack = `${error.name}: ${reason}\n${frames}`
   return error
 }

@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
 import { authorFramesOf, startUse } from './started-use.ts'
 
+const server = {}
 const start = (key: string) =>
-  startUse(Promise.resolve(1), { handlerName: 'charge', functionName: 'ctx.step', key }).use
+  startUse(Promise.resolve(1), { server, handlerName: 'charge', functionName: 'ctx.step', key }).use
 
 test('a call is found at the place where it was made first, and a thousand of them are remembered', () => {
   const firstUse = start('first')
-  const frames = authorFramesOf('charge', firstUse)
+  const frames = authorFramesOf(server, 'charge', firstUse)
   expect(frames).toMatch(/^\s+at /)
   const uses = Array.from({ length: 1500 }, (_, index) => start(`key ${index}`))
-  expect(authorFramesOf('charge', start('first'))).toBe(frames)
-  expect(authorFramesOf('other', firstUse)).toBeUndefined()
-  const rememberedCount = uses.filter((use) => authorFramesOf('charge', use) !== undefined).length
+  expect(authorFramesOf(server, 'charge', start('first'))).toBe(frames)
+  expect(authorFramesOf(server, 'other', firstUse)).toBeUndefined()
+  expect(authorFramesOf({}, 'charge', firstUse)).toBeUndefined()
+  const rememberedCount = uses.filter((use) => authorFramesOf(server, 'charge', use) !== undefined).length
   expect(rememberedCount).toBe(999)
-  expect(authorFramesOf('charge', start('one more'))).toBeUndefined()
+  expect(authorFramesOf(server, 'charge', start('one more'))).toBeUndefined()
 })

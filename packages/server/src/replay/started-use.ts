@@ -33,6 +33,8 @@ class UsePromise<T> extends Promise<T> {
 
 /** A call of a `ctx` function. */
 export interface UseDescription {
+  /** An object that stays the same for all calls of one server: its settings. */
+  readonly server: object
   /** The name of the tool or prompt, or the URI of the resource, whose handler makes the call. */
   readonly handlerName: string
   readonly functionName: string
@@ -46,10 +48,11 @@ export interface UseDescription {
  */
 export function startUse<T>(
   source: Promise<T>,
-  { handlerName, functionName, key }: UseDescription,
+  call: UseDescription,
 ): { readonly use: StartedUse; readonly promise: Promise<T> } {
+  const { functionName, key } = call
   const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
-  rememberAuthorFrames(handlerName, description)
+  rememberAuthorFrames(call, description)
   const use: StartedUse = {
     isQuestion: functionName !== 'ctx.step',
     description,
@@ -88,20 +91,25 @@ const contextFrameCount = 2
 /** The number of stack frames of the author in an error. */
 const authorFrameCount = 2
 
-/** The maximum number of calls whose frames are remembered. Beyond them an error names the call without its frames. */
+/**
+ * The maximum number of calls of one server whose frames are remembered. Beyond them an error names the call without its
+ * frames.
+ */
 const maxRememberedCalls = 1000
 
 /**
- * The places in handlers where questions and steps were started, as stack frames. A key contains the name of the handler
- * and the description of the call.
+ * The places in the handlers of each server where questions and steps were started, as stack frames. The key of a place
+ * contains the name of the handler and the description of the call.
  */
-const framesByCall = new Map<string, string | undefined>()
+const framesByServer = new WeakMap<object, Map<string, string | undefined>>()
 
 /**
- * Captures the frames of a call when it is made for the first time. Later calls with the same key are at the same place
- * of the handler, and a capture takes as long as the rest of a step.
+ * Captures the frames of a call when a server makes it for the first time. Later calls with the same key are at the same
+ * place of the handler, and a capture takes as long as the rest of a step.
  */
-function rememberAuthorFrames(handlerName: string, description: string): void {
+function rememberAuthorFrames({ server, handlerName }: UseDescription, description: string): void {
+  const framesByCall = framesByServer.get(server) ?? new Map<string, string | undefined>()
+  if (framesByCall.size === 0) framesByServer.set(server, framesByCall)
   const callKey = callKeyOf(handlerName, description)
   if (framesByCall.size >= maxRememberedCalls || framesByCall.has(callKey)) return
   framesByCall.set(callKey, captureAuthorFrames())
@@ -119,9 +127,9 @@ function captureAuthorFrames(): string | undefined {
   return frames.length <= contextFrameCount ? undefined : frames.slice(contextFrameCount).join('\n')
 }
 
-/** Returns the stack frames of the author that made a call, if they were remembered. */
-export function authorFramesOf(handlerName: string, { description }: StartedUse): string | undefined {
-  return framesByCall.get(callKeyOf(handlerName, description))
+/** Returns the stack frames of the author that made a call at a server, if they were remembered. */
+export function authorFramesOf(server: object, handlerName: string, { description }: StartedUse): string | undefined {
+  return framesByServer.get(server)?.get(callKeyOf(handlerName, description))
 }
 
 /** Returns a key of bounded length: the name may be a URI of a client. */
