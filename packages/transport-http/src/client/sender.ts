@@ -29,7 +29,7 @@ export interface IncomingResponse {
 /** Sends HTTP requests with undici or with `fetch`. It never follows redirects. */
 export interface Sender {
   send(outgoingRequest: OutgoingRequest): Promise<IncomingResponse>
-  /** True if the platform decompresses bodies by itself, whatever `Accept-Encoding` was sent. */
+  /** True if the platform decompresses bodies by itself, with any `Accept-Encoding`. */
   readonly isContentDecoded: boolean
   close(): Promise<void>
 }
