@@ -73,9 +73,7 @@ export type {
   RpcError,
   RpcMessage,
   RpcNotification,
-  RpcNotificationFields,
   RpcRequest,
-  RpcRequestFields,
   RpcResponse,
   RpcResult,
   StatefulRequest,
@@ -150,7 +148,6 @@ export type {
 } from './patterns/mrtr.ts'
 export type {
   SubscriptionFilter,
-  SubscriptionsAcknowledgedNotification,
   SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
   SubscriptionsListenResult,
@@ -175,7 +172,6 @@ export type {
   ListPromptsResult,
   Prompt,
   PromptArgument,
-  PromptListChangedNotification,
   PromptMessage,
 } from './server/prompts.ts'
 export type {
@@ -190,9 +186,7 @@ export type {
   BlobResourceContents,
   Resource,
   ResourceContents,
-  ResourceListChangedNotification,
   ResourceTemplate,
-  ResourceUpdatedNotification,
   ResourceUpdatedNotificationParams,
   Role,
   TextResourceContents,
@@ -206,7 +200,6 @@ export type {
   Tool,
   ToolAnnotations,
   ToolInputSchema,
-  ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
 export {
@@ -253,7 +246,6 @@ export type {
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
 export { checkHeaderParams, encodeHeaderArguments, parseHeaderParams } from './transports/header-params.ts'
-export type { ServerNotification } from './methods/server-notification.ts'
-export type { CancelledNotification, CancelledNotificationParams } from './patterns/cancellation.ts'
-export type { ProgressNotification, ProgressNotificationParams } from './patterns/progress.ts'
-export type { LoggingMessageNotification, LoggingMessageNotificationParams } from './server/logging.ts'
+export type { CancelledNotificationParams } from './patterns/cancellation.ts'
+export type { ProgressNotificationParams } from './patterns/progress.ts'
+export type { LoggingMessageNotificationParams } from './server/logging.ts'

@@ -25,12 +25,9 @@ export {
   requestId,
   rpcError,
   rpcNotification,
-  rpcNotificationFields,
   rpcRequest,
-  rpcRequestFields,
   wireError,
 } from './basic/rpc.ts'
-export { serverNotification } from './methods/server-notification.ts'
 export {
   booleanSchema,
   enumSchema,
@@ -65,7 +62,7 @@ export {
   toolResultContent,
   toolUseContent,
 } from './client/sampling.ts'
-export { cancelledNotification, cancelledNotificationParams } from './patterns/cancellation.ts'
+export { cancelledNotificationParams } from './patterns/cancellation.ts'
 export {
   inputRequest,
   inputRequests,
@@ -74,10 +71,9 @@ export {
   inputResponseRequestParams,
   inputResponses,
 } from './patterns/mrtr.ts'
-export { progressNotification, progressNotificationParams } from './patterns/progress.ts'
+export { progressNotificationParams } from './patterns/progress.ts'
 export {
   subscriptionFilter,
-  subscriptionsAcknowledgedNotification,
   subscriptionsAcknowledgedNotificationParams,
   subscriptionsListenRequestParams,
   subscriptionsListenResult,
@@ -91,7 +87,7 @@ export {
   resourceTemplateReference,
 } from './server/completion.ts'
 export { discoverResult } from './server/discover.ts'
-export { loggingMessageNotification, loggingMessageNotificationParams } from './server/logging.ts'
+export { loggingMessageNotificationParams } from './server/logging.ts'
 export { cursor, paginatedRequestParams, paginatedResult } from './server/pagination.ts'
 export {
   getPromptRequestParams,
@@ -99,7 +95,6 @@ export {
   listPromptsResult,
   prompt,
   promptArgument,
-  promptListChangedNotification,
   promptMessage,
 } from './server/prompts.ts'
 export {
@@ -114,13 +109,11 @@ export {
   blobResourceContents,
   resource,
   resourceContents,
-  resourceListChangedNotification,
   resourceTemplate,
-  resourceUpdatedNotification,
   resourceUpdatedNotificationParams,
   role,
   textResourceContents,
 } from './server/resources.ts'
 export { callToolRequestParams, callToolResult, listToolsResult } from './server/tool-requests.ts'
-export { tool, toolAnnotations, toolListChangedNotification } from './server/tools.ts'
+export { tool, toolAnnotations } from './server/tools.ts'
 export { jsonArray, jsonObject, jsonValue } from './basic/shape.ts'

@@ -1,8 +1,10 @@
-import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequestFields } from '@x/schema'
+import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
 /** A question in the form of an older revision, or the capability that the client lacks for it. */
-export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missingCapabilities: JsonObject }
+export type LegacyInputRequest =
+  | { readonly request: Pick<RpcRequest, 'method' | 'params'> }
+  | { readonly missingCapabilities: JsonObject }
 
 /**
  * Converts an input request of a server to a request of an older revision. `elicitationId` is added to a request for a

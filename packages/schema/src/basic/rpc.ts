@@ -92,18 +92,3 @@ export type StatefulResponse = RpcResponse & EchoedState
 
 /** Every message that travels over a transport. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
-
-/**
- * A request without `jsonrpc` and `id`, which a server sends to a client within a result (basic/patterns/mrtr). The
- * specification calls it `Request`.
- */
-export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
-
-/** The shape of {@link RpcRequestFields}. */
-export const rpcRequestFields = shape<RpcRequestFields>({ method: string, params: optional(jsonObject) })
-
-/** A notification without `jsonrpc` (basic/index). The specification calls it `Notification`. */
-export type RpcNotificationFields = Pick<RpcNotification, 'method' | 'params'>
-
-/** The shape of {@link RpcNotificationFields}. */
-export const rpcNotificationFields = shape<RpcNotificationFields>({ method: string, params: optional(jsonObject) })

@@ -4,8 +4,7 @@ import {
   type ProgressToken,
   progressToken,
 } from '../basic/meta.ts'
-import { jsonrpc } from '../basic/rpc.ts'
-import { number, optional, shape, string, literal } from '../basic/shape.ts'
+import { number, optional, shape, string } from '../basic/shape.ts'
 
 /** The progress of a request (basic/patterns/progress). */
 export type ProgressNotificationParams = {
@@ -27,18 +26,4 @@ export const progressNotificationParams = shape<ProgressNotificationParams>({
   progress: number,
   total: optional(number),
   message: optional(string),
-})
-
-/** Reports the progress of a request that has a progress token (basic/patterns/progress). */
-export type ProgressNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/progress'
-  readonly params: ProgressNotificationParams
-}
-
-/** The shape of {@link ProgressNotification}. */
-export const progressNotification = shape<ProgressNotification>({
-  jsonrpc,
-  method: literal('notifications/progress'),
-  params: progressNotificationParams,
 })

@@ -8,8 +8,8 @@ import {
   type ResultMetaObject,
 } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import { boolean, list, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
+import { type RequestId, requestId } from '../basic/rpc.ts'
+import { boolean, list, looseShape, optional, shape, string } from '../basic/shape.ts'
 
 /**
  * The kinds of notifications that a client subscribes to. The server sends no other kinds
@@ -57,23 +57,6 @@ export type SubscriptionsAcknowledgedNotificationParams = {
 export const subscriptionsAcknowledgedNotificationParams = shape<SubscriptionsAcknowledgedNotificationParams>({
   _meta: optional(notificationMetaObject),
   notifications: subscriptionFilter,
-})
-
-/**
- * The first message on the stream of a subscription. It confirms the subscription and lists the notifications that the
- * server will send (basic/patterns/subscriptions).
- */
-export type SubscriptionsAcknowledgedNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/subscriptions/acknowledged'
-  readonly params: SubscriptionsAcknowledgedNotificationParams
-}
-
-/** The shape of {@link SubscriptionsAcknowledgedNotification}. */
-export const subscriptionsAcknowledgedNotification = shape<SubscriptionsAcknowledgedNotification>({
-  jsonrpc,
-  method: literal('notifications/subscriptions/acknowledged'),
-  params: subscriptionsAcknowledgedNotificationParams,
 })
 
 /** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */

@@ -1,7 +1,6 @@
 import type { JsonValue } from '@x/core'
 import { type LoggingLevel, loggingLevel, type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
-import { jsonrpc } from '../basic/rpc.ts'
-import { jsonValue, optional, shape, string, literal } from '../basic/shape.ts'
+import { jsonValue, optional, shape, string } from '../basic/shape.ts'
 
 /** The params of a log message (server/utilities/logging). */
 export type LoggingMessageNotificationParams = {
@@ -19,18 +18,4 @@ export const loggingMessageNotificationParams = shape<LoggingMessageNotification
   level: loggingLevel,
   logger: optional(string),
   data: jsonValue,
-})
-
-/** A log message that a server sends while it handles a request with a `logLevel` (server/utilities/logging). */
-export type LoggingMessageNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/message'
-  readonly params: LoggingMessageNotificationParams
-}
-
-/** The shape of {@link LoggingMessageNotification}. */
-export const loggingMessageNotification = shape<LoggingMessageNotification>({
-  jsonrpc,
-  method: literal('notifications/message'),
-  params: loggingMessageNotificationParams,
 })

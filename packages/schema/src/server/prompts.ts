@@ -1,19 +1,12 @@
 import { type ContentBlock, contentBlock } from '../basic/content.ts'
 import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
-import {
-  type MetaObject,
-  metaObject,
-  type NotificationParams,
-  notificationParams,
-  type ResultMetaObject,
-} from '../basic/meta.ts'
+import { type MetaObject, metaObject, type ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { jsonrpc } from '../basic/rpc.ts'
 import { inputResponseMembers, type InputResponseRequestParams } from '../patterns/mrtr.ts'
 import type { CacheableResult } from './caching.ts'
 import { type Cursor, pageMembers } from './pagination.ts'
 import { type Role, role } from './resources.ts'
-import { boolean, list, map, optional, shape, string, literal } from '../basic/shape.ts'
+import { boolean, list, map, optional, shape, string } from '../basic/shape.ts'
 
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
@@ -92,18 +85,4 @@ export const getPromptResult = shape<GetPromptResult>({
   ...resultMembers,
   description: optional(string),
   messages: list(promptMessage),
-})
-
-/** Notifies subscribers that the list of prompts has changed (server/prompts, list changed notification). */
-export type PromptListChangedNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/prompts/list_changed'
-  readonly params?: NotificationParams | undefined
-}
-
-/** The shape of {@link PromptListChangedNotification}. */
-export const promptListChangedNotification = shape<PromptListChangedNotification>({
-  jsonrpc,
-  method: literal('notifications/prompts/list_changed'),
-  params: optional(notificationParams),
 })

@@ -1,14 +1,6 @@
 import { isJsonObject } from '@x/core'
 import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
-import {
-  type MetaObject,
-  metaObject,
-  type NotificationMetaObject,
-  notificationMetaObject,
-  type NotificationParams,
-  notificationParams,
-} from '../basic/meta.ts'
-import { jsonrpc } from '../basic/rpc.ts'
+import { type MetaObject, metaObject, type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
 import { integer, list, numberFromZeroToOne, optional, shape, string, union, literal } from '../basic/shape.ts'
 
 /** The sender or recipient of messages in a conversation (server/prompts). */
@@ -115,20 +107,6 @@ export const readableContents = union([textResourceContents, blobResourceContent
   isJsonObject(value) && typeof value['text'] !== 'string' && value['blob'] !== undefined ? 1 : 0,
 )
 
-/** Notifies subscribers that the list of resources has changed (server/resources). */
-export type ResourceListChangedNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/resources/list_changed'
-  readonly params?: NotificationParams | undefined
-}
-
-/** The shape of {@link ResourceListChangedNotification}. */
-export const resourceListChangedNotification = shape<ResourceListChangedNotification>({
-  jsonrpc,
-  method: literal('notifications/resources/list_changed'),
-  params: optional(notificationParams),
-})
-
 /** The params of a notification that a resource has changed (server/resources, subscriptions). */
 export type ResourceUpdatedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
@@ -140,18 +118,4 @@ export type ResourceUpdatedNotificationParams = {
 export const resourceUpdatedNotificationParams = shape<ResourceUpdatedNotificationParams>({
   _meta: optional(notificationMetaObject),
   uri: string,
-})
-
-/** Notifies subscribers that a resource has changed (server/resources). */
-export type ResourceUpdatedNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/resources/updated'
-  readonly params: ResourceUpdatedNotificationParams
-}
-
-/** The shape of {@link ResourceUpdatedNotification}. */
-export const resourceUpdatedNotification = shape<ResourceUpdatedNotification>({
-  jsonrpc,
-  method: literal('notifications/resources/updated'),
-  params: resourceUpdatedNotificationParams,
 })

@@ -1,7 +1,6 @@
 import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
 import type { JsonValue } from '@x/core'
-import { type MetaObject, metaObject, type NotificationParams, notificationParams } from '../basic/meta.ts'
-import { jsonrpc } from '../basic/rpc.ts'
+import { type MetaObject, metaObject } from '../basic/meta.ts'
 import { boolean, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
 
 /**
@@ -67,18 +66,4 @@ export const tool = shape<Tool>({
   inputSchema: looseShape<ToolInputSchema>({ $schema: optional(string), type: literal('object') }),
   outputSchema: optional(looseShape<ToolOutputSchema>({ $schema: optional(string) })),
   annotations: optional(toolAnnotations),
-})
-
-/** Notifies subscribers that the list of tools has changed (server/tools, list changed notification). */
-export type ToolListChangedNotification = {
-  readonly jsonrpc: '2.0'
-  readonly method: 'notifications/tools/list_changed'
-  readonly params?: NotificationParams | undefined
-}
-
-/** The shape of {@link ToolListChangedNotification}. */
-export const toolListChangedNotification = shape<ToolListChangedNotification>({
-  jsonrpc,
-  method: literal('notifications/tools/list_changed'),
-  params: optional(notificationParams),
 })

@@ -1,4 +1,4 @@
-import { type CancelledNotification, cancelledNotification } from '../patterns/cancellation.ts'
+import { type CancelledNotification, cancelledNotification } from './whole-notifications.ts'
 import {
   type CallToolRequest,
   callToolRequest,

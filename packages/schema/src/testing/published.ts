@@ -8,6 +8,7 @@ import * as exportedShapes from '../published-shapes.ts'
 import * as clientMessages from './client-messages.ts'
 import * as errors from './errors.ts'
 import * as serverResult from './server-result.ts'
+import * as wholeNotifications from './whole-notifications.ts'
 import * as wholeRequests from './whole-requests.ts'
 import * as wholeResponses from './whole-responses.ts'
 
@@ -18,6 +19,7 @@ const shapes = {
   ...clientMessages,
   ...errors,
   ...serverResult,
+  ...wholeNotifications,
   ...wholeRequests,
   ...wholeResponses,
 }

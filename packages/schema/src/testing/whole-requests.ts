@@ -3,12 +3,21 @@
 import { callToolRequestParams, type CallToolRequestParams } from '../server/tool-requests.ts'
 import { completeRequestParams, type CompleteRequestParams } from '../server/completion.ts'
 import { getPromptRequestParams, type GetPromptRequestParams } from '../server/prompts.ts'
-import { jsonrpc, requestId, type RequestId } from '../basic/rpc.ts'
-import { literal, shape, string } from '../basic/shape.ts'
+import { jsonrpc, requestId, type RequestId, type RpcRequest } from '../basic/rpc.ts'
+import { jsonObject, literal, optional, shape, string } from '../basic/shape.ts'
 import { paginatedRequestParams, type PaginatedRequestParams } from '../server/pagination.ts'
 import { readResourceRequestParams, type ReadResourceRequestParams } from '../server/resource-requests.ts'
 import { requestParams, type RequestParams } from '../basic/meta.ts'
 import { subscriptionsListenRequestParams, type SubscriptionsListenRequestParams } from '../patterns/subscriptions.ts'
+
+/**
+ * A request without `jsonrpc` and `id`, which a server sends to a client within a result (basic/patterns/mrtr). The
+ * specification calls it `Request`.
+ */
+export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
+
+/** The shape of {@link RpcRequestFields}. */
+export const rpcRequestFields = shape<RpcRequestFields>({ method: string, params: optional(jsonObject) })
 
 /** Opens a stream of notifications that lasts until either side ends it (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequest = {

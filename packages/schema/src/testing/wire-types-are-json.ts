@@ -1,7 +1,7 @@
 import type { DiscoverResult, InputRequiredResult, JsonObject, RpcNotification, RpcRequest, Tool } from '../index.ts'
-import type { ServerNotification } from '../methods/server-notification.ts'
 import type { ClientRequest } from './client-messages.ts'
 import type { ServerResult } from './server-result.ts'
+import type { ServerNotification } from './whole-notifications.ts'
 import type { CallToolRequest } from './whole-requests.ts'
 
 /** Fails to compile unless every `Narrow` is assignable to `Wide`. */

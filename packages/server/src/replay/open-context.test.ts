@@ -26,8 +26,8 @@ async function messagesOf(
   })
   await callTool(server, 't', {}, { ...options, notify: (message) => void messages.push(message) })
   for (const message of messages) {
-    if (message.method === 'notifications/progress') zodOf(shapes.progressNotification).parse(message)
-    else zodOf(shapes.loggingMessageNotification).parse(message)
+    if (message.method === 'notifications/progress') zodOf(shapes.progressNotificationParams).parse(message.params)
+    else zodOf(shapes.loggingMessageNotificationParams).parse(message.params)
   }
   return messages
 }

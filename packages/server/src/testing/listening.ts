@@ -19,7 +19,7 @@ export function startListenStream(server: Server, filter: JsonObject, options: A
   const controller = new AbortController()
   const { signal = controller.signal, principal, backPressure, clientAddress } = options
   const notify = (message: RpcNotification): void => {
-    zodOf(shapes.serverNotification).parse(message)
+    checkNotification(message)
     messages.push(message)
     options.notify?.(message)
   }
@@ -27,6 +27,23 @@ export function startListenStream(server: Server, filter: JsonObject, options: A
   const response = server.exchange(requestOf('subscriptions/listen', { notifications: filter }, options), call)
   const changes = (): readonly string[] => messages.slice(1).map(nameOf)
   return { messages, changes, response, abort: (reason) => controller.abort(reason) }
+}
+
+const listChanged = zodOf(shapes.notificationParams)
+
+const paramsValidators: ReadonlyMap<string, { readonly parse: (params: unknown) => unknown }> = new Map([
+  ['notifications/subscriptions/acknowledged', zodOf(shapes.subscriptionsAcknowledgedNotificationParams)],
+  ['notifications/tools/list_changed', listChanged],
+  ['notifications/prompts/list_changed', listChanged],
+  ['notifications/resources/list_changed', listChanged],
+  ['notifications/resources/updated', zodOf(shapes.resourceUpdatedNotificationParams)],
+])
+
+function checkNotification(message: RpcNotification): void {
+  const validator = paramsValidators.get(message.method)
+  if (validator === undefined) throw new Error(`A subscription sends no ${message.method}`)
+  zodOf(shapes.rpcNotification).parse(message)
+  validator.parse(message.params)
 }
 
 /** Opens a stream. Resolves when the stream was acknowledged, and rejects if it was refused. */
