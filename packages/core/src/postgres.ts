@@ -170,6 +170,18 @@ const watchedPools = new WeakSet<object>()
 function handleConnectionErrors<C extends ObservableConnection>(pool: ObservablePool<C>): void {
   if (watchedPools.has(pool)) return
   watchedPools.add(pool)
-  // The error may be ignored, because the next query on the connection rejects.
-  pool.on?.('connect', (connection) => void connection.on('error', () => {}))
+  pool.on?.('connect', ignoreConnectionErrors)
+}
+
+/** The connections that already have the listener of {@link ignoreConnectionErrors}. A pool returns them repeatedly. */
+const watchedConnections = new WeakSet<object>()
+
+/**
+ * Adds an error listener to a connection, once. Without a listener an error ends the process. The error itself is not
+ * needed, because the next query on the connection rejects.
+ */
+export function ignoreConnectionErrors(connection: ObservableConnection): void {
+  if (watchedConnections.has(connection)) return
+  watchedConnections.add(connection)
+  connection.on('error', () => {})
 }

@@ -1,4 +1,5 @@
 import { platformRuntime, withTimeout } from '@x/core'
+import { ignoreConnectionErrors } from '@x/core/postgres'
 import { type PostgresConnection, type PostgresPool, type PostgresQuery, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from './sql-database.ts'
 
@@ -55,6 +56,7 @@ async function useConnection<T>(
     isLate = true
     throw error
   })
+  // The bus observes only the connections that the pool opens after the bus was created.
   ignoreConnectionErrors(connection)
   try {
     const value = await use(connection)
@@ -91,19 +93,6 @@ async function runInTransaction<T>(
     await query('COMMIT')
     return value
   })
-}
-
-/** The connections that already have a listener, because a pool returns the same connection repeatedly. */
-const watchedConnections = new WeakSet<PostgresConnection>()
-
-/**
- * Adds a listener for errors of a connection. Without a listener such an error would end the process, although it also
- * rejects the query. The bus adds its listener only to connections that the pool opens later.
- */
-function ignoreConnectionErrors(connection: PostgresConnection): void {
-  if (watchedConnections.has(connection)) return
-  watchedConnections.add(connection)
-  connection.on('error', () => {})
 }
 
 /** Returns the rows of a result of `pg`. For several statements the result is an array of results. */
