@@ -4,6 +4,7 @@
  * @module @x/schema/internal
  */
 
+export { loggingLevels, severityOf } from './basic/meta.ts'
 export { discoverProbe, findRevisionError, olderInitializeRequest, olderRevisionIn } from './basic/revision.ts'
 export { olderServerMessage, supportsDiscover } from './basic/revision.ts'
 export {

@@ -1,10 +1,6 @@
 import type { JsonObject, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
+import { severityOf } from '@x/schema/internal'
 import type { CallOptions, LogMessage, Progress } from './call-options.ts'
-
-const loggingLevels: ReadonlySet<unknown> = new Set<LoggingLevel>([
-  ...(['debug', 'info', 'notice', 'warning'] as const),
-  ...(['error', 'critical', 'alert', 'emergency'] as const),
-])
 
 /**
  * Passes a progress or log notification to the caller of its request. Returns true for progress. Malformed
@@ -40,5 +36,5 @@ function toLogMessage({ level, logger, data = null }: JsonObject): LogMessage | 
 }
 
 function isLoggingLevel(value: unknown): value is LoggingLevel {
-  return loggingLevels.has(value)
+  return severityOf(value) !== -1
 }

@@ -20,11 +20,19 @@ export type ProgressToken = string | number
 /** The shape of {@link ProgressToken}. */
 export const progressToken: Shape<ProgressToken> = stringOrInteger
 
+/** The levels of log messages, from the least to the most severe. */
+export const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+
 /** The severity of a log message. The levels are those of syslog, RFC 5424 (server/utilities/logging). */
-export type LoggingLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+export type LoggingLevel = (typeof loggingLevels)[number]
 
 /** The shape of {@link LoggingLevel}. */
-export const loggingLevel = literal('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
+export const loggingLevel = literal(...loggingLevels)
+
+/** Returns the position of a level in {@link loggingLevels}. Returns -1 for a value that is not a level. */
+export function severityOf(level: unknown): number {
+  return loggingLevels.findIndex((knownLevel) => knownLevel === level)
+}
 
 /** The `_meta` of a request, which every request has (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {

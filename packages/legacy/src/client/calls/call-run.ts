@@ -13,12 +13,12 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { type CallingClient, callingClientKey } from '@x/schema/internal'
+import { type CallingClient, callingClientKey, severityOf } from '@x/schema/internal'
 import { isExtensionNotification, metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { declaredCapabilitiesOf } from './capabilities.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
-import { type LegacySession, type LegacyRunningCall, severityOf } from './session.ts'
+import type { LegacyRunningCall, LegacySession } from './session.ts'
 import { toLegacyRequest, toModernResponse } from './translate.ts'
 import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 

@@ -1,12 +1,13 @@
 import { type Clock, randomId, raceWithCancellation } from '@x/core'
 import { type Call, findMethodRow, type LoggingLevel, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
+import { severityOf } from '@x/schema/internal'
 import { metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { CallRun } from './call-run.ts'
 import { createDiscoverResult, findUnsupportedMethodError } from './capabilities.ts'
 import { StandaloneStream } from './listen.ts'
 import { SessionEndedError } from './port.ts'
-import { type LegacySession, severityOf } from './session.ts'
+import type { LegacySession } from './session.ts'
 import { createUnknownStateResponse } from './translate.ts'
 
 /** A request of 2026-07-28, with its call. */

@@ -8,22 +8,11 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import type { CallingClient } from '@x/schema/internal'
+import { type CallingClient, severityOf } from '@x/schema/internal'
 import { isExtensionNotification } from '../../translate/request.ts'
 import type { LegacyServerPeer, LegacySettings } from '../options.ts'
 import type { Port, ServerMessageHandlers } from './port.ts'
 import { createStatefulResponse } from './question.ts'
-
-/** The levels of log messages, from the least severe to the most. */
-const loggingLevels: readonly LoggingLevel[] = [
-  ...(['debug', 'info', 'notice', 'warning'] as const),
-  ...(['error', 'critical', 'alert', 'emergency'] as const),
-]
-
-/** Returns the position of a level in the order of severity. Returns -1 for a value that is not a level. */
-export function severityOf(level: unknown): number {
-  return loggingLevels.findIndex((knownLevel) => knownLevel === level)
-}
 
 /** A call that is running at the server. */
 export interface LegacyRunningCall {

@@ -7,6 +7,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { loggingLevels } from '@x/schema/internal'
 import { isServedMethod, type LegacyClient } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
 import { toErrorResponse } from './to-error-response.ts'
@@ -27,7 +28,6 @@ export interface ClientSettings {
 }
 
 const maxUriLength = 2048
-const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
 type LocalMethodHandler = (request: RpcRequest, clientSettings: ClientSettings, deps: Deps) => void | Promise<void>
 
