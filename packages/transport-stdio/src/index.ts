@@ -10,7 +10,6 @@ export { connectStreams, type ClientStreamConnection } from './client/connect-st
 export type {
   ConnectionOptions,
   ProcessExit,
-  RestartOptions,
   StartedProcess,
   StdioConnectOptions,
   StreamConnectOptions,

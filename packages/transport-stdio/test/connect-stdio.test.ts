@@ -16,6 +16,7 @@ afterAll(() => programs[Symbol.asyncDispose]())
 const me = { name: 'host', version: '1.0.0' }
 const toServer = (options: Partial<StdioConnectOptions> = {}) =>
   connectStdio({ command: process.execPath, args: [programs.path('server')], ...options })
+const skipProbe = async (): Promise<void> => {}
 const answering = `receive(({ id }) => say({ id, result }));`
 const textOf = ({ content }: { readonly content: readonly object[] }): string => {
   const [first] = content
@@ -92,7 +93,7 @@ describe('a server in a process of its own', () => {
 describe('a process that ends', () => {
   test('in the middle of a call fails it with words that say so, and is started again by the next [STD-014]', async () => {
     const hanging = createGate()
-    await using connection = toServer({ stderr: () => hanging.open(), restart: { pauseMs: 1 } })
+    await using connection = toServer({ stderr: () => hanging.open() })
     const client = createClient(connection, me)
     const call = client.callTool('hangs')
     await hanging.opened
@@ -109,17 +110,17 @@ describe('a process that ends', () => {
     const exits: ProcessExit[] = []
     const onExit = (exit: ProcessExit): void => void exits.push(exit)
     const source = `console.error('API_KEY is missing'); process.exitCode = 7; lines.close()`
-    await using connection = toScript(source, { restart: { limit: 3, pauseMs: 1 }, onExit })
+    await using connection = toScript(source, { onExit })
     const codes: (string | undefined)[] = []
-    for (let tries = 0; tries < 4; tries++) {
+    for (let tries = 0; tries < 6; tries++) {
       const failure: unknown = await connection
         .exchange(createRequest(1), listeningCall())
         .catch((error: unknown) => error)
       expect(failure).toMatchObject({ exitCode: 7, stderr: 'API_KEY is missing' })
       codes.push(isStdioError(failure) ? failure.code : undefined)
     }
-    expect(codes).toEqual(['exited', 'exited', 'exited', 'restarts'])
-    expect(exits).toMatchObject(Array(3).fill({ exitCode: 7, expected: false, stderr: 'API_KEY is missing' }))
+    expect(codes).toEqual([...Array<string>(5).fill('exited'), 'restarts'])
+    expect(exits).toMatchObject(Array(5).fill({ exitCode: 7, expected: false, stderr: 'API_KEY is missing' }))
   })
 
   test('is not started again where that is not wanted', async () => {
@@ -132,8 +133,7 @@ describe('a process that ends', () => {
   test('behind its answer has answered', async () => {
     const exited = createGate()
     await using connection = toScript(`receive(({ id }) => say({ id, result }, () => process.exit(1)))`, {
-      probe: false,
-      restart: { pauseMs: 1 },
+      onStart: skipProbe,
       onExit: () => exited.open(),
     })
     expect(await connection.exchange(createRequest('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
@@ -145,7 +145,7 @@ describe('a process that ends', () => {
   test('in good order without a waiting call does not count as a failure', async () => {
     const exited = createGate()
     await using connection = toScript(`receive(({ id }) => say({ id, result }, () => process.exit(0)))`, {
-      probe: false,
+      onStart: skipProbe,
       restart: false,
       onExit: () => exited.open(),
     })

@@ -228,7 +228,6 @@ describe('a server in a process of its own', () => {
     await using connection = connectStdio({
       command: process.execPath,
       args: [programs.path('server')],
-      restart: { pauseMs: 1 },
     })
     const first = listener()
     const ended = connection.exchange(listen(1, tools), first.call)

@@ -61,25 +61,11 @@ export interface StdioOptions {
    * the same terminal. Default: true.
    */
   readonly processGroup?: boolean | undefined
-  /** Settings for the restart of a process that has ended. `false` means that it is never restarted. */
-  readonly restart?:
-    | false
-    | {
-        /** The number of consecutive exits after which the process is not restarted. Default 5. */
-        readonly limit?: number | undefined
-        /**
-         * Milliseconds before the restart after the first exit. The pause doubles with each consecutive exit, up to
-         * `maxPauseMs`. Default: 100, and 10,000 for `maxPauseMs`.
-         */
-        readonly pauseMs?: number | undefined
-        readonly maxPauseMs?: number | undefined
-        /**
-         * The run time, in milliseconds, after which a process counts as healthy. Then the count of consecutive exits
-         * begins again. Default: 60,000.
-         */
-        readonly healthyAfterMs?: number | undefined
-      }
-    | undefined
+  /**
+   * With `false`, a process that has ended is never started again. By default the next call starts it after a pause,
+   * until it has ended five times in a row.
+   */
+  readonly restart?: false | undefined
   /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
   readonly graceMs?: number | undefined
   /** Called after each exit of a process. */

@@ -39,18 +39,6 @@ export interface StreamConnectOptions extends ConnectionOptions {
   readonly output: Writable | Duplex
 }
 
-/** Options for restarting a process that ended. */
-export interface RestartOptions {
-  /** The number of consecutive exits after which the process is not started again. Default 5. */
-  readonly limit?: number | undefined
-  /** The delay in milliseconds before the first restart. It doubles with each consecutive exit. Default 100. */
-  readonly pauseMs?: number | undefined
-  /** The longest delay in milliseconds. Default 10,000. */
-  readonly maxPauseMs?: number | undefined
-  /** The run time in milliseconds after which an exit counts as the first one again. Default 60,000. */
-  readonly healthyAfterMs?: number | undefined
-}
-
 /** A description of the exit of a process. */
 export interface ProcessExit {
   readonly pid: number | undefined
@@ -96,17 +84,16 @@ export interface StdioConnectOptions extends ConnectionOptions {
    */
   readonly stderr?: 'inherit' | ((line: string) => void) | undefined
   /**
-   * Sends `server/discover` to a new process before any other request, and waits up to `timeoutMs` for the response
-   * (30,000 by default). `false` sends no such request.
-   */
-  readonly probe?: false | { readonly timeoutMs?: number | undefined } | undefined
-  /**
-   * Called with each new process before any request is sent, and replaces the probe. Calls wait for its promise. If the
-   * promise rejects, the calls reject with the same error, and the process is ended.
+   * Called with each new process before any request is sent. Calls wait for its promise. If the promise rejects, the
+   * calls reject with the same error, and the process is ended. By default the connection sends `server/discover`, and
+   * waits up to 30 seconds for the response.
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
-  /** The limits for restarts. With `false`, a process that has ended is never started again. */
-  readonly restart?: false | RestartOptions | undefined
+  /**
+   * With `false`, a process that has ended is never started again. By default the next call starts it after a pause,
+   * until it has ended five times in a row.
+   */
+  readonly restart?: false | undefined
   /** Called each time a process has exited. */
   readonly onExit?: ((exit: ProcessExit) => void) | undefined
 }
@@ -154,7 +141,6 @@ export const stdioOptionNames = {
   cwd: true,
   processGroup: true,
   stderr: true,
-  probe: true,
   onStart: true,
   restart: true,
   onExit: true,

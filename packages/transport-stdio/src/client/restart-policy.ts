@@ -1,6 +1,14 @@
 import type { Clock } from '@x/core'
 import { StdioError } from '../stdio-error.ts'
-import type { RestartOptions } from './options.ts'
+
+/** The number of consecutive exits after which the process is not started again. */
+const maxConsecutiveExits = 5
+
+/** The pause before the first restart. It doubles with each consecutive exit. */
+const firstPauseMs = 100
+
+/** The run time after which an exit counts as the first one again. */
+const healthyAfterMs = 60_000
 
 /** Counts consecutive exits of a process, and decides when the process may be restarted. */
 export interface RestartPolicy {
@@ -14,13 +22,8 @@ export interface RestartPolicy {
 }
 
 /** Creates a restart policy. With `false` it allows no restart. */
-export function createRestartPolicy(restart: false | RestartOptions, clock: Clock): RestartPolicy {
-  const {
-    limit = 5,
-    pauseMs = 100,
-    maxPauseMs = 10_000,
-    healthyAfterMs = 60_000,
-  } = restart === false ? { limit: 1 } : restart
+export function createRestartPolicy(restart: false | undefined, clock: Clock): RestartPolicy {
+  const maxExits = restart === false ? 1 : maxConsecutiveExits
   let exitCount = 0
   let resumeAt = 0
   let lastError: StdioError | undefined
@@ -28,14 +31,14 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
     recordExit: (reason, startedAt) => {
       const now = clock.monotonicNow()
       exitCount = now - startedAt >= healthyAfterMs ? 1 : exitCount + 1
-      resumeAt = now + Math.min(pauseMs * 2 ** (exitCount - 1), maxPauseMs)
+      resumeAt = now + firstPauseMs * 2 ** (exitCount - 1)
       lastError = reason
     },
     computePauseMs: () => {
       if (lastError === undefined) return 0
       // A restart would start the same program again, which still implements only earlier revisions.
       if (lastError.code === 'unsupported_version') throw lastError
-      if (exitCount >= limit) throw restartsExhaustedError(exitCount, lastError)
+      if (exitCount >= maxExits) throw restartsExhaustedError(exitCount, lastError)
       return Math.max(0, resumeAt - clock.monotonicNow())
     },
   }

@@ -56,7 +56,7 @@ interface RunningProcess {
  * termination).
  */
 export function createSupervisor(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
-  const restartPolicy = createRestartPolicy(options.restart ?? {}, settings.clock)
+  const restartPolicy = createRestartPolicy(options.restart, settings.clock)
   const closeController = new AbortController()
   const state: SupervisorState = {
     options,
@@ -164,6 +164,9 @@ function stopRunningProcess(
   return runningProcess.process.stop(settings.graceMs)
 }
 
+/** The time limit of the first request to a new process. Programs that `npx` downloads first need several seconds. */
+const probeTimeoutMs = 30_000
+
 /** Sends the first requests to a new process, before any call. */
 async function initializeProcess(
   { options, settings, closeController }: SupervisorState,
@@ -173,11 +176,9 @@ async function initializeProcess(
     const exchange: Exchange = (request, call) => connection.send(request, call)
     return options.onStart({ exchange, notify: (message) => connection.notify(message) }, closeController.signal)
   }
-  if (options.probe === false) return
-  const { timeoutMs = 30_000 } = options.probe ?? {}
-  const message = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
+  const message = `${options.command} did not answer server/discover within ${probeTimeoutMs} ms: is it an MCP server?`
   const createTimeoutError = (): StdioError => new StdioError('probe', message)
-  await withTimeout({ timeoutMs, clock: settings.clock, createTimeoutError }, (signal) =>
+  await withTimeout({ timeoutMs: probeTimeoutMs, clock: settings.clock, createTimeoutError }, (signal) =>
     probeServer(connection, options.command, signal),
   )
 }
