@@ -7,7 +7,6 @@ import type { Shape } from '../basic/shape.ts'
 import * as exportedShapes from '../published-shapes.ts'
 import * as clientMessages from './client-messages.ts'
 import * as errors from './errors.ts'
-import * as serverResult from './server-result.ts'
 import * as wholeNotifications from './whole-notifications.ts'
 import * as wholeRequests from './whole-requests.ts'
 import * as wholeResponses from './whole-responses.ts'
@@ -18,7 +17,6 @@ const shapes = {
   ...exportedShapes,
   ...clientMessages,
   ...errors,
-  ...serverResult,
   ...wholeNotifications,
   ...wholeRequests,
   ...wholeResponses,

@@ -1,4 +1,4 @@
-/** The responses of the published schema, as whole messages. Only tests use them. */
+/** The responses of the published schema, as whole messages, and the union of all results. Only tests use them. */
 
 import { callToolResult, listToolsResult, type CallToolResult, type ListToolsResult } from '../server/tool-requests.ts'
 import { completeResult, type CompleteResult } from '../server/completion.ts'
@@ -14,7 +14,8 @@ import {
   type ListResourcesResult,
   type ReadResourceResult,
 } from '../server/resource-requests.ts'
-import { shape, union } from '../basic/shape.ts'
+import { result, type Result } from '../basic/result.ts'
+import { type Shape, shape, union } from '../basic/shape.ts'
 import { subscriptionsListenResult, type SubscriptionsListenResult } from '../patterns/subscriptions.ts'
 
 /** The response with a {@link SubscriptionsListenResult}. */
@@ -148,3 +149,21 @@ export const callToolResultResponse = shape<CallToolResultResponse>({
   id: requestId,
   result: union([inputRequiredResult, callToolResult]),
 })
+
+/** Every result that a server can send (basic/index). */
+export type ServerResult =
+  | Result
+  | InputRequiredResult
+  | DiscoverResult
+  | ListResourcesResult
+  | ListResourceTemplatesResult
+  | ReadResourceResult
+  | SubscriptionsListenResult
+  | ListPromptsResult
+  | GetPromptResult
+  | ListToolsResult
+  | CallToolResult
+  | CompleteResult
+
+/** The shape of {@link ServerResult}. */
+export const serverResult: Shape<ServerResult> = result

@@ -1,6 +1,6 @@
 import type { DiscoverResult, InputRequiredResult, JsonObject, RpcNotification, RpcRequest, Tool } from '../index.ts'
 import type { ClientRequest } from './client-messages.ts'
-import type { ServerResult } from './server-result.ts'
+import type { ServerResult } from './whole-responses.ts'
 import type { ServerNotification } from './whole-notifications.ts'
 import type { CallToolRequest } from './whole-requests.ts'
 

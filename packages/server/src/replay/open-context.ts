@@ -1,6 +1,5 @@
 import { deferSignal } from '@x/core'
-import { type ClientCapabilities, metaKeys, findMissingCapabilities } from '@x/schema'
-import { severityOf } from '@x/schema/internal'
+import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabilities } from '@x/schema'
 import { becomeTask } from './become-task.ts'
 import { type Run, signalOf } from './run.ts'
 import { trackUse } from './finish-uses.ts'
@@ -22,6 +21,17 @@ const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['sampling.tools', { sampling: { tools: {} } }],
   ['roots', { roots: {} }],
 ])
+
+const severityByLevel: Readonly<Record<LoggingLevel, number>> = {
+  debug: 0,
+  info: 1,
+  notice: 2,
+  warning: 3,
+  error: 4,
+  critical: 5,
+  alert: 6,
+  emergency: 7,
+}
 
 /** Creates the context of a request that cannot ask its client, such as a completion. */
 export function openRequestContext(request: RequestState): RequestContext {
@@ -126,7 +136,7 @@ function createMessageSender(request: RequestState): Pick<RequestContext, 'progr
       request.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
     },
     log(messageLevel, data, logger) {
-      if (level === undefined || severityOf(messageLevel) < severityOf(level) || !mayStillSend()) return
+      if (level === undefined || severityByLevel[messageLevel] < severityByLevel[level] || !mayStillSend()) return
       const params = { level: messageLevel, ...(logger !== undefined && { logger }), data }
       request.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
     },
