@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, isLimitError, isUnavailable, offAbort, quoteName } from '@x/core'
+import { abortReasonOf, isCancelled, isLimitError, isUnavailable, offCancel, quoteName } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -85,7 +85,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
-      if (call.signal.aborted) throw call.signal.reason
+      if (isCancelled(call)) throw abortReasonOf(call)
       return toErrorResponse(error, { ...request, call }, settings)
     } finally {
       if (servedRequest !== undefined) endRequest(servedRequest)
@@ -129,7 +129,8 @@ function startStreamingMethod(
 function endRequest(request: RequestState): void {
   request.isOpen = false
   request.releaseCall?.()
-  for (const abortListener of request.abortListeners ?? []) offAbort(request.call.signal, abortListener)
+  if (request.cancelListeners === undefined) return
+  for (const listener of request.cancelListeners) offCancel(request.call, listener)
 }
 
 /**
@@ -174,10 +175,12 @@ function createRequestState(request: RpcRequest, call: Call, { catalog, settings
     catalog,
     settings,
     journalStore: call.context.get(journalKey),
+    drainCount: settings.loadMonitor.drainCount,
+    work: undefined,
     callId: undefined,
     isOpen: true,
     releaseCall: undefined,
-    abortListeners: undefined,
+    cancelListeners: undefined,
   }
 }
 

@@ -32,7 +32,7 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
 export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
   const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quoteName(params.name)}`)
-  requireCapabilities(prompt.requires, request)
+  if (prompt.requires !== undefined) requireCapabilities(prompt.requires, request)
   const givenArguments = params.arguments ?? noArguments
   rejectMissingArguments(prompt, givenArguments)
   return mapAwaitable(prompt.checkArguments(givenArguments), (checkedArguments) => {

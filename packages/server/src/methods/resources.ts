@@ -55,13 +55,13 @@ export function readResource({ uri }: ReadResourceRequestParams, request: Reques
   const { catalog, call } = request
   const resource = findVisibleEntry(catalog.resources, uri, call)
   if (resource !== undefined) {
-    requireCapabilities(resource.requires, request)
+    if (resource.requires !== undefined) requireCapabilities(resource.requires, request)
     return runReadHandler((ctx) => resource.definition.read(ctx), { uri, resource, request })
   }
   for (const template of catalog.templates.byKey.values()) {
     const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
-      requireCapabilities(template.requires, request)
+      if (template.requires !== undefined) requireCapabilities(template.requires, request)
       return runReadHandler((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
     }
   }

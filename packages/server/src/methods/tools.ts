@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { isCancelled, quoteName } from '@x/core'
 import {
   type CallToolRequestParams,
   checkHeaderParams,
@@ -39,7 +39,7 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   const { catalog, call } = request
   const tool = findVisibleEntry(catalog.tools, params.name, call)
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteName(params.name)}`)
-  requireCapabilities(tool.requires, request)
+  if (tool.requires !== undefined) requireCapabilities(tool.requires, request)
   const toolArguments = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)
   if (headerParams !== undefined) checkHeaderParams(tool.headerParams, toolArguments, headerParams)
@@ -172,7 +172,7 @@ function createInvalidArgumentsResult(
  * receives only that the tool failed.
  */
 function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
-  if (isMcpError(error) || request.call.signal.aborted) throw error
+  if (isMcpError(error) || isCancelled(request.call)) throw error
   if (isInputDeclined(error) || isToolError(error)) return createErrorResult(error.message, request)
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   // The error's message may contain a connection string or a path, so it is only logged.

@@ -3,22 +3,19 @@ import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 import { toInternalError } from './handler-error.ts'
-import { serializeJournal } from './journal.ts'
-import { continueAsTask, effectsIdOf, failRun, journalOf, lateUseError, type Run } from './run.ts'
+import type { Run } from './run.ts'
 import type { RequestState } from './served-request.ts'
 
 /** Creates a task that continues the call with its journal. Returns the result that names the task. */
 export async function handOverToTask(run: Run): Promise<JsonObject> {
-  const { request, name } = run
+  const { request, name, journal } = run
   const { call, catalog } = request
   const backgroundRunner = call.context.get(backgroundKey)
   if (backgroundRunner === undefined) throw tasksUnavailableError(run)
-  const id = request.callId === undefined ? undefined : await effectsIdOf(run)
-  const result = await backgroundRunner
-    .begin(serializeJournal(journalOf(run)), id, call.context)
-    .catch((error: unknown) => {
-      throw toInternalError(error, request, name)
-    })
+  const id = request.callId === undefined ? undefined : await journal.effectsId()
+  const result = await backgroundRunner.begin(journal.serialize(), id, call.context).catch((error: unknown) => {
+    throw toInternalError(error, request, name)
+  })
   const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
 }
@@ -33,8 +30,8 @@ function tasksUnavailableError({ name }: Run): McpError {
 }
 
 /** Returns true if a call becomes a task before its handler runs. */
-export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: RequestState): boolean {
-  if (choice === undefined || choice === 'never' || journalStore !== undefined) return false
+export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: RequestState): boolean {
+  if (choice === 'never' || journalStore !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 
@@ -42,9 +39,15 @@ export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journa
  * Continues the call as a task, which ends this run. Resolves with true if the call is already a task, and with false
  * if it cannot become one.
  */
-export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')
-  if (run.isInStep) throw failRun(run, 'nested', 'ctx.continueAsTask was used inside a step: use it between steps')
+export function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
+  const promise = requestTask(run, choice)
+  // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
+  promise.catch(() => {})
+  return promise
+}
+
+async function requestTask(run: Run, choice: TaskChoice): Promise<boolean> {
+  run.checkUse('ctx.continueAsTask', 'use it between steps')
   if (run.request.journalStore !== undefined) return true
-  return shouldBeginAsTask(choice, run.request) ? continueAsTask(run) : false
+  return shouldBeginAsTask(choice, run.request) ? run.becomeTask() : false
 }

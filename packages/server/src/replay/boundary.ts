@@ -1,13 +1,16 @@
 import { canHandOffKey } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { decideHandOff } from '../shedding/hand-off.ts'
-import { yieldForTick } from '../shedding/load-monitor.ts'
+import { InstanceWork } from '../shedding/instance-work.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { handOffRun, isStopping, journalOf, markYielded, type Run, restartRun, abandonRun } from './run.ts'
-import { createJournalEntry, type JournalPart } from './journal.ts'
+import type { Run } from './run.ts'
+import type { RequestState } from './served-request.ts'
 
-/** Milliseconds that all computing handlers of a server together may take before the event loop does other work. */
-const workSliceMs = 10
+/** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
+export function workOf(request: RequestState): InstanceWork {
+  request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
+  return request.work
+}
 
 /**
  * Handles the end of a step, or the save of a checkpoint. All work of the call is recorded at this point, so the call
@@ -17,21 +20,20 @@ const workSliceMs = 10
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
   // If the handler has ended or the call has failed, the call is neither handed off nor restarted.
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
-  // A stopping run is not handed off. An open question ends it anyway, and parallel branches should reach their own
+  // A stopped run is not handed off. An open question ends it anyway, and parallel branches should reach their own
   // questions first.
-  const reason = isStopping(run) ? undefined : findShedReason(run)
-  if (reason !== undefined) return handOffRun(run, reason)
-  if (run.isReplayStrict) return restartRun(run)
-  return isStopping(run) ? undefined : yieldToEventLoop(run)
+  const reason = run.wasStopped ? undefined : findShedReason(run)
+  if (reason !== undefined) return run.handOff(reason)
+  if (run.isStrict) return run.restart()
+  return run.wasStopped ? undefined : workOf(run.request).yieldIfDue()
 }
 
 /** Returns the reason to hand the call off now, or undefined if it stays. */
-function findShedReason(run: Run): ShedReason | undefined {
-  if (!canHandOff(run)) return undefined
-  const { request, name, drainCount } = run
-  const { settings, method } = request
-  const { shedCount, stopCount, round, handOff } = journalOf(run)
-  const workedMs = settings.now() - (run.workStartedAt ?? 0)
+function findShedReason({ request, name, journal }: Run): ShedReason | undefined {
+  if (!canHandOff(request)) return undefined
+  const { settings, method, drainCount } = request
+  const { shedCount, stopCount, round, handOff } = journal
+  const workedMs = workOf(request).elapsedMs
   const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOff }
   const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason
@@ -40,37 +42,21 @@ function findShedReason(run: Run): ShedReason | undefined {
 }
 
 /** Returns true if a retry of the call may reach another instance that can continue it. */
-function canHandOff({ isBoundToInstance, request }: Run): boolean {
+function canHandOff(request: RequestState): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
-    !isBoundToInstance &&
+    !workOf(request).isBound &&
     request.journalStore === undefined &&
     (calls === 'all' || (calls === 'resumable' && request.call.context.get(canHandOffKey) === true))
   )
 }
 
 /**
- * Lets the event loop do other work if this run has computed long enough, and otherwise returns undefined. Without
- * this, a handler that only computes and saves checkpoints would block the event loop.
- */
-function yieldToEventLoop(run: Run): Promise<void> | undefined {
-  const { loadMonitor, now } = run.request.settings
-  if (now() - run.yieldedAt < workSliceMs / (1 + loadMonitor.waitingRunCount)) return undefined
-  return yieldForTick(loadMonitor).then(() => markYielded(run))
-}
-
-/** Passes a changed part of the journal to the journal store, if the call has one. */
-export function recordJournalEntry(run: Run, part: JournalPart, key?: string): void {
-  run.request.journalStore?.append(createJournalEntry(journalOf(run), part, key))
-}
-
-/**
  * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
  * the call fails and the promise rejects with the suspension.
  */
-export function commitJournalEntries(run: Run): Promise<void> | undefined {
-  const pendingCommit = run.request.journalStore?.commit()
-  return pendingCommit?.catch((error: unknown) => {
-    throw abandonRun(run, error)
+export function commitJournal(run: Run): Promise<void> | undefined {
+  return run.journal.commit()?.catch((error: unknown) => {
+    throw run.failStore(error)
   })
 }

@@ -2,21 +2,11 @@ import { parseJsonObject } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { extendsResultKey } from '@x/schema/internal'
 import type { StateStore } from '@x/state-codec'
-import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
-import { deriveEffectsId } from './call-identity.ts'
-import type { RunStart } from './run.ts'
-import type { Handler } from './finish-run.ts'
-
-/**
- * A call that is about to run. `runStart` is the opened state of a call that continues, and undefined for a new call.
- */
-interface CallAttempt {
-  readonly runStart?: RunStart | undefined
-  readonly run: () => Awaitable<JsonObject>
-}
+import type { Handler } from './run.ts'
+import type { RunJournal } from './run-journal.ts'
 
 /**
  * Answers a repeated call with its stored result, or runs the call and stores the result. This needs a store, an
@@ -24,26 +14,28 @@ interface CallAttempt {
  * nothing is stored. A result that asks the client or hands the call off is not stored.
  */
 export function answerOnce<T>(
-  { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
+  { name, hasEffects }: Handler<T>,
   request: RequestState,
-  { runStart, run }: CallAttempt,
+  journal: RunJournal | undefined,
+  run: () => Awaitable<JsonObject>,
 ): Awaitable<JsonObject> {
   const { settings, call, callId } = request
   const { idempotency } = settings
   const canStoreResult = idempotency !== undefined && callId !== undefined && call.principal !== undefined
   if (!canStoreResult || hasEffects !== true) return run()
-  const journal = runStart?.journal
-  const pendingEffectsId = journal === undefined ? callId : deriveEffectsId(journal, runStart?.responses)
-  return mapAwaitable(pendingEffectsId, (id) =>
-    answerFromStore(idempotency, { name, key: `mcp-result:${id}`, run }, request),
+  return mapAwaitable(journal === undefined ? callId : journal.effectsId(), (id) =>
+    answerFromStore({ store: idempotency.store, key: `mcp-result:${id}`, request, name }, run),
   )
 }
 
-interface KeyedRun {
-  readonly name: string
-  /** The key in the store. It is derived from the call, its caller and its answers. */
+/** The place of the result of a call in the store. */
+interface StoredResult {
+  readonly store: StateStore
+  /** The key is derived from the call, its caller and its answers. */
   readonly key: string
-  readonly run: () => Awaitable<JsonObject>
+  readonly request: RequestState
+  /** The name of the handler. */
+  readonly name: string
 }
 
 /** Milliseconds for which a result is stored, which is longer than clients retry. */
@@ -53,26 +45,22 @@ const storedResultTtlMs = 600_000
  * Returns the stored result of a call, or runs the call and stores its result. If two equal calls run at the same time,
  * both return the result of the call that ends first. A store that fails does not fail the call.
  */
-async function answerFromStore(
-  options: IdempotencyOptions,
-  keyedRun: KeyedRun,
-  request: RequestState,
-): Promise<JsonObject> {
-  const { store } = options
-  const readStoredResult = async (): Promise<JsonObject | undefined> =>
-    parseJsonObject((await tryStoreOperation(() => store.get(keyedRun.key), request, keyedRun)) ?? '')
-  const storedResult = await readStoredResult()
+async function answerFromStore(stored: StoredResult, run: () => Awaitable<JsonObject>): Promise<JsonObject> {
+  const { store, key, request } = stored
+  const storedResult = await readStoredResult(stored)
   if (storedResult !== undefined) return storedResult
-  const result = await keyedRun.run()
+  const result = await run()
   if (!isWholeAnswer(result, request)) return result
   const text = JSON.stringify(result)
   if (text.length > request.settings.maxStoredResultCharacters) return result
-  const wasAdded = await tryStoreOperation(
-    () => callerStoreOf(store, request).add(keyedRun.key, text, storedResultTtlMs),
-    request,
-    keyedRun,
+  const wasAdded = await tryStoreOperation(stored, () =>
+    callerStoreOf(store, request).add(key, text, storedResultTtlMs),
   )
-  return wasAdded === false ? ((await readStoredResult()) ?? result) : result
+  return wasAdded === false ? ((await readStoredResult(stored)) ?? result) : result
+}
+
+async function readStoredResult(stored: StoredResult): Promise<JsonObject | undefined> {
+  return parseJsonObject((await tryStoreOperation(stored, () => stored.store.get(stored.key))) ?? '')
 }
 
 /**
@@ -93,9 +81,8 @@ function callerStoreOf(store: StateStore, { callerKey }: RequestState): StateSto
 }
 
 async function tryStoreOperation<T>(
+  { request, name }: StoredResult,
   operation: () => Promise<T>,
-  request: RequestState,
-  { name }: KeyedRun,
 ): Promise<T | undefined> {
   try {
     return await operation()

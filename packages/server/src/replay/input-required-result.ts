@@ -1,9 +1,8 @@
 import type { InputRequest, JsonObject } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { recordJournalEntry } from './boundary.ts'
 import { sealState } from './seal-state.ts'
-import { journalOf, type Run } from './run.ts'
+import type { Run } from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
 /** The number of rounds at which the author is warned. Most clients give up after ten rounds. */
@@ -17,20 +16,15 @@ export function createInputRequiredResult(
   run: Run,
   requests: readonly [string, InputRequest][],
 ): Awaitable<JsonObject> {
-  const journal = journalOf(run)
-  journal.round++
-  // Users take their time, so the load report would be outdated when the answer arrives.
-  journal.handOff = undefined
-  if (journal.round === roundCountWarningThreshold) {
-    const advice = 'most clients stop at ten: ask several things at once'
-    warnAboutRun(run, {
-      code: 'rounds',
-      problem: `has asked ${roundCountWarningThreshold} times in one call, and ${advice}`,
-    })
-  }
-  recordJournalEntry(run, 'round')
-  const isJournalStored = run.request.journalStore !== undefined
-  const pendingRequestState = isJournalStored ? undefined : sealState(journal, run.request, run.name)
+  const { request, name, journal } = run
+  const round = journal.recordRound()
+  if (round === roundCountWarningThreshold)
+    warnAboutRun(
+      run,
+      'rounds',
+      `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`,
+    )
+  const pendingRequestState = request.journalStore === undefined ? sealState(journal, request, name) : undefined
   return mapAwaitable(pendingRequestState, (requestState) => formatInputRequired(run, requestState, requests))
 }
 

@@ -233,11 +233,6 @@ function pickJournalMember(journal: Journal, part: JournalPart, key: string | un
   return { ...emptyMaps, [member]: new Map(value === undefined ? [] : [[key, value]]) }
 }
 
-/** Returns a deep copy of a journal. */
-export function copyJournal(journal: Journal): Journal {
-  return structuredClone(journal)
-}
-
 /**
  * Serializes a hand-off in about 20 bytes, because the client sends it back. The load is in hundredths, at most 9999.
  * The time is in milliseconds since the call began.

@@ -1,10 +1,10 @@
 import { deferSignal } from '@x/core'
 import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabilities } from '@x/schema'
 import { becomeTask } from './become-task.ts'
-import { type Run, signalOf } from './run.ts'
-import { trackUse } from './finish-uses.ts'
+import type { Run } from './run.ts'
+import { startUse } from './started-uses.ts'
 import { askForm, elicit, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
-import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.ts'
+import { openCheckpoint, runStep, recordUuid } from './record-work.ts'
 import { resourceTopic, toTopicKey, createChangeNotice } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { RequestState } from './served-request.ts'
@@ -64,30 +64,23 @@ export function openContext(run: Run): Context {
     can: (feature) => isDeclared(feature, request),
     progress,
     log,
-    elicit: (key, question) => trackUse(run, elicit(run, key, question), { functionName: 'ctx.elicit', key }),
-    elicitResult: (key, question) =>
-      trackUse(run, askForm(run, key, question), { functionName: 'ctx.elicitResult', key }),
-    elicitUrl: (key, question) => trackUse(run, elicitUrl(run, key, question), { functionName: 'ctx.elicitUrl', key }),
-    sample: (key, params) => trackUse(run, sample(run, key, params), { functionName: 'ctx.sample', key }),
-    sampleText: (key, params) => trackUse(run, sampleText(run, key, params), { functionName: 'ctx.sampleText', key }),
-    roots: (key) => trackUse(run, requestRoots(run, key), { functionName: 'ctx.roots', key }),
-    step: (key, work) => trackUse(run, runStep(run, key, work), { functionName: 'ctx.step', key }),
+    elicit: (key, question) => startUse(run, 'ctx.elicit', key, elicit(run, key, question)),
+    elicitResult: (key, question) => startUse(run, 'ctx.elicitResult', key, askForm(run, key, question)),
+    elicitUrl: (key, question) => startUse(run, 'ctx.elicitUrl', key, elicitUrl(run, key, question)),
+    sample: (key, params) => startUse(run, 'ctx.sample', key, sample(run, key, params)),
+    sampleText: (key, params) => startUse(run, 'ctx.sampleText', key, sampleText(run, key, params)),
+    roots: (key) => startUse(run, 'ctx.roots', key, requestRoots(run, key)),
+    step: (key, work) => startUse(run, 'ctx.step', key, runStep(run, key, work)),
     checkpoint: (key, initialValue) => openCheckpoint(run, key, initialValue),
-    continueAsTask: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
+    continueAsTask: (choice = 'allowed') => becomeTask(run, choice),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
-    now: () => startTimeOf(run),
+    now: () => run.journal.startedAt,
     uuid: (key) => recordUuid(run, key),
-    responses: run.responses ?? noResponses,
-    state: run.journal?.explicitRound?.state,
+    responses: run.existingJournal?.responses ?? noResponses,
+    state: run.existingJournal?.explicitState,
   }
-  return deferSignal(context, () => signalOf(run))
-}
-
-/** Prevents an unhandled rejection, which would end the process, when the handler does not await a promise. */
-function markRejectionHandled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
+  return deferSignal(context, () => run.signal)
 }
 
 const noResponses: Context['responses'] = new Map()

@@ -14,7 +14,8 @@ import { mapAwaitable } from '../request/awaitable.ts'
 import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-client.ts'
 import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
 import { samplingCapabilitiesFor } from './input-capabilities.ts'
-import { failRun, type Run } from './run.ts'
+import { HandlerError } from './handler-error.ts'
+import type { Run } from './run.ts'
 import { warnRebuiltForm } from './warnings.ts'
 
 /**
@@ -66,7 +67,8 @@ function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unk
   try {
     return formOf(schema, () => warnRebuiltForm(run, key))
   } catch (error) {
-    throw error instanceof DefinitionError ? failRun(run, 'question', `The question "${key}": ${error.message}`) : error
+    if (!(error instanceof DefinitionError)) throw error
+    throw run.fail(new HandlerError('question', `The question "${key}": ${error.message}`))
   }
 }
 

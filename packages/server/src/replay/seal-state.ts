@@ -2,7 +2,6 @@ import {
   errorCodes,
   type InputResponse,
   isJsonObject,
-  type JsonObject,
   type JsonValue,
   McpError,
   type JournalStore,
@@ -14,16 +13,9 @@ import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { type RequestState, sessionIdOf } from './served-request.ts'
-import {
-  HandlerError,
-  stateDisabledMessage,
-  toInternalError,
-  formatExplicitKey,
-  formatWireKey,
-} from './handler-error.ts'
-import { isResponseOfKind } from './input-capabilities.ts'
-import { type Journal, journalMemberNames, parseJournal, responseFor, serializeJournal } from './journal.ts'
-import type { RunStart } from './run.ts'
+import { HandlerError, stateDisabledMessage, toInternalError, formatExplicitKey } from './handler-error.ts'
+import { journalMemberNames, parseJournal } from './journal.ts'
+import { RunJournal } from './run-journal.ts'
 import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
 /** The purpose of the sealed values. A value that was sealed for another purpose cannot be opened as `requestState`. */
@@ -34,7 +26,7 @@ const statePurpose = 'requestState'
  * altered it, or taken it from another request or user (basic/patterns/mrtr, server requirements). The client receives
  * the same error for every invalid state. The reason is logged.
  */
-export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
+export async function openState(token: string, request: RequestState, name: string): Promise<RunJournal> {
   const { stateCodec, loadMonitor } = request.settings
   if (stateCodec === undefined) throw invalidStateError()
   const reportError = (error: unknown): void => reportServerError(error, logContextOf(request, name), request.settings)
@@ -56,29 +48,33 @@ export async function openState(token: string, request: RequestState, name: stri
     reportError(new Error('requestState holds a journal of a format that this version does not know'))
     throw invalidStateError()
   }
-  recordReceivedHandOff(loadMonitor, journal)
+  if (journal.handOff !== undefined) recordReceivedHandOff(loadMonitor, journal)
   const { inputResponses } = request.params
-  return { journal, responses: matchResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
+  const runJournal = new RunJournal(request, journal)
+  runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)
+  return runJournal
 }
 
 /**
  * Opens the journal of a call that runs as a task. Throws if the journal has a later format, because this version
  * cannot read its records.
  */
-export function openStoredCall(
+export function openStoredJournal(
   { journal: storedJournal, responses }: JournalStore,
   request: RequestState,
   name: string,
-): RunStart {
+): RunJournal {
   const journal = parseJournal(storedJournal)
   if (journal === undefined) {
     const error = new Error('The journal that was kept is of a format that this version does not know')
     throw toInternalError(error, request, name)
   }
-  const matchedResponses = matchResponses(journal, responses, (key) => formatExplicitKey(key, journal.round))
   // The answers in the request that created the task are used only until the first question is asked.
-  const hasAskedNothing = journal.round === 0 && journal.explicitRound === undefined
-  return { journal, responses: hasAskedNothing ? firstResponsesOf(request) : matchedResponses }
+  if (journal.round === 0 && journal.explicitRound === undefined)
+    return new RunJournal(request, journal, firstResponsesOf(request))
+  const runJournal = new RunJournal(request, journal)
+  runJournal.receiveAnswers(responses, (key) => formatExplicitKey(key, journal.round))
+  return runJournal
 }
 
 /** The maximum number of answers in a request without `requestState`. */
@@ -128,11 +124,11 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
  * a specific error for a call that is too old, an unavailable store, an exceeded quota, or unsealable values of its
  * own. It receives an internal error otherwise.
  */
-export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
+export async function sealState(journal: RunJournal, request: RequestState, name: string): Promise<string> {
   const { stateCodec } = request.settings
   if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
   try {
-    return await stateCodec.seal(serializeJournal(journal), {
+    return await stateCodec.seal(journal.serialize(), {
       purpose: statePurpose,
       memberNames: journalMemberNames,
       binding: stateBindingOf(request),
@@ -199,65 +195,25 @@ function stateBindingOf(request: RequestState): JsonValue {
 }
 
 /**
- * Stores the given answers beside their questions in the journal, and returns the answers to requests of
- * `inputRequired`. Answers to questions that were not asked are ignored (basic/patterns/mrtr, error handling).
- */
-function matchResponses(
-  journal: Journal,
-  givenResponses: JsonObject | undefined,
-  responseKeyOf: (key: string) => string = (key) => key,
-): ReadonlyMap<string, InputResponse> {
-  for (const [key, question] of journal.questions) {
-    const response = question.response ?? responseFor(givenResponses, formatWireKey(key, question.wireKeyCount))
-    if (response !== undefined) journal.questions.set(key, { ...question, response })
-  }
-  return explicitResponsesOf(journal, (key) => responseFor(givenResponses, responseKeyOf(key)))
-}
-
-/**
- * Returns the answers to the requests of `inputRequired`. An answer is in the journal if the call was handed off after
- * the answer arrived, and otherwise in this request.
- */
-function explicitResponsesOf(
-  { explicitRound }: Journal,
-  findResponse: (key: string) => JsonObject | undefined,
-): ReadonlyMap<string, InputResponse> {
-  const responses = new Map<string, InputResponse>()
-  for (const [key, method] of explicitRound?.methodsByKey ?? []) {
-    const response = explicitRound?.responses?.get(key) ?? findResponse(key)
-    // The cast is safe, because the params check has accepted the answer and its kind fits the method of the request.
-    if (response !== undefined && isResponseOfKind(method, response))
-      responses.set(key, response as unknown as InputResponse)
-  }
-  return responses
-}
-
-/**
  * Returns the error for a call whose state cannot be sealed because of values that its client sent. Either the
  * arguments or the answers have no canonical form, or the journal is too large and at least half of it is answers.
  * Returns undefined for any other reason.
  */
-function unsealableValueError(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
+function unsealableValueError(error: unknown, journal: RunJournal, { params }: RequestState): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
   let reason: string | undefined
   if (error.code === 'too_large') reason = findSizeProblem(journal)
   if (error.code === 'not_json') {
     reason =
       findValueProblem(params['arguments'], { path: 'arguments', depth: 0 }) ??
-      findValueProblem(journalAnswersOf(journal), { path: 'inputResponses', depth: 0 })
+      findValueProblem(journal.answers, { path: 'inputResponses', depth: 0 })
   }
   return reason === undefined ? undefined : new McpError(errorCodes.invalidParams, reason)
 }
 
-/** Returns the answers in a journal, by the keys of their questions. */
-function journalAnswersOf({ questions, explicitRound }: Journal): JsonValue {
-  const answerEntries = Array.from(questions, ([key, { response }]) => [key, response] as const)
-  return Object.fromEntries([...answerEntries, ...(explicitRound?.responses ?? [])])
-}
-
-function findSizeProblem(journal: Journal): string | undefined {
-  const characterCount = JSON.stringify(journalAnswersOf(journal)).length
-  if (characterCount * 2 < JSON.stringify(serializeJournal(journal)).length) return undefined
+function findSizeProblem(journal: RunJournal): string | undefined {
+  const characterCount = JSON.stringify(journal.answers).length
+  if (characterCount * 2 < JSON.stringify(journal.serialize()).length) return undefined
   return `inputResponses has answers of ${characterCount} characters in all, which is more than requestState can carry`
 }
 

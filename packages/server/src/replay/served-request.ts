@@ -1,3 +1,4 @@
+import { onCancel } from '@x/core'
 import {
   type Call,
   type ClientCapabilities,
@@ -13,6 +14,7 @@ import {
 } from '@x/schema'
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
+import type { InstanceWork } from '../shedding/instance-work.ts'
 
 /** The state of one request while the server handles it. It is discarded when the request is answered. */
 export interface RequestState {
@@ -28,6 +30,10 @@ export interface RequestState {
   readonly settings: ServerSettings
   /** The store for the journal of a call that runs as a task. Undefined for any other call. */
   readonly journalStore: JournalStore | undefined
+  /** The number of stops that had been announced for this instance when the request arrived. */
+  readonly drainCount: number
+  /** Undefined before the first step or checkpoint of the request. */
+  work: InstanceWork | undefined
   /** The id of the call, derived from the client's idempotency key. Undefined if the client sent no key. */
   callId: string | undefined
   /** True until the request is answered. After that, no message may be sent for it. */
@@ -35,10 +41,18 @@ export interface RequestState {
   /** Removes the call from the count in the ledger. Undefined while the call is not counted. */
   releaseCall: (() => void) | undefined
   /**
-   * The listeners that this request added to the signal of its call. They are removed when the request ends, because
-   * the signal may exist longer.
+   * The callbacks for the cancellation of the call. They are removed when the request ends, because the signal of the
+   * call may exist longer.
    */
-  abortListeners: (() => void)[] | undefined
+  cancelListeners: (() => void)[] | undefined
+}
+
+/** Adds a callback that runs when the call is cancelled before the request has ended. */
+export function onRequestCancelled(request: RequestState, listener: () => void): void {
+  if (!request.isOpen) return
+  onCancel(request.call, listener)
+  request.cancelListeners ??= []
+  request.cancelListeners.push(listener)
 }
 
 /** The `_meta` key under which a request names its session. */
@@ -51,9 +65,8 @@ export function sessionIdOf({ meta }: Pick<RequestState, 'meta'>): string | unde
 }
 
 /** Throws if the client has not declared the capabilities that a definition needs (basic/index, `_meta`). */
-export function requireCapabilities(neededCapabilities: ClientCapabilities | undefined, { meta }: RequestState): void {
-  const undeclaredCapabilities =
-    neededCapabilities && findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)
+export function requireCapabilities(neededCapabilities: ClientCapabilities, { meta }: RequestState): void {
+  const undeclaredCapabilities = findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)
   if (undeclaredCapabilities === undefined) return
   const names = Object.keys(undeclaredCapabilities).join(', ')
   const message = `The client must declare these capabilities for this request: ${names}`

@@ -1,18 +1,6 @@
-import type { JsonObject } from '@x/schema'
-import type { RequestState } from './served-request.ts'
-import { finishStartedUses } from './finish-uses.ts'
-import { copyJournal } from './journal.ts'
-import { runHandlerOnce, type Handler, finishRun } from './finish-run.ts'
-import {
-  beginRun,
-  waitForPendingWork,
-  endRun,
-  endRunHandOff,
-  isStopping,
-  journalOf,
-  type Run,
-  type RunStart,
-} from './run.ts'
+import { openContext } from './open-context.ts'
+import { type Handler, Run, type RunOutcome } from './run.ts'
+import { finishStartedUses } from './started-uses.ts'
 import { warnAboutRun } from './warnings.ts'
 
 /**
@@ -23,36 +11,37 @@ const maxStrictRuns = 1000
 
 /**
  * Runs a handler again from its beginning at every await that could end a run in production, with the journal of that
- * moment. Warns of every difference between two runs. It is slow by design, because it is for tests.
+ * moment. Warns of every difference between two runs. Returns the last run and its outcome. It is slow by design,
+ * because it is for tests.
  */
-export async function runWithStrictReplay<T>(
-  runStart: RunStart,
-  handler: Handler<T>,
-  request: RequestState,
-): Promise<JsonObject> {
+export async function runStrictly<T>(handler: Handler<T>, firstRun: Run): Promise<[Run, RunOutcome<T>]> {
+  const { request, existingJournal } = firstRun
+  const responses = existingJournal?.responses
   const paramsText = JSON.stringify(request.params)
-  let nextRunStart: RunStart = { ...runStart, isReplayStrict: true }
+  let run = new Run(request, handler.name, existingJournal?.copy(responses), true)
   let previousRun: Run | undefined
   for (let runCount = 1; ; runCount++) {
-    const run: Run = beginRun(request, handler.name, copyStart(nextRunStart))
-    const outcome = await runHandlerOnce(handler, run)
+    const outcome = await callHandler(handler, run)
     await finishStartedUses(run, outcome)
-    endRun(run)
-    if (isStopping(run)) await waitForPendingWork(run)
+    run.finish()
+    if (run.wasStopped) await run.waitForWork()
     const isRunRepeatable = previousRun === undefined || areRunsEquivalent(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
-    if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
-    endRunHandOff(run)
+    if (isLastRun(run, previousRun)) return [run, outcome]
+    previousRun = run
     // After a difference the next run is not strict, because a handler that differs in every run would restart without
     // end.
-    nextRunStart = {
-      ...runStart,
-      journal: journalOf(run),
-      isReplayStrict: isRunRepeatable && runCount < maxStrictRuns,
-      previousRun: run,
-    }
-    previousRun = run
+    const isStrict = isRunRepeatable && runCount < maxStrictRuns
+    run = new Run(request, handler.name, run.journal.copy(responses), isStrict)
+  }
+}
+
+async function callHandler<T>(handler: Handler<T>, run: Run): Promise<RunOutcome<T>> {
+  try {
+    return { returned: await handler.run(openContext(run)) }
+  } catch (thrown) {
+    return { thrown }
   }
 }
 
@@ -61,15 +50,9 @@ export async function runWithStrictReplay<T>(
  * are found.
  */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
-  if (!run.isReplayStrict) return true
+  if (!run.isStrict) return true
   if (run.end?.kind === 'asked') return previousRun?.end?.kind === 'asked'
   return run.end?.kind !== 'restarted'
-}
-
-/** Copies the data that a run begins with, so that changes by its handler do not reach the next run. */
-function copyStart(runStart: RunStart): RunStart {
-  const { journal, responses } = runStart
-  return { ...runStart, journal: journal && copyJournal(journal), responses: responses && structuredClone(responses) }
 }
 
 /**
@@ -78,8 +61,8 @@ function copyStart(runStart: RunStart): RunStart {
  */
 function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
-  for (const [useKey, text] of previousRun.contextUses ?? []) {
-    const difference = describeDifference({ useKey, text }, previousRun, run)
+  for (const [useKey, text] of previousRun.existingJournal?.uses ?? []) {
+    const difference = describeDifference(useKey, text, previousRun, run)
     if (difference === undefined) continue
     isUnchanged = false
     const [, key = ''] = useKey.split(' ')
@@ -88,19 +71,17 @@ function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   return isUnchanged
 }
 
-function describeDifference(
-  { useKey, text }: { useKey: string; text: string },
-  previousRun: Run,
-  run: Run,
-): string | undefined {
+function describeDifference(useKey: string, text: string, previousRun: Run, run: Run): string | undefined {
   const [kind, key] = useKey.split(' ')
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-  const repeatedText = run.contextUses?.get(useKey)
+  const repeatedText = run.existingJournal?.uses.get(useKey)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
   // A loop that continues from a checkpoint does not reach the uses before the checkpoint.
-  return previousRun.skippableUseKeys?.has(useKey) === true ? undefined : `did not come to ${useDescription}`
+  return previousRun.existingJournal?.skippableUses.has(useKey) === true
+    ? undefined
+    : `did not come to ${useDescription}`
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {
-  warnAboutRun(run, { code: 'not_repeatable', problem, key })
+  warnAboutRun(run, 'not_repeatable', problem, key)
 }

@@ -5,15 +5,14 @@ import type { InputRequiredReturn } from '../definitions/context.ts'
 import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
 import { mergeMissingCapabilities } from './input-capabilities.ts'
-import { recordJournalEntry } from './boundary.ts'
-import { askedQuestionsOf, effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
+import type { AskedQuestion, Run } from './run.ts'
 import { fingerprintOf } from './call-identity.ts'
 
 /** Records the questions of a run in the journal, and returns the result that asks the client. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
   return mapAwaitable(recordPastEffects(run), () =>
     mapAwaitable(recordAskedQuestions(run), (requests) => {
-      endExplicitRound(run)
+      run.journal.endExplicitRound()
       return createInputRequiredResult(run, requests)
     }),
   )
@@ -38,10 +37,9 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   }
   const methodsByKey = new Map(entries.map(([key, { method }]) => [key, method]))
   return mapAwaitable(recordPastEffects(run), () => {
-    journalOf(run).explicitRound = { methodsByKey, state: stateCopy.value }
-    recordJournalEntry(run, 'explicit')
-    if (run.request.journalStore === undefined) return createInputRequiredResult(run, entries)
-    const round = journalOf(run).round + 1
+    run.journal.recordExplicitRound(methodsByKey, stateCopy.value)
+    if (journalStore === undefined) return createInputRequiredResult(run, entries)
+    const round = run.journal.round + 1
     return createInputRequiredResult(
       run,
       entries.map(([key, request]) => [formatExplicitKey(key, round), request]),
@@ -54,11 +52,9 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
  * later effects of the call depend on them.
  */
 function recordPastEffects(run: Run): Awaitable<void> {
-  if (run.responses === undefined || run.responses.size === 0) return undefined
-  return mapAwaitable(effectsIdOf(run), (pastEffectsId) => {
-    journalOf(run).pastEffectsId = pastEffectsId
-    recordJournalEntry(run, 'past')
-  })
+  const journal = run.existingJournal
+  if (journal?.responses === undefined || journal.responses.size === 0) return undefined
+  return mapAwaitable(journal.effectsId(), (effectsId) => journal.recordPastEffects(effectsId))
 }
 
 function requireAnswerCapabilities({ request }: Run, requests: InputRequiredReturn['requests']): void {
@@ -73,20 +69,13 @@ function requireAnswerCapabilities({ request }: Run, requests: InputRequiredRetu
   })
 }
 
-function endExplicitRound(run: Run): void {
-  const journal = journalOf(run)
-  if (journal.explicitRound === undefined) return
-  journal.explicitRound = undefined
-  recordJournalEntry(run, 'explicit')
-}
-
 /**
  * Records the questions of a run as unanswered. Returns the requests for the client, with their keys in
  * `inputRequests`.
  */
 function recordAskedQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
   let requestEntries: Awaitable<readonly RequestEntry[]> = []
-  for (const [key, askedQuestion] of askedQuestionsOf(run) ?? []) {
+  for (const [key, askedQuestion] of run.askedQuestions ?? []) {
     requestEntries = mapAwaitable(requestEntries, (previousEntries) =>
       mapAwaitable(recordAskedQuestion(run, key, askedQuestion), (entry) => [...previousEntries, entry]),
     )
@@ -98,8 +87,7 @@ type RequestEntry = [string, InputRequest]
 
 function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Awaitable<RequestEntry> {
   return mapAwaitable(fingerprintOf(askedQuestion.text), (fingerprint): RequestEntry => {
-    const { questions } = journalOf(run)
-    const previousRecord = questions.get(key)
+    const previousRecord = run.journal.findQuestion(key)
     // An unanswered question whose text has changed is a new question. It gets a new key, so that no answer to the old
     // text is used.
     const isChanged =
@@ -108,8 +96,8 @@ function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion
       previousRecord.fingerprint !== fingerprint
     const wireKeyCount = isChanged ? askedQuestion.wireKeyCount + 1 : askedQuestion.wireKeyCount
     const changeCount = isChanged ? askedQuestion.changeCount + 1 : askedQuestion.changeCount
-    questions.set(key, { fingerprint, wireKeyCount, invalidAnswerCount: askedQuestion.invalidAnswerCount, changeCount })
-    recordJournalEntry(run, 'questions', key)
+    const { invalidAnswerCount } = askedQuestion
+    run.journal.recordQuestion(key, { fingerprint, wireKeyCount, invalidAnswerCount, changeCount })
     return [formatWireKey(key, wireKeyCount), askedQuestion.request]
   })
 }

@@ -1,17 +1,13 @@
 import { quoteName } from '@x/core'
 import type { WarningCode } from '../request/report.ts'
-import { askedQuestionsOf, type Run } from './run.ts'
+import type { Run, RunOutcome } from './run.ts'
 import { isSuspension } from './handler-error.ts'
 
-/** A problem of a handler. The text in `problem` continues a sentence that begins with the name of the handler. */
-interface ReplayProblem {
-  readonly code: WarningCode
-  readonly problem: string
-  readonly key?: string | undefined
-}
-
-/** Warns the author of a problem in a handler. The call continues. */
-export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): void {
+/**
+ * Warns the author of a problem in a handler. The call continues. `problem` continues a sentence that begins with the
+ * name of the handler.
+ */
+export function warnAboutRun(run: Run, code: WarningCode, problem: string, key?: string): void {
   const { method, settings } = run.request
   const errorContext = { method, name: run.name }
   settings.warn({ code, message: `${method} ${quoteName(run.name)} ${problem}`, where: errorContext, key })
@@ -20,28 +16,21 @@ export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): v
 /** Warns that a handler builds the schema of a question in every run, which costs more than the run itself. */
 export function warnRebuiltForm(run: Run, key: string): void {
   const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
-  warnAboutRun(run, { code: 'rebuilt_form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
+  warnAboutRun(run, 'rebuilt_form', `builds the schema of "${key}" again and again: ${advice}`, key)
 }
 
 /**
  * Warns that a handler caught its suspension, for example with `catch {}`, and continued with code that should not run.
  */
-export function warnSwallowedError(
-  run: Run,
-  outcome: { readonly thrown: unknown } | { readonly returned: unknown },
-): void {
+export function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
   // A handler that failed on its own before the suspension has hidden nothing.
   if ('thrown' in outcome && (run.hasSwallowedError || isSuspension(outcome.thrown))) return
-  const [key] = askedQuestionsOf(run)?.keys() ?? []
+  const [key] = run.askedQuestions?.keys() ?? []
   const endDescription = 'thrown' in outcome ? 'threw something else' : 'returned'
   const actionDescription =
     key === undefined
       ? `was to ${run.end?.kind === 'became_task' ? 'become a task' : 'move to another instance'}`
       : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
-  warnAboutRun(run, {
-    code: 'swallowed',
-    problem: `${actionDescription} and then ${endDescription} as if it had not: ${advice}`,
-    key,
-  })
+  warnAboutRun(run, 'swallowed', `${actionDescription} and then ${endDescription} as if it had not: ${advice}`, key)
 }

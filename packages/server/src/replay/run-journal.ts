@@ -1,0 +1,279 @@
+import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import type { HandOffReport } from '../shedding/fleet-view.ts'
+import { deriveEffectsId } from './call-identity.ts'
+import { formatWireKey } from './handler-error.ts'
+import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
+import {
+  createEmptyJournal,
+  createJournalEntry,
+  type ExplicitRoundRecord,
+  type Journal,
+  type JournalPart,
+  type QuestionRecord,
+  responseFor,
+  serializeJournal,
+  type StepRecord,
+} from './journal.ts'
+import type { RequestState } from './served-request.ts'
+
+/** The answers to the requests of `inputRequired`, by key. */
+type Responses = ReadonlyMap<string, InputResponse>
+
+/**
+ * The journal of a call during one run, and the uses of the context in this run. Only this object changes them. Each
+ * `record` method changes the journal, and passes the change to the journal store of a task.
+ */
+export class RunJournal {
+  readonly #request: RequestState
+  readonly #journal: Journal
+  #responses: Responses | undefined
+  /** Maps `kind key` to the text of a question, or to an empty text for other kinds. */
+  readonly #uses = new Map<string, string>()
+  readonly #skippableUses = new Set<string>()
+  #effectsId: Awaitable<string> | undefined
+
+  constructor(request: RequestState, journal?: Journal, responses?: Responses) {
+    const { randomUuid, wallClock } = request.settings
+    this.#request = request
+    this.#journal = journal ?? createEmptyJournal(request.callId ?? randomUuid(), wallClock())
+    this.#responses = responses
+  }
+
+  /** The id of the call, which is the same in all its rounds. */
+  get callId(): string {
+    return this.#journal.callId
+  }
+
+  /** The time at which the call began, in milliseconds since 1970. */
+  get startedAt(): number {
+    return this.#journal.startedAt
+  }
+
+  /** The number of rounds in which the client was asked. */
+  get round(): number {
+    return this.#journal.round
+  }
+
+  get shedCount(): number {
+    return this.#journal.shedCount
+  }
+
+  get stopCount(): number {
+    return this.#journal.stopCount
+  }
+
+  get handOff(): HandOffReport | undefined {
+    return this.#journal.handOff
+  }
+
+  /** The client's answers to the requests of `inputRequired`. Undefined if the request brought none. */
+  get responses(): Responses | undefined {
+    return this.#responses
+  }
+
+  /** The state that the last `inputRequired` was given. */
+  get explicitState(): JsonValue | undefined {
+    return this.#journal.explicitRound?.state
+  }
+
+  /** The answers of the client, by the keys of their questions. */
+  get answers(): JsonObject {
+    const { questions, explicitRound } = this.#journal
+    const answerEntries = Array.from(questions, ([key, { response }]) => [key, response] as const)
+    return Object.fromEntries([...answerEntries, ...(explicitRound?.responses ?? [])])
+  }
+
+  /** Returns the journal as JSON. */
+  serialize(): JsonObject {
+    return serializeJournal(this.#journal)
+  }
+
+  /**
+   * Returns the id from which the idempotency keys and UUIDs of the run are derived. It is cached, because answers do
+   * not change during a run.
+   */
+  effectsId(): Awaitable<string> {
+    this.#effectsId ??= deriveEffectsId(this.#journal, this.#responses)
+    return this.#effectsId
+  }
+
+  /**
+   * Stores the given answers beside their questions, and the answers to the requests of `inputRequired`. Answers to
+   * questions that were not asked are ignored (basic/patterns/mrtr, error handling).
+   */
+  receiveAnswers(givenResponses: JsonObject | undefined, responseKeyOf: (key: string) => string): void {
+    const { questions } = this.#journal
+    for (const [key, question] of questions) {
+      const response = question.response ?? responseFor(givenResponses, formatWireKey(key, question.wireKeyCount))
+      if (response !== undefined) questions.set(key, { ...question, response })
+    }
+    this.#responses = this.#matchResponses((key) => responseFor(givenResponses, responseKeyOf(key)))
+  }
+
+  /**
+   * Returns the answers to the requests of `inputRequired`. An answer is in the journal if the call was handed off after
+   * the answer arrived, and otherwise in this request.
+   */
+  #matchResponses(findResponse: (key: string) => JsonObject | undefined): Responses {
+    const { explicitRound } = this.#journal
+    const responses = new Map<string, InputResponse>()
+    for (const [key, method] of explicitRound?.methodsByKey ?? []) {
+      const response = explicitRound?.responses?.get(key) ?? findResponse(key)
+      // The cast is safe, because the params check has accepted the answer and its kind fits the method of the request.
+      if (response !== undefined && isResponseOfKind(method, response))
+        responses.set(key, response as unknown as InputResponse)
+    }
+    return responses
+  }
+
+  findQuestion(key: string): QuestionRecord | undefined {
+    return this.#journal.questions.get(key)
+  }
+
+  recordQuestion(key: string, question: QuestionRecord): void {
+    this.#journal.questions.set(key, question)
+    this.#append('questions', key)
+  }
+
+  findStep(key: string): StepRecord | undefined {
+    return this.#journal.steps.get(key)
+  }
+
+  recordStep(key: string, value: JsonValue | undefined): void {
+    this.#journal.tryIds.delete(key)
+    this.#journal.steps.set(key, { value })
+    this.#append('steps', key)
+  }
+
+  /** Returns the id for the idempotency key of a step. All attempts of a step have the id of the first one. */
+  stepEffectsId(key: string): Awaitable<string> {
+    return this.#journal.tryIds.get(key) ?? this.effectsId()
+  }
+
+  /** Records a failed attempt of a step, which may have had an effect. */
+  recordFailedStep(key: string, effectsId: string): void {
+    this.#journal.tryIds.set(key, effectsId)
+    this.#append('tries', key)
+  }
+
+  findCheckpoint(key: string): JsonValue | undefined {
+    return this.#journal.checkpoints.get(key)
+  }
+
+  recordCheckpoint(key: string, value: JsonValue): void {
+    this.#journal.checkpoints.set(key, value)
+    this.#append('checkpoints', key)
+  }
+
+  findUuid(key: string): string | undefined {
+    return this.#journal.uuids.get(key)
+  }
+
+  recordUuid(key: string, uuid: string): void {
+    this.#journal.uuids.set(key, uuid)
+    this.#append('uuids', key)
+  }
+
+  /** Records the requests and the state of `inputRequired`. */
+  recordExplicitRound(methodsByKey: ReadonlyMap<string, string>, state: JsonValue | undefined): void {
+    this.#setExplicitRound({ methodsByKey, state })
+  }
+
+  /** Removes the requests and the state of the last `inputRequired`, because the handler now asks with `ctx`. */
+  endExplicitRound(): void {
+    if (this.#journal.explicitRound !== undefined) this.#setExplicitRound(undefined)
+  }
+
+  #setExplicitRound(explicitRound: ExplicitRoundRecord | undefined): void {
+    this.#journal.explicitRound = explicitRound
+    this.#append('explicit')
+  }
+
+  /** Records an id derived from the answers to `inputRequired`, which the journal does not keep. */
+  recordPastEffects(effectsId: string): void {
+    this.#journal.pastEffectsId = effectsId
+    this.#append('past')
+  }
+
+  /** Counts a round in which the client is asked. Returns the number of rounds. */
+  recordRound(): number {
+    this.#journal.round++
+    // Users take their time, so the load report would be outdated when the answer arrives.
+    this.#journal.handOff = undefined
+    this.#append('round')
+    return this.#journal.round
+  }
+
+  /** Commits the recorded entries to the journal store. Returns undefined if there is nothing to wait for. */
+  commit(): Promise<void> | undefined {
+    return this.#request.journalStore?.commit()
+  }
+
+  #append(part: JournalPart, key?: string): void {
+    this.#request.journalStore?.append(createJournalEntry(this.#journal, part, key))
+  }
+
+  /**
+   * Returns the journal with which the call continues at another instance. `report` is the load of this instance, and
+   * undefined if this instance is stopping. Such hand-offs are counted separately.
+   */
+  toHandedOff(report: HandOffReport | undefined): RunJournal {
+    const { shedCount, stopCount } = this.#journal
+    const counts = report === undefined ? { stopCount: stopCount + 1 } : { shedCount: shedCount + 1 }
+    const explicitRound = this.#explicitRoundWithResponses()
+    return new RunJournal(this.#request, { ...this.#journal, ...counts, handOff: report, explicitRound })
+  }
+
+  /**
+   * Returns the record of the last `inputRequired`, with the answers. They came with this request, and the client does
+   * not send them to the next instance.
+   */
+  #explicitRoundWithResponses(): ExplicitRoundRecord | undefined {
+    const { explicitRound } = this.#journal
+    if (this.#responses === undefined || (explicitRound === undefined && this.#responses.size === 0))
+      return explicitRound
+    // The cast is safe, because the answers came as JSON. The compiler only objects that their interfaces have no index
+    // signature.
+    const responses = this.#responses as ReadonlyMap<string, unknown> as ReadonlyMap<string, JsonObject>
+    // Answers that came with the first request have no recorded requests, so the answers themselves show the methods.
+    const methodsByKey = new Map(Array.from(responses, ([key, response]) => [key, inferRequestMethod(response)]))
+    return { methodsByKey, state: undefined, ...explicitRound, responses }
+  }
+
+  /** Returns the journal for another run of the same request, without uses. */
+  forNextRun(): RunJournal {
+    return new RunJournal(this.#request, this.#journal, this.#responses)
+  }
+
+  /** Returns a copy for another run, so that changes by the handler of this run do not reach that run. */
+  copy(responses: Responses | undefined): RunJournal {
+    return new RunJournal(this.#request, structuredClone(this.#journal), structuredClone(responses))
+  }
+
+  /** The uses of the context so far: `kind key`, and the text of a question. */
+  get uses(): ReadonlyMap<string, string> {
+    return this.#uses
+  }
+
+  /**
+   * The uses that the next run need not contain, because it continues from a checkpoint that was saved after them.
+   * Filled only in strict replay.
+   */
+  get skippableUses(): ReadonlySet<string> {
+    return this.#skippableUses
+  }
+
+  /** Records a use of the context. Returns false if the run has used the key for this kind before. */
+  registerUse(useKey: string, text: string): boolean {
+    if (this.#uses.has(useKey)) return false
+    this.#uses.set(useKey, text)
+    return true
+  }
+
+  /** Notes that the next run need not repeat the uses since a checkpoint was opened. */
+  skipUsesSince(checkpointUseKey: string): void {
+    const useKeys = [...this.#uses.keys()]
+    for (const useKey of useKeys.slice(useKeys.indexOf(checkpointUseKey) + 1)) this.#skippableUses.add(useKey)
+  }
+}

@@ -1,0 +1,222 @@
+import { quoteName } from '@x/core'
+import { type Awaitable, mapAwaitable, waitForImmediate } from '../request/awaitable.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
+import { HandlerError, type HandlerProblem, isSuspension } from './handler-error.ts'
+import type { Run, RunOutcome, StartedUse } from './run.ts'
+
+/**
+ * Starts a question or step: records it at the run, and returns the promise for the handler. An unhandled rejection of
+ * that promise does not end the process. `key` may be any value in a program without types.
+ */
+export function startUse<T>(run: Run, functionName: string, key: unknown, source: Promise<T>): Promise<T> {
+  const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
+  rememberAuthorFrames(run, description)
+  const isQuestion = functionName !== 'ctx.step'
+  const use: StartedUse = { isQuestion, description, isAwaited: false, isSettled: false, failure: undefined }
+  const promise = new UsePromise<T>((resolve, reject) => {
+    source.then(
+      (value) => {
+        use.isSettled = true
+        resolve(value)
+      },
+      (error: unknown) => {
+        use.isSettled = true
+        use.failure = { error }
+        reject(error)
+      },
+    )
+  })
+  // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
+  promise.catch(() => {})
+  promise.use = use
+  use.isAwaited = false
+  run.addStartedUse(use)
+  return promise
+}
+
+/**
+ * A promise that records when something waits for it. It has to be a subclass: `await` calls `then` only on a subclass,
+ * and does not call any method of a plain promise.
+ */
+class UsePromise<T> extends Promise<T> {
+  use: StartedUse | undefined
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise that observes its own `then`
+  override then<R = T, E = never>(
+    onFulfilled?: ((value: T) => R | PromiseLike<R>) | null,
+    onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
+  ): Promise<R | E> {
+    if (this.use !== undefined) this.use.isAwaited = true
+    return super.then(onFulfilled, onRejected)
+  }
+}
+
+/**
+ * Waits for steps that still run after their handler has ended. Fails the call if the handler returned without waiting
+ * for a question, or for a step that fails. Otherwise the error of the step would be lost after the reply.
+ */
+export function finishStartedUses(run: Run, outcome: RunOutcome<unknown>): Awaitable<void> {
+  if (run.startedUses === undefined) return undefined
+  return 'returned' in outcome ? finishReturnedUses(run, run.startedUses) : finishThrownUses(run, run.startedUses)
+}
+
+function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
+  const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
+  rejectUnawaitedUses(run, uses, settledUses)
+  return mapAwaitable(waitUntilIdle(run), () => {
+    const failedUses = uses.filter((use) => !use.isAwaited || !settledUses.has(use)).filter(hasFailed)
+    for (const use of failedUses) {
+      // This question or step has already made the call fail.
+      if (run.end?.kind === 'misused' && (use.isQuestion || use.failure?.error === run.end.error)) continue
+      const error = createFailedUseError(run, use)
+      if (run.end?.kind === 'misused') reportUseError(run, error)
+      else run.fail(error)
+    }
+    // Code that still ran after the handler returned may have asked a question.
+    rejectUnawaitedUses(run, uses, settledUses)
+    // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
+    // would not change the result.
+    run.dropQuestions()
+    run.clearStartedUses()
+  })
+}
+
+/**
+ * Ends the run of a handler that threw. Waits for the steps that still run, and logs the errors that the handler did
+ * not await. No further step can begin.
+ */
+function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
+  if (run.wasStopped) return undefined
+  run.finish()
+  return mapAwaitable(run.hasPendingWork ? waitForAllWork(run) : undefined, () => {
+    for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
+    run.clearStartedUses()
+  })
+}
+
+/** Waits for the steps that run, and for the steps that begin meanwhile. Returns undefined if no step runs. */
+function waitUntilIdle(run: Run): Promise<void> | undefined {
+  if (!run.hasPendingWork || run.isOver) return undefined
+  run.markReturned()
+  return waitForAllWork(run)
+}
+
+async function waitForAllWork(run: Run): Promise<void> {
+  while (run.hasPendingWork) {
+    await run.waitForWork()
+    await waitForImmediate()
+  }
+}
+
+const awaitAdvice = 'await every question and step'
+
+function rejectUnawaitedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
+  const hasCaughtFailure = uses.some((use) => use.isAwaited && hasFailed(use))
+  for (const use of uses) {
+    const isLeft = use.isQuestion
+      ? isQuestionLeft(run, use, hasCaughtFailure || settledUses.has(use))
+      : run.isStrict && !(use.isAwaited && settledUses.has(use))
+    if (isLeft) {
+      const reason = `${quoteName(run.name)} returned without waiting for ${use.description}: ${awaitAdvice}`
+      run.fail(createUseError(run, use, 'unawaited', reason))
+    } else if (isSuspensionSwallowed(run, use)) {
+      const advice = 'throw an error again for which isSuspension(error) is true'
+      const reason = `${quoteName(run.name)} caught the suspension of ${use.description} and returned: ${advice}`
+      run.fail(createUseError(run, use, 'swallowed', reason))
+    }
+  }
+}
+
+/**
+ * Returns true if the handler returned without waiting for a question. A handler that caught a failure does not have to
+ * wait for the questions that it asked in parallel.
+ */
+function isQuestionLeft(run: Run, use: StartedUse, isWaitOver: boolean): boolean {
+  return !use.isAwaited || (run.askedQuestions !== undefined && !isWaitOver)
+}
+
+function isSuspensionSwallowed(run: Run, { isQuestion, failure }: StartedUse): boolean {
+  return isQuestion && run.askedQuestions !== undefined && isSuspension(failure?.error)
+}
+
+function hasFailed({ failure }: StartedUse): boolean {
+  return failure !== undefined && !isSuspension(failure.error)
+}
+
+function createFailedUseError(run: Run, use: StartedUse): HandlerError {
+  const reason = `${use.description} of ${quoteName(run.name)} failed, and its handler did not wait for it: ${awaitAdvice}`
+  const error = createUseError(run, use, 'unawaited', reason)
+  error.cause = use.failure?.error
+  return error
+}
+
+/** Creates an error whose stack begins at the author's call of the question or step. */
+function createUseError(run: Run, use: StartedUse, code: HandlerProblem, reason: string): HandlerError {
+  const error = new HandlerError(code, reason)
+  const frames = authorFramesOf(run, use)
+  if (frames !== undefined) error.stack = `${error.name}: ${reason}\n${frames}`
+  return error
+}
+
+function reportUseError({ request, name }: Run, error: HandlerError): void {
+  reportServerError(error, logContextOf(request, name), request.settings)
+}
+
+const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
+
+/** The number of stack frames that belong to this package: the member of the context. */
+const contextFrameCount = 1
+
+/** The number of stack frames of the author in an error. */
+const authorFrameCount = 2
+
+/**
+ * The maximum number of calls of one server whose frames are remembered. Beyond them an error names the call without its
+ * frames.
+ */
+const maxRememberedCalls = 1000
+
+/**
+ * The places in the handlers of each server where questions and steps were started, as stack frames. A server is its
+ * settings. The key of a place contains the name of the handler and the description of the call.
+ */
+const framesByServer = new WeakMap<object, Map<string, string | undefined>>()
+
+/**
+ * Captures the frames of a call when a server makes it for the first time. Later calls with the same key are at the same
+ * place of the handler, and a capture takes as long as the rest of a step.
+ */
+function rememberAuthorFrames(run: Run, description: string): void {
+  const { settings } = run.request
+  const framesByCall = framesByServer.get(settings) ?? new Map<string, string | undefined>()
+  if (framesByCall.size === 0) framesByServer.set(settings, framesByCall)
+  const callKey = callKeyOf(run, description)
+  if (framesByCall.size >= maxRememberedCalls || framesByCall.has(callKey)) return
+  framesByCall.set(callKey, captureAuthorFrames())
+}
+
+/** Returns the frames of the author, without those of this package. Undefined on a platform that captures no stack. */
+function captureAuthorFrames(): string | undefined {
+  if (typeof captureStackTrace !== 'function') return undefined
+  const captured: { readonly stack?: string } = {}
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = Math.min(stackTraceLimit, contextFrameCount + authorFrameCount)
+  captureStackTrace(captured, startUse)
+  Error.stackTraceLimit = stackTraceLimit
+  const frames = captured.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  return frames.length <= contextFrameCount ? undefined : frames.slice(contextFrameCount).join('\n')
+}
+
+/** Returns the stack frames of the author that started a question or step, if they were remembered. */
+export function authorFramesOf(run: Run, { description }: StartedUse): string | undefined {
+  return framesByServer.get(run.request.settings)?.get(callKeyOf(run, description))
+}
+
+/** Returns a key of bounded length: the name may be a URI of a client. */
+function callKeyOf({ name }: Run, description: string): string {
+  return `${name.slice(0, 140)} ${description}`
+}
