@@ -12,6 +12,7 @@ export {
   type CallInit,
   canHandOffKey,
   clientAddressKey,
+  clientSessionKey,
   createCall,
   headerParamsKey,
   journalKey,
@@ -27,6 +28,7 @@ export {
   type ClientTarget,
   type CloseOptions,
   type Connection,
+  type ConnectionPeer,
   type ConnectionView,
   createAttachHost,
   type DrainOptions,
@@ -34,10 +36,10 @@ export {
   type ListKind,
   type Server,
   type ServerLoad,
-  serverOf,
-  type ServerParts,
   type Undrain,
 } from './composition/server.ts'
+export { DefinitionError, type DefinitionProblem } from './composition/definition-error.ts'
+export { serverOf, type ServerParts } from './composition/server-of.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,

@@ -1,5 +1,5 @@
 import { createAttachHost, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
-import { type Composition, composeServer } from './compose.ts'
+import { type Composition, composeServer } from '@x/schema/internal'
 import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'

@@ -14,6 +14,13 @@ test('a header is added to those that a call has, and the call stays as it is', 
   expect(call.context.get(callHeadersKey)).toBeUndefined()
 })
 
+test('a header replaces one of the same name in another case', () => {
+  const call = withHeader(withHeader(createCall(), 'mcp-name', 'a'), 'Mcp-Name', 'b')
+  const names: string[] = []
+  call.context.get(callHeadersKey)?.forEach((value, name) => names.push(`${name}: ${value}`))
+  expect(names).toEqual(['Mcp-Name: b'])
+})
+
 test('a derived call has the principal, the signal and the cancellation of the call that it derives from', () => {
   const cancellation = createCancellation()
   const received: string[] = []

@@ -157,11 +157,21 @@ export const callingClientKey = contextKey<CallingClient>('x/calling-client')
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
 
 /**
- * Returns a copy of a call with one more `Mcp-*` header for its request. Middleware of a client uses it. Transports
- * without headers ignore the header.
+ * A digest that identifies the session of an older client: its `Mcp-Session-Id`, or its pair of streams. Calls with the
+ * same value are of one client. Absent for clients of revision 2026-07-28, which have no sessions.
+ */
+export const clientSessionKey = contextKey<string>('x/client-session')
+
+/**
+ * Returns a copy of a call with one more `Mcp-*` header for its request. A header of the same name is replaced, also if
+ * its name has other upper and lower case (RFC 9110, section 5.1). Middleware of a client uses it. Transports without
+ * headers ignore the header.
  */
 export function withHeader(call: Call, name: string, value: string): Call {
   const headers = new Map<string, string>()
-  call.context.get(callHeadersKey)?.forEach((existingValue, existingName) => headers.set(existingName, existingValue))
+  const lowerCaseName = name.toLowerCase()
+  call.context.get(callHeadersKey)?.forEach((existingValue, existingName) => {
+    if (existingName.toLowerCase() !== lowerCaseName) headers.set(existingName, existingValue)
+  })
   return withContext(call, callHeadersKey, headers.set(name, value))
 }

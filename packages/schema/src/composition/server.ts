@@ -1,8 +1,7 @@
-import { createLedger, createLog, type Ledger, type Log } from '@x/core'
+import type { Ledger, Log } from '@x/core'
 import type { Call, Exchange } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import type { RpcNotification, RpcResponse } from '../basic/rpc.ts'
-import { protocolVersion } from '../basic/revision.ts'
+import type { RpcNotification } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 
 /** A kind of list whose changes clients can subscribe to. `resources` includes resource templates. */
@@ -42,7 +41,7 @@ export interface CloseOptions {
 
 /**
  * A server, as its host (a transport, a gateway or a test) uses it. `createServer` of `@x/server` creates one, and
- * {@link serverOf} creates one from an exchange.
+ * `serverOf` creates one from an exchange.
  */
 export interface Server extends AsyncResource {
   /** The function that answers requests. Any number of connections and callers may share it. */
@@ -97,62 +96,6 @@ export interface Server extends AsyncResource {
   attachHost(): (options?: CloseOptions) => Promise<void>
 }
 
-/** The parts of a server that an exchange does not have. */
-export interface ServerParts {
-  readonly info: Implementation
-  /**
-   * The reason why only this machine may connect to the server, or undefined. The member is required, so that a program
-   * that wraps a server cannot forget the reason.
-   */
-  readonly localOnly: string | undefined
-  readonly needsPrincipal?: boolean | undefined
-  /** The log. Default: a log that writes lines to the standard error. */
-  readonly log?: Log | undefined
-}
-
-/**
- * Creates a server from an exchange, for tests and proxies. The server is always ready, has no adapters and has nothing
- * to close.
- *
- * @example
- * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))
- */
-export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal = false, log }: ServerParts): Server {
-  const close = (): Promise<void> => Promise.resolve()
-  return {
-    exchange: announceOwnRevision(exchange),
-    info,
-    load: { ready: true, draining: false, running: 0, unavailable: [] },
-    ledger: createLedger(),
-    log: createLog(log, '@x/schema'),
-    adapters: {},
-    localOnly,
-    needsPrincipal,
-    ready: () => Promise.resolve(true),
-    notifyListChanged: close,
-    notifyResourceUpdated: close,
-    receive: () => {},
-    drain: () => () => {},
-    close,
-    attachHost: () => close,
-    [Symbol.asyncDispose]: close,
-  }
-}
-
-/**
- * Makes an exchange announce only revision 2026-07-28, because it may forward to a server that supports other revisions
- * too.
- */
-function announceOwnRevision(exchange: Exchange): Exchange {
-  return (request, call) =>
-    request.method === 'server/discover' ? exchange(request, call).then(withOwnRevision) : exchange(request, call)
-}
-
-function withOwnRevision(response: RpcResponse): RpcResponse {
-  if ('error' in response || response.result['supportedVersions'] === undefined) return response
-  return { ...response, result: { ...response.result, supportedVersions: [protocolVersion] } }
-}
-
 /** Creates the `attachHost` of a server, which counts the hosts. The release of the last host closes the server. */
 export function createAttachHost(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
   let hostCount = 0
@@ -195,11 +138,29 @@ export interface Connection extends AsyncResource {
    * client then caches results only in a partition that the program names. Absent means one principal.
    */
   readonly canMixPrincipals?: boolean | undefined
+  /**
+   * The server at the other end. Undefined until a request has detected its revision. Absent for a connection to
+   * servers of revision 2026-07-28 alone.
+   */
+  readonly peer?: ConnectionPeer | undefined
   /** A signal that {@link close} aborts. Code that retries requests then stops. */
   readonly closed: AbortSignal
+  /**
+   * Sends a notification to the server. Resolves when the notification was sent, and rejects if it cannot be sent.
+   * Absent for a connection that sends requests alone.
+   */
+  notify?(notification: RpcNotification, call: Call): Promise<void>
   /** Rejects the pending requests, and releases the sockets or the process. */
   close(): Promise<void>
 }
+
+/**
+ * The server of a connection. `namesCalls` is true if each question of an older server says which call it belongs to.
+ * Such a connection can serve several calls that ask at the same time.
+ */
+export type ConnectionPeer =
+  | { readonly era: 'modern' }
+  | { readonly era: 'legacy'; readonly revision: string; readonly namesCalls: boolean }
 
 /**
  * The part of a connection that a client needs. A connection without `closed` and `close` has no resources and is never

@@ -6,6 +6,7 @@ import {
   protocolVersion,
   type ServerCapabilities,
   type ServerExtension,
+  DefinitionError,
 } from '@x/schema'
 import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import {
@@ -22,7 +23,6 @@ import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
-import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { readInternalSettings } from '../definitions/internal-settings.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'

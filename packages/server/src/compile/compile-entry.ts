@@ -1,6 +1,5 @@
-import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
+import { isMetaKey, type JsonObject, type JsonSchemaCompiler, DefinitionError } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
-import { DefinitionError } from '../request/definition-error.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerWarning } from '../request/report.ts'
@@ -42,15 +41,6 @@ function checkMetaKey(key: string, errorSubject: string): void {
   if (isMetaKey(key)) return
   const reason = `the key ${JSON.stringify(key)} is not of the form "com.example/name"`
   throw new DefinitionError('name', errorSubject, { reason })
-}
-
-/** Throws for an extension identifier without a prefix (basic/versioning, extension negotiation). */
-export function checkExtensionIdentifier(identifier: string): void {
-  if (!identifier.includes('/')) {
-    const reason = 'its identifier must have a prefix, as in "com.example/name"'
-    throw new DefinitionError('name', `extension ${JSON.stringify(identifier)}`, { reason })
-  }
-  checkMetaKey(identifier, 'extensions')
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { Resource as ListedResource } from '@x/schema'
+import { type Resource as ListedResource, DefinitionError } from '@x/schema'
 import type { CompiledResource, CompiledTemplate } from './catalog.ts'
 import { compileCacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
-import { DefinitionError } from '../request/definition-error.ts'
 import type {
   Resource,
   ResourceDescription,

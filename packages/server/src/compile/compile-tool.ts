@@ -1,8 +1,14 @@
 import { checkedNumber } from '@x/core'
-import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
+import {
+  isJsonObject,
+  type JsonObject,
+  projectMetaKeys,
+  type HeaderParam,
+  parseHeaderParams,
+  DefinitionError,
+} from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, compileEntry } from './compile-entry.ts'
-import { DefinitionError } from '../request/definition-error.ts'
 import { compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 

@@ -1,4 +1,4 @@
-import { DefinitionError } from '../request/definition-error.ts'
+import { DefinitionError } from '@x/schema'
 
 /** The maximum length of a URI that a template can match, in UTF-16 units. */
 export const maxUriLength = 8192

@@ -1,5 +1,5 @@
 import type { StandardTypedV1 } from '@standard-schema/spec'
-import { DefinitionError } from '../request/definition-error.ts'
+import { DefinitionError } from '@x/schema'
 import type { AnySchema, CompiledSchema } from '../json-schema/compile-schema.ts'
 
 type FormCompiler = (schema: AnySchema) => CompiledSchema

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import { DefinitionError } from '../request/definition-error.ts'
+import { isJsonObject, type JsonObject, type JsonValue, DefinitionError } from '@x/schema'
 
 /** A part of a form's schema, with its location. */
 export interface Field {

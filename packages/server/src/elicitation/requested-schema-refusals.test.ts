@@ -1,7 +1,6 @@
-import type { JsonObject } from '@x/schema'
+import { type JsonObject, DefinitionError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { DefinitionError } from '../request/definition-error.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { form } from './form.ts'
 

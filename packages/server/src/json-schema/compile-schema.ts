@@ -6,10 +6,10 @@ import {
   type JsonValue,
   type SchemaIssue,
   isJsonObject,
+  DefinitionError,
 } from '@x/schema'
 import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
 import { createInterpretedValidator } from './zod-key.ts'

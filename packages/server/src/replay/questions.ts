@@ -6,8 +6,8 @@ import {
   isJsonObject,
   type JsonObject,
   type Root,
+  DefinitionError,
 } from '@x/schema'
-import { DefinitionError } from '../request/definition-error.ts'
 import { type FormContentOf, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
 import { type AnySchema, formatIssues } from '../json-schema/compile-schema.ts'
 import { mapAwaitable } from '../request/awaitable.ts'

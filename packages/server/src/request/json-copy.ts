@@ -1,6 +1,5 @@
 import { copyJson, type JsonProblem, type JsonRules } from '@x/core'
-import type { JsonObject, JsonValue } from '@x/schema'
-import { DefinitionError } from './definition-error.ts'
+import { type JsonObject, type JsonValue, DefinitionError } from '@x/schema'
 
 /** The rules for values that are recorded in a journal. */
 const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject }

@@ -1,20 +1,12 @@
 import { errorRecord } from '@x/core'
-import type {
-  Call,
-  CloseOptions,
-  Exchange,
-  ExtensionHost,
-  ExtensionInstance,
-  ExtensionMethod,
-  Middleware,
-  ProtocolAdapters,
-  RpcNotification,
-  ServerExtension,
-  Undrain,
-} from '@x/schema'
-import { createPartReadiness, type PartReadiness, type ServerPart } from './compile/part-readiness.ts'
-import { checkExtensionIdentifier } from './compile/compile-entry.ts'
-import { DefinitionError } from './request/definition-error.ts'
+import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
+import { isMetaKey } from '../basic/meta-keys.ts'
+import type { RpcNotification } from '../basic/rpc.ts'
+import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
+import { DefinitionError } from './definition-error.ts'
+import { createPartReadiness, type PartReadiness, type ServerPart } from './part-readiness.ts'
+import type { CloseOptions, Undrain } from './server.ts'
+import type { ExtensionHost, ExtensionInstance, ExtensionMethod, ServerExtension } from './server-extension.ts'
 
 /**
  * The started extensions of one server, and the exchange made of its core, the middleware of extensions and the
@@ -227,4 +219,15 @@ function checkExtension(extension: ServerExtension): void {
     throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
   }
   checkExtensionIdentifier(identifier)
+}
+
+/** Throws for an extension identifier without a prefix (basic/versioning, extension negotiation). */
+function checkExtensionIdentifier(identifier: string): void {
+  if (!identifier.includes('/')) {
+    const reason = 'its identifier must have a prefix, as in "com.example/name"'
+    throw new DefinitionError('name', `extension ${JSON.stringify(identifier)}`, { reason })
+  }
+  if (isMetaKey(identifier)) return
+  const reason = `the key ${JSON.stringify(identifier)} is not of the form "com.example/name"`
+  throw new DefinitionError('name', 'extensions', { reason })
 }
