@@ -113,6 +113,21 @@ describe.each(serveFunctions)('a notification of a client over %s', (name, serve
   })
 })
 
+test('a connection sends a notification, and rejects if the server does not accept it', async () => {
+  const { extension, received } = recorder()
+  await using http = await serveHttp(createServer({ ...about, state: false, extensions: [extension] }))
+  await using connection = connectHttp(http.url)
+  await connection.notify({ jsonrpc: '2.0', method: 'com.example/moved', params: { to: 3 } }, createCall())
+  expect(received.map(({ notification }) => notification)).toMatchObject([
+    { method: 'com.example/moved', params: { to: 3 } },
+  ])
+  await using refusing = connectHttp(http.url, { fetch: async () => new Response('no', { status: 400 }) })
+  const moved: RpcNotification = { jsonrpc: '2.0', method: 'com.example/moved' }
+  await expect(refusing.notify(moved, createCall())).rejects.toMatchObject({ code: 'status', status: 400 })
+  await connection.close()
+  await expect(connection.notify(moved, createCall())).rejects.toMatchObject({ code: 'closed' })
+})
+
 test('a notification reaches its extension in memory', () => {
   const { extension, received } = recorder()
   const server = createServer({ ...about, state: false, extensions: [extension] })

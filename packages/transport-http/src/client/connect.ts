@@ -1,5 +1,5 @@
 import { checkOptions } from '@x/core'
-import type { Connection } from '@x/schema'
+import type { Call, Connection, RpcNotification } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'
@@ -11,6 +11,8 @@ export interface HttpConnection extends Connection {
   readonly url: string
   /** Aborts when the connection is closed, so that no caller retries. */
   readonly closed: AbortSignal
+  /** Sends a notification. Rejects with an `HttpError` if the server does not accept it. */
+  notify(notification: RpcNotification, call: Pick<Call, 'signal'>): Promise<void>
   /** Rejects running requests with an `HttpError` `closed`, and closes the sockets. */
   close(): Promise<void>
 }
@@ -22,9 +24,9 @@ export interface HttpConnection extends Connection {
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
   const checkReply = createRevisionCheck(() => client)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
-  const { exchange, closed, close } = client
+  const { exchange, notify, closed, close } = client
   const canMixPrincipals = typeof options.headers === 'function'
-  return { exchange, url: client.url, canMixPrincipals, closed, close, [Symbol.asyncDispose]: close }
+  return { exchange, notify, url: client.url, canMixPrincipals, closed, close, [Symbol.asyncDispose]: close }
 }
 
 /**

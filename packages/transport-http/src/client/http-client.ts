@@ -5,6 +5,8 @@ import {
   encodeMessage,
   type Exchange,
   type ParseBounds,
+  protocolVersion,
+  type RpcNotification,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
@@ -25,6 +27,8 @@ import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
  */
 export interface HttpClient extends AsyncResource {
   readonly exchange: Exchange
+  /** Sends a notification of this revision. Rejects with an `HttpError` if the server does not accept it. */
+  notify(notification: RpcNotification, call: Pick<Call, 'signal'>): Promise<void>
   /** The URL of the endpoint without its query, which may contain secrets. */
   readonly url: string
   /** Aborts when the client is closed. */
@@ -81,9 +85,11 @@ export function createPlatformClient(
     for (const { timeoutWatch } of runningRequests.slice()) timeoutWatch.stop(reason)
     await platform.sender.close()
   }
+  const send: HttpClient['send'] = (request) => sendPlainRequest(endpointState, beginRequest, request)
   return {
     exchange: (request, call) => runExchange(endpointState, beginRequest, { request, call }),
-    send: (request) => sendPlainRequest(endpointState, beginRequest, request),
+    notify: (notification, call) => sendNotification(send, notification, call),
+    send,
     url: origin + pathname,
     closed: closedSignal,
     bounds: endpointState.bounds,
@@ -198,4 +204,22 @@ function sendPlainRequest(
       },
     )
   })
+}
+
+/** Sends a notification, which the server accepts with a status and no body (basic/transports/streamable-http). */
+async function sendNotification(
+  send: HttpClient['send'],
+  notification: RpcNotification,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<void> {
+  const response = await send({
+    method: 'POST',
+    headers: { 'mcp-protocol-version': protocolVersion, 'mcp-method': notification.method },
+    body: encodeMessage(notification),
+    // The option `headers`, if it is a function, reads the method and the params. A notification has no id.
+    rpcRequest: { ...notification, id: '' },
+    signal,
+  })
+  if (response.status < 200 || response.status >= 300) throw await response.readError()
+  response.stop()
 }

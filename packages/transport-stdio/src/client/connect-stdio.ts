@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { abortReasonOf, isCancelled, raceWithCancellation } from '@x/core'
-import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import type { Call, Connection, Exchange, RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
@@ -16,6 +16,8 @@ export interface StdioConnection extends Connection {
   readonly process: ProcessView
   /** Aborts when {@link close} is called, so that no caller retries. */
   readonly closed: AbortSignal
+  /** Writes a notification to the process, and starts the process if none runs. */
+  notify(notification: RpcNotification): Promise<void>
   /** Starts the process before the first call. Rejects with a `StdioError` if the process cannot be started. */
   start(): Promise<void>
   /**
@@ -43,6 +45,10 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
     const connection = supervisor.getConnection()
     return connection === undefined ? sendWhenOpen(supervisor, request, call) : connection.send(request, call)
   }
+  const notify = async (notification: RpcNotification): Promise<void> => {
+    const connection = supervisor.getConnection() ?? (await supervisor.open())
+    connection.notify(notification)
+  }
   const start = async (): Promise<void> => {
     await supervisor.open()
   }
@@ -55,7 +61,7 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const { signal: closedSignal } = closeController
   const url = `stdio:${basename(options.command)}`
   const { process } = supervisor
-  return { exchange, url, process, closed: closedSignal, start, close, [Symbol.asyncDispose]: close }
+  return { exchange, notify, url, process, closed: closedSignal, start, close, [Symbol.asyncDispose]: close }
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {

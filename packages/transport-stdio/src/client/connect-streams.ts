@@ -1,4 +1,4 @@
-import type { Connection, Exchange } from '@x/schema'
+import type { Connection, Exchange, RpcNotification } from '@x/schema'
 import { closeStreams } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import { createClientConnection } from './client-connection.ts'
@@ -13,6 +13,8 @@ import {
 export interface ClientStreamConnection extends Connection {
   /** Aborts when {@link close} is called or the server has closed the streams. No response arrives afterwards. */
   readonly closed: AbortSignal
+  /** Writes a notification. Rejects after the streams have ended. */
+  notify(notification: RpcNotification): Promise<void>
   /** Rejects pending calls with a `StdioError` `closed`, and closes the streams. */
   close(): Promise<void>
 }
@@ -53,5 +55,9 @@ export function createStreamConnection(
     return closePromise
   }
   const exchange: Exchange = (request, call) => connection.send(request, call)
-  return { exchange, closed: closeController.signal, close, [Symbol.asyncDispose]: close }
+  const notify = async (notification: RpcNotification): Promise<void> => {
+    closeController.signal.throwIfAborted()
+    connection.notify(notification)
+  }
+  return { exchange, notify, closed: closeController.signal, close, [Symbol.asyncDispose]: close }
 }

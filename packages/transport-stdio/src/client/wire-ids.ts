@@ -49,11 +49,15 @@ export function requestIdOf({ params }: RpcNotification): JsonValue | undefined 
   return isJsonObject(_meta) ? (_meta[metaKeys.subscriptionId] ?? _meta[requestIdKey]) : undefined
 }
 
-/** Puts the progress token or the id of the caller's request back into a notification. */
+/**
+ * Puts the progress token or the id of the caller's request back into a notification. Removes the request id of the
+ * wire, because a proxy may pass the notification on to a host that has other ids.
+ */
 export function withCallerIds(message: RpcNotification, { id, params: callerParams }: RpcRequest): RpcNotification {
   const { params } = message
   if (params === undefined) return message
-  if (params['progressToken'] === undefined) return { ...message, params: withSubscriptionId(params, id) }
+  if (params['progressToken'] === undefined)
+    return { ...message, params: withoutRequestId(withSubscriptionId(params, id)) }
   const meta = callerParams?.['_meta']
   return { ...message, params: { ...params, progressToken: isJsonObject(meta) ? meta['progressToken'] : undefined } }
 }
@@ -68,6 +72,13 @@ function withSubscriptionId<T extends JsonObject>(holder: T, id: RequestId): T {
   const { _meta } = holder
   if (!isJsonObject(_meta) || _meta[metaKeys.subscriptionId] === undefined) return holder
   return { ...holder, _meta: { ..._meta, [metaKeys.subscriptionId]: id } }
+}
+
+function withoutRequestId({ _meta, ...params }: JsonObject): JsonObject {
+  if (!isJsonObject(_meta) || _meta[requestIdKey] === undefined)
+    return _meta === undefined ? params : { ...params, _meta }
+  const { [requestIdKey]: _requestId, ...meta } = _meta
+  return Object.keys(meta).length === 0 ? params : { ...params, _meta: meta }
 }
 
 function isId(value: unknown): value is RequestId {
