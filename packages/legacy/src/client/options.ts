@@ -1,5 +1,5 @@
 import { type Clock, createLog, type Log } from '@x/core'
-import type { AsyncResource, Exchange, Implementation, ServerCapabilities } from '@x/schema'
+import type { Call, Connection, ConnectionPeer, Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../translate/revisions.ts'
 
@@ -7,9 +7,14 @@ import type { LegacyRevision } from '../translate/revisions.ts'
 export type ServerPeer = { readonly era: 'modern' } | LegacyServerPeer
 
 /** A server of an older revision, as its handshake describes it. */
-export interface LegacyServerPeer {
+export interface LegacyServerPeer extends Extract<ConnectionPeer, { readonly era: 'legacy' }> {
   readonly era: 'legacy'
   readonly revision: LegacyRevision
+  /**
+   * True if a question of the server says which call it belongs to, as over HTTP. Over stdio no question does, so that
+   * a process serves one user.
+   */
+  readonly namesCalls: boolean
   /** The name and version of the server's software, which are not verified. */
   readonly info: Pick<Implementation, 'name' | 'version'> | undefined
   readonly capabilities: ServerCapabilities
@@ -25,9 +30,12 @@ export interface ProcessView {
 }
 
 /** A connection to a server of 2026-07-28 or of an older revision. */
-export interface AnyConnection extends AsyncResource {
-  /** Sends requests of 2026-07-28 to a server of any revision. Several clients may share this function. */
-  readonly exchange: Exchange
+export interface AnyConnection extends Connection {
+  /**
+   * Sends requests of 2026-07-28 to a server of any revision. Several clients may share this function. An older server
+   * serves one user on a connection: requests of another principal, session or client name are rejected.
+   */
+  readonly exchange: Connection['exchange']
   /** The name of the server in errors. */
   readonly url: string
   /** True if requests may belong to several principals, because `http.headers` is a function. */
@@ -36,6 +44,8 @@ export interface AnyConnection extends AsyncResource {
   readonly closed: AbortSignal
   /** The detected server. Undefined until a request has detected it. */
   readonly peer: ServerPeer | undefined
+  /** Sends a notification. Rejects until a request has detected the revision of the server. */
+  notify(notification: RpcNotification, call: Call): Promise<void>
   /** The process of a server that is a command. Undefined before the first request, and for a server at a URL. */
   readonly process: ProcessView | undefined
   /** Rejects the running calls, ends the sessions with an older server, and frees the resources of the connection. */

@@ -198,6 +198,10 @@ export class CallRun implements LegacyRunningCall {
     return true
   }
 
+  get user(): string {
+    return this.#options.session.user
+  }
+
   get client(): CallingClient | undefined {
     return this.#client
   }

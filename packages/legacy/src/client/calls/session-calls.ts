@@ -1,5 +1,18 @@
 import { type Clock, randomId, raceWithCancellation } from '@x/core'
-import { type Call, findMethodRow, type LoggingLevel, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  type Call,
+  callerKeyOf,
+  clientSessionKey,
+  errorCodes,
+  errorResponse,
+  findMethodRow,
+  isJsonObject,
+  type LoggingLevel,
+  McpError,
+  metaKeys,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { severityOf } from '@x/schema/internal'
 import { metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
@@ -41,6 +54,9 @@ export function createSessionCalls(settings: LegacySettings, clock: Clock): Sess
     resume: (request, call) => {
       const requestState = request.params?.['requestState']
       const run = typeof requestState === 'string' ? state.runs.get(requestState) : undefined
+      // The state of another user is an unknown one.
+      if (run !== undefined && run.user !== userOf({ request, call }))
+        return Promise.resolve(createUnknownStateResponse(request.id))
       return run?.sendNextRequest(request, call).catch((error: unknown) => {
         if (error instanceof SessionEndedError) return createUnknownStateResponse(request.id)
         throw error
@@ -56,6 +72,7 @@ async function serveRequest(
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   const { id, method, params } = request
+  if (session.user !== userOf({ request, call })) return createSecondUserResponse(request)
   if (typeof params?.['requestState'] === 'string') return createUnknownStateResponse(id)
   if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
   if (method === 'subscriptions/listen') return getStandaloneStream(state, session).listen(request, call)
@@ -70,6 +87,22 @@ async function serveRequest(
   const run = new CallRun({ session, settings, clock, requestState, onFinished: () => runs.delete(requestState) })
   runs.set(requestState, run)
   return run.sendNextRequest(request, call)
+}
+
+/**
+ * Returns the user of a request: its caller, its session and the name of its client. An older server has one handshake
+ * and one set of questions on a connection, so it cannot keep two users apart.
+ */
+export function userOf({ request, call }: ForwardedRequest): string {
+  const info = metaIn(request.params)[metaKeys.clientInfo]
+  const clientName = isJsonObject(info) ? info['name'] : undefined
+  return JSON.stringify([callerKeyOf(call), call.context.get(clientSessionKey), clientName])
+}
+
+function createSecondUserResponse({ id }: RpcRequest): RpcResponse {
+  const message =
+    'This connection to a server of an older revision serves another user: open a connection for each user'
+  return errorResponse(id, new McpError(errorCodes.invalidRequest, message))
 }
 
 function getStandaloneStream(

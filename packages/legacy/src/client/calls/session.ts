@@ -29,6 +29,8 @@ export interface LegacyRunningCall {
 export interface LegacySession {
   readonly peer: LegacyServerPeer
   readonly port: Port
+  /** The user of the session. Requests of other users are rejected. */
+  readonly user: string
   /** The client capabilities that were declared in the handshake. */
   readonly declaredCapabilities: ClientCapabilities
   /** The running calls, in the order of their start. */
@@ -51,6 +53,7 @@ export interface LegacySessionOptions {
   readonly port: Port
   readonly clientCapabilities: ClientCapabilities
   readonly settings: LegacySettings
+  readonly user: string
   /** The client that began the session. It lists roots if the server requests them outside calls. */
   readonly client: CallingClient | undefined
 }
@@ -62,6 +65,7 @@ export function createLegacySession({
   clientCapabilities,
   settings,
   client,
+  user,
 }: LegacySessionOptions): LegacySession {
   // The handshake has used the id 1.
   let lastRequestId = 1
@@ -111,6 +115,7 @@ export function createLegacySession({
   return {
     peer,
     port,
+    user,
     declaredCapabilities: clientCapabilities,
     activeCalls: runningCalls,
     listeners,

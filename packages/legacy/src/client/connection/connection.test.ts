@@ -64,6 +64,7 @@ function connect({ answers = olderServer, isProcess = false, isMute = false, era
   }
   const transport: Transport = {
     exchange: answer,
+    notify: async ({ method }) => void sent.push(method),
     process: isProcess ? process : undefined,
     sessionKeyOf: async (request) => script.sessionKeyOf?.(request) ?? '',
     open: (_, negotiate) => negotiate(createPort()),

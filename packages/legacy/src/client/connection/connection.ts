@@ -1,8 +1,8 @@
 import { abortReasonOf, type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import type { Call, Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { callingClientKey } from '@x/schema/internal'
 import { SessionEndedError } from '../calls/port.ts'
-import { createSessionCalls, type SessionCalls } from '../calls/session-calls.ts'
+import { createSessionCalls, type SessionCalls, userOf } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
 import type { Conversation, Transport } from './transport.ts'
@@ -83,6 +83,17 @@ class StatefulConnection implements AnyConnection {
     return this.#calls.resume(request, call) ?? this.#dispatch({ request, call })
   }
 
+  readonly notify: NonNullable<Connection['notify']> = async (notification, call) => {
+    this.closed.throwIfAborted()
+    const transport = await this.#load()
+    if (this.#negotiation.era === 'modern') return transport.notify(notification, call)
+    // The option `headers`, if it is a function, reads the method and the params. A notification has no id.
+    const key = await transport.sessionKeyOf({ ...notification, id: '' })
+    const conversation = await this.#conversations.get(key)?.promise
+    if (conversation?.era !== 'legacy') throw new Error('No request has detected the revision of the server yet')
+    await conversation.port.notify(notification)
+  }
+
   async #dispatch(dispatched: Dispatched, isSentAgain = false): Promise<RpcResponse> {
     const { request, call } = dispatched
     const conversation = await raceWithCancellation(this.#converse(dispatched), call)
@@ -108,7 +119,8 @@ class StatefulConnection implements AnyConnection {
     const key = await transport.sessionKeyOf(request)
     const known = this.#conversations.get(key)
     if (known !== undefined) return known.promise
-    const promise = this.#open(transport, { request, client: call.context.get(callingClientKey) })
+    const opening = { request, client: call.context.get(callingClientKey), user: userOf({ request, call }) }
+    const promise = this.#open(transport, opening)
     const entry: ConversationEntry = { promise, conversation: undefined }
     this.#conversations.set(key, entry)
     const forget = (): void => {

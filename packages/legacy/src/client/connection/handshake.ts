@@ -54,7 +54,7 @@ export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
 }
 
 /** The server as its handshake describes it, or the error for the calls that waited for the handshake. */
-export type InitializeOutcome = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
+export type InitializeOutcome = { readonly peer: Omit<LegacyServerPeer, 'namesCalls'> } | { readonly error: RpcError }
 
 /** Parses the response to `initialize` (basic/lifecycle, version negotiation). */
 export function parseInitializeResponse(response: RpcResponse): InitializeOutcome {
@@ -69,7 +69,7 @@ export function parseInitializeResponse(response: RpcResponse): InitializeOutcom
     })
     return { error: errorResponse(response.id, error) }
   }
-  const peer: LegacyServerPeer = {
+  const peer: Omit<LegacyServerPeer, 'namesCalls'> = {
     era: 'legacy',
     revision,
     info: readServerInfo(serverInfo),

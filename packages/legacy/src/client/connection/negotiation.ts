@@ -46,6 +46,8 @@ interface NegotiationSteps {
 export interface Opening {
   readonly request: RpcRequest
   readonly client: CallingClient | undefined
+  /** The user of the session. */
+  readonly user: string
 }
 
 const handshakeHandlers = {
@@ -162,7 +164,7 @@ export class Negotiation {
 function createSteps(
   { settings, closed, clock, era }: NegotiationOptions,
   transport: Transport,
-  { port, opening: { request, client } }: { readonly port: Port; readonly opening: Opening },
+  { port, opening: { request, client, user } }: { readonly port: Port; readonly opening: Opening },
 ): NegotiationSteps {
   const limit = <T>(method: string, timeoutMs: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const createTimeoutError = (): Error =>
@@ -187,9 +189,9 @@ function createSteps(
         await port.end(signal).catch(() => {})
         return { era: 'none', error: outcome.error }
       }
-      const { peer } = outcome
+      const peer = { ...outcome.peer, namesCalls: transport.process === undefined }
       const clientCapabilities = declaredCapabilitiesOf(request)
-      const session = createLegacySession({ peer, port, settings, client, clientCapabilities })
+      const session = createLegacySession({ peer, port, settings, client, user, clientCapabilities })
       // The session must accept requests before the notification is sent, because a server may then send a request at
       // once.
       port.begin(peer.revision, session.standaloneHandlers)

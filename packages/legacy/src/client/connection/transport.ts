@@ -1,4 +1,4 @@
-import type { Exchange, RpcError, RpcRequest } from '@x/schema'
+import type { Call, Exchange, RpcError, RpcNotification, RpcRequest } from '@x/schema'
 import type { Port } from '../calls/port.ts'
 import type { LegacySession } from '../calls/session.ts'
 import type { ProcessView } from '../options.ts'
@@ -16,6 +16,8 @@ export type Negotiate = (port: Port) => Promise<Conversation>
 export interface Transport {
   /** Sends requests to a server of 2026-07-28. */
   readonly exchange: Exchange
+  /** Sends a notification to a server of 2026-07-28. */
+  notify(notification: RpcNotification, call: Call): Promise<void>
   /** The process of the server. Undefined if the connection does not run the server as a process. */
   readonly process?: ServerProcess | undefined
   /** Returns a key for the principal of a request. Requests with different keys do not share a session. */

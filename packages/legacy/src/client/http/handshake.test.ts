@@ -35,6 +35,7 @@ test('the handshake comes first, with version, capabilities and info [LEG-001 LE
   expect(connection.peer).toEqual({
     era: 'legacy',
     revision: '2025-11-25',
+    namesCalls: true,
     info: { name: 'scripted', version: '1.0.0' },
     capabilities: { tools: {} },
     instructions: 'Be kind',

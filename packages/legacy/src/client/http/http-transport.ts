@@ -20,6 +20,7 @@ export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock
   const { headers, maxStreamBytes = defaultMaxStreamBytes } = options
   return {
     exchange: http.exchange,
+    notify: http.notify,
     sessionKeyOf: async (request: RpcRequest) =>
       typeof headers === 'function' ? JSON.stringify(Object.entries(await headers(request)).toSorted()) : '',
     open: (request, negotiate) => negotiate(createHttpPort({ http, clock, maxStreamBytes, relatedRequest: request })),

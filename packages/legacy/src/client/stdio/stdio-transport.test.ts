@@ -25,7 +25,8 @@ function connect(args: readonly string[], options: ConnectAnyOptions = {}, entry
 test('a server that answers the probe with an error hears initialize in the same process [STD-016 STD-018]', async () => {
   const { connection, client, methods } = connect(['answers'])
   await client.listTools()
-  expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25', info: { name: 'plain' } })
+  const peer = { era: 'legacy', revision: '2025-11-25', info: { name: 'plain' }, namesCalls: false }
+  expect(connection.peer).toMatchObject(peer)
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
   expect(connection.process?.restartCount).toBe(0)
   await connection.close()

@@ -80,6 +80,10 @@ class StdioTransport implements Transport {
 
   readonly exchange: Exchange = (request, call) => this.#connection.exchange(request, call)
 
+  notify(notification: RpcNotification): Promise<void> {
+    return this.#connection.notify(notification)
+  }
+
   #connect(): StdioConnection {
     const { entry, options, clock, log, onEnd } = this.#options
     const { command, args, env, cwd } = entry

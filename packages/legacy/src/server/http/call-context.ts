@@ -5,6 +5,7 @@ import type { LegacySessionState } from '../session/session-state.ts'
 import type { CallStream } from './call-stream.ts'
 import type { WrittenEvent } from './event-id.ts'
 import type { HttpDeps, HttpPeer } from './http-deps.ts'
+import { withClientSession } from '../session/client-session.ts'
 
 /** The calls of one POST, and the stream of their responses. */
 export interface CallContext {
@@ -76,7 +77,7 @@ export function createCallChannel(
 ): CallChannel {
   const { session, view } = peer
   return {
-    caller: view,
+    caller: withClientSession(view, session?.digest),
     signal,
     owner: session?.key,
     timeoutMs: view.limits.timeoutMs,

@@ -8,6 +8,7 @@ import type { LegacySessionState, SessionStates } from '../session/session-state
 import type { Session, Sessions } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
 import type { StoredSession } from './link/link-store.ts'
+import { withClientSession } from '../session/client-session.ts'
 
 /** The link between this instance and the other instances. */
 export interface InstanceLink {
@@ -95,7 +96,7 @@ export function createClientSettings(
     state.listeningStream?.subscription.update(state.uris.keys())
   return {
     client,
-    caller: view,
+    caller: withClientSession(view, session?.digest),
     setLevel: (level) =>
       changeState(
         (state) => {

@@ -6,6 +6,7 @@ import { rejectRequest, rejectSession, rejectWithError } from './errors.ts'
 import { type ParsedEventId, parseEventId } from './event-id.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { isStreamOf } from './stream-id.ts'
+import { withClientSession } from '../session/client-session.ts'
 
 /**
  * Serves a GET, which resumes a stream or opens the stream for messages that belong to no call (basic/transports,
@@ -134,7 +135,7 @@ function openListeningStream(
     const changeSubscription = listenToChanges(
       {
         client: session,
-        caller: view,
+        caller: withClientSession(view, session.digest),
         uris: state.uris.keys(),
         whenDrained: () => reply.waitForDrain(),
         notify(message) {

@@ -6,6 +6,7 @@ import { createSessionStates, type LegacySessionState } from './session-state.ts
 
 const createSession = (key: string): Session => ({
   key,
+  digest: `digest of ${key}`,
   revision: '2025-11-25',
   info: undefined,
   capabilities: {},

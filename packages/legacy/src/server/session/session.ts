@@ -1,4 +1,4 @@
-import { type Ledger, randomId } from '@x/core'
+import { type Ledger, randomId, sha256Hex } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -19,6 +19,8 @@ import type { LegacySettings } from './options.ts'
 export interface Session extends LegacyClient {
   /** A random key. Clients only see it in sealed form. */
   readonly key: string
+  /** The digest of the key, which the calls of the session carry in their context. */
+  readonly digest: string
   /** The time at which the session expires, in milliseconds since 1970. */
   readonly expiresAt: number
 }
@@ -64,7 +66,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
     const knownSession = openedSessions.get(cacheKey)
     if (knownSession !== undefined) return knownSession
     const value = await settings.state.open(id, { purpose: sessionPurpose, binding: principalIdentityOf(principal) })
-    const session = readSession(value, settings)
+    const session = await readSession(value, settings)
     if (session !== undefined) openedSessions.set(cacheKey, session)
     return session
   }
@@ -137,7 +139,7 @@ function toSealedInfo(info: Implementation | undefined): JsonValue {
 }
 
 // The sealed value was made by `seal`, of this or another version of the package.
-function readSession(value: JsonValue, { revisions }: LegacySettings): Session | undefined {
+async function readSession(value: JsonValue, { revisions }: LegacySettings): Promise<Session | undefined> {
   const [revisionName, info, declaredCapabilities, expiresAt, key] = Array.isArray(value) ? value : []
   const revision = findRevision(revisionName, revisions)
   if (revision === undefined || typeof expiresAt !== 'number' || typeof key !== 'string') return undefined
@@ -148,6 +150,7 @@ function readSession(value: JsonValue, { revisions }: LegacySettings): Session |
     capabilities: declaredCapabilities as ClientCapabilities,
     expiresAt,
     key,
+    digest: await sha256Hex(key),
   }
 }
 

@@ -15,6 +15,8 @@ import { type LegacyClient, hasProtocolVersion } from '../../translate/request.t
 import { runLegacyCall } from '../call/legacy-call.ts'
 import type { CallDeps } from '../call/call-deps.ts'
 import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../session/change-subscription.ts'
+import { withClientSession } from '../session/client-session.ts'
+import type { Caller } from '../session/deps.ts'
 import { answerInitialize } from '../session/initialize.ts'
 import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
 import { toErrorResponse } from '../session/to-error-response.ts'
@@ -51,6 +53,10 @@ class LegacyStreamConnection implements StreamConnection {
   /** The key of these streams as the owner of questions. Answers are accepted only from the owner of their question. */
   readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
+  /** The digest of the session, which lasts as long as the streams. */
+  readonly #sessionDigest = randomId()
+  /** The client as the caller of discoveries and subscriptions. */
+  readonly #caller: Caller
   /** Functions that each release one URI from the quota of the caller. */
   readonly #releaseUris: (() => void)[] = []
   /** The client. Undefined before its `initialize`. */
@@ -61,6 +67,7 @@ class LegacyStreamConnection implements StreamConnection {
 
   constructor(peer: StreamPeer, deps: CallDeps, onClose: () => void) {
     this.#peer = peer
+    this.#caller = withClientSession(peer, this.#sessionDigest)
     this.#deps = deps
     this.#onClose = onClose
   }
@@ -89,7 +96,7 @@ class LegacyStreamConnection implements StreamConnection {
   }
 
   async #initialize(request: RpcRequest): Promise<RpcResponse> {
-    const initializedClient = await answerInitialize(request, this.#peer, this.#deps)
+    const initializedClient = await answerInitialize(request, this.#caller, this.#deps)
     if ('error' in initializedClient) return initializedClient.error
     this.#client = initializedClient.client
     this.#level = 'info'
@@ -110,7 +117,7 @@ class LegacyStreamConnection implements StreamConnection {
     const localResponse = serveLocalMethod(request, this.#createClientSettings(client), this.#deps)
     if (localResponse !== undefined) return localResponse
     const channel = {
-      caller: call,
+      caller: withClientSession(call, this.#sessionDigest),
       signal: call.signal,
       owner: this.#ownerId,
       timeoutMs: Number.POSITIVE_INFINITY,
@@ -131,7 +138,7 @@ class LegacyStreamConnection implements StreamConnection {
   #createClientSettings(client: LegacyClient): ClientSettings {
     return {
       client,
-      caller: this.#peer,
+      caller: this.#caller,
       setLevel: (level) => {
         this.#level = level
       },
@@ -159,8 +166,8 @@ class LegacyStreamConnection implements StreamConnection {
   async #listen(): Promise<void> {
     const client = this.#client
     if (client === undefined || this.#subscription !== undefined) return
-    const caller = this.#peer
-    const { notify } = caller
+    const caller = this.#caller
+    const { notify } = this.#peer
     try {
       const notifiableKinds = await requestNotifiableKinds(client, caller, this.#deps)
       if (

@@ -1,0 +1,12 @@
+import { clientSessionKey, createCall, withContext } from '@x/schema'
+import type { Caller } from './deps.ts'
+
+/**
+ * Returns a caller whose context has the digest of its session. The key of the session stays in this package, because
+ * only its owner may answer questions. A client without a session has no digest.
+ */
+export function withClientSession({ principal, context }: Caller, sessionDigest: string | undefined): Caller {
+  if (sessionDigest === undefined) return { principal, context }
+  const call = createCall({ principal, context })
+  return { principal, context: withContext(call, clientSessionKey, sessionDigest).context }
+}
