@@ -114,12 +114,16 @@ describe('an extension of a server in front of another one', () => {
     const undrain = server.drain()
     expect(server.load).toMatchObject({ ready: false, draining: true })
     undrain()
-    undrain()
     expect(server.load).toMatchObject({ ready: true, draining: false })
     await Promise.all([server.close(), server.attachHost()()])
     expect(events).toEqual([
-      ...['extension com.example/seen', 'server com.example/seen', 'server com.example/other'],
-      ...['drain', 'undrain', 'close extension', 'close server'],
+      'extension com.example/seen',
+      'server com.example/seen',
+      'server com.example/other',
+      'drain',
+      'undrain',
+      'close extension',
+      'close server',
     ])
     expect(server).toMatchObject({ counting: { count: 3 } })
   })

@@ -19,7 +19,7 @@ import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
 import { requestMetaOf } from '../methods/check-params.ts'
 import { composeServer, type Composition } from './compose.ts'
 import { type CloseOptions, createAttachHost, type Server } from './server.ts'
-import type { ExtensionMethod, HostStateCodec, ServerExtension } from './server-extension.ts'
+import type { ExtensionHost, ExtensionMethod, HostStateCodec, ServerExtension } from './server-extension.ts'
 
 /** The parts of a server that an exchange does not have. */
 export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal'>> {
@@ -59,32 +59,16 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   const ledger = createLedger()
   const log = createLog(parts.log, '@x/schema')
   let methods: Composition['methods'] = new Map()
-  let work = 0
+  const work = createWorkCounter()
   const composition = composeServer({
     coreExchange: createRelay(exchange, { extensions, log, findMethod: (name) => methods.get(name) }),
     use: parts.use ?? [],
     extensions,
     parts: [],
-    host: {
-      info,
-      ledger,
-      log,
-      runtime: runtimeOf(parts.runtime),
-      state: parts.state,
-      bus: undefined,
-      runsOnlyTasks: () => false,
-      beginWork: () => {
-        work += 1
-        let isWorking = true
-        return () => {
-          if (isWorking) work -= 1
-          isWorking = false
-        }
-      },
-    },
+    host: { info, ledger, log, state: parts.state, beginWork: work.begin, ...createHost(parts) },
   })
   methods = composition.methods
-  let drains = 0
+  const drains = createWorkCounter()
   let closePromise: Promise<void> | undefined
   const close = (options: CloseOptions = {}): Promise<void> => {
     closePromise ??= composition.close(options).then(() => parts.close?.(options))
@@ -95,7 +79,8 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
     info,
     get load() {
       const unavailable = composition.readiness.unavailableNames()
-      return { ready: drains === 0, draining: drains > 0, running: work, unavailable }
+      const isDraining = drains.count() > 0
+      return { ready: !isDraining, draining: isDraining, running: work.count(), unavailable }
     },
     ledger,
     log,
@@ -110,14 +95,9 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
       parts.receive?.(notification, call)
     },
     drain: () => {
-      drains += 1
-      const undrain = composition.drain()
-      let isDraining = true
+      const undrainFunctions = [drains.begin(), composition.drain()]
       return () => {
-        if (!isDraining) return
-        isDraining = false
-        drains -= 1
-        undrain()
+        for (const undrain of undrainFunctions) undrain()
       }
     },
     close,
@@ -126,6 +106,26 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   }
   // The members of extensions are on the server, as those of `createServer` are.
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
+}
+
+function createHost({ runtime }: ServerParts): Pick<ExtensionHost, 'runtime' | 'bus' | 'runsOnlyTasks'> {
+  return { runtime: runtimeOf(runtime), bus: undefined, runsOnlyTasks: () => false }
+}
+
+/** Counts what has begun and has not ended. */
+function createWorkCounter() {
+  let count = 0
+  return {
+    count: () => count,
+    begin: () => {
+      count += 1
+      let isRunning = true
+      return () => {
+        if (isRunning) count -= 1
+        isRunning = false
+      }
+    },
+  }
 }
 
 async function isReady({ ready }: ServerParts, log: Log): Promise<boolean> {

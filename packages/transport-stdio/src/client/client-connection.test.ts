@@ -109,15 +109,6 @@ describe('calls over one connection', () => {
   })
 })
 
-test('a notification is written to the streams, and is rejected after they have ended', async () => {
-  await using link = scriptedLink()
-  const moved: RpcNotification = { jsonrpc: '2.0', method: 'com.example/moved', params: { to: 3 } }
-  await link.connection.notify(moved)
-  expect(await link.server.next()).toEqual(moved)
-  await link.connection.close()
-  await expect(link.connection.notify(moved)).rejects.toMatchObject({ code: 'closed' })
-})
-
 describe('a log message', () => {
   const log = (meta?: object): RpcNotification => ({
     jsonrpc: '2.0',
@@ -135,16 +126,6 @@ describe('a log message', () => {
     for (const one of asked) link.server.say(resultOf(one, ''))
     await Promise.all(answers)
     expect(calls.map(({ heard }) => heard)).toEqual([[], [log()]])
-  })
-
-  test('keeps the other members of its `_meta`, without the request id of the streams', async () => {
-    await using link = scriptedLink()
-    const call = listeningCall()
-    const answer = link.connection.exchange(asking, call)
-    const asked = await link.server.next()
-    link.server.say(log({ 'x.transport-stdio/requestId': asked['id'], 'com.example/a': 1 }), resultOf(asked, ''))
-    await answer
-    expect(call.heard).toEqual([log({ 'com.example/a': 1 })])
   })
 
   test('that names none goes to the one call that asked for logs', async () => {

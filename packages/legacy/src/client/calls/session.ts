@@ -59,14 +59,8 @@ export interface LegacySessionOptions {
 }
 
 /** Creates the session for a completed handshake. */
-export function createLegacySession({
-  peer,
-  port,
-  clientCapabilities,
-  settings,
-  client,
-  user,
-}: LegacySessionOptions): LegacySession {
+export function createLegacySession(options: LegacySessionOptions): LegacySession {
+  const { peer, port, clientCapabilities, settings, client, user } = options
   // The handshake has used the id 1.
   let lastRequestId = 1
   let currentSeverity = -1
