@@ -56,6 +56,23 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
     },
   ],
   [
+    'The ids of tasks that can be claimed are listed in the order in which they became due',
+    async ({ here, there, advanceTime }) => {
+      for (const id of ['a', 'b', 'c', 'd']) {
+        await here.create(createNewTask(id))
+        await advanceTime(1000)
+      }
+      await here.claim({ maxClaims: 1, id: 'b' })
+      const [paused] = (await here.claim({ maxClaims: 1, id: 'c' })).tasks
+      ok(paused)
+      await here.release(paused, createRelease({ pauseMs: 60_000 }))
+      deepEqual(await there.listDue(10), ['a', 'd'])
+      deepEqual(await there.listDue(1), ['a'])
+      await advanceTime(here.leaseMs + 1)
+      deepEqual(await there.listDue(10), ['a', 'd', 'b'])
+    },
+  ],
+  [
     'A caller has as many kept tasks as its limit, and the oldest ended one gives way [ENG-009]',
     async ({ here, there }) => {
       const limited = { callerLimit: 2 }
@@ -134,7 +151,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
     },
   ],
   [
-    'An operator counts tasks by tool and state, with the age of the oldest',
+    'An operator counts the open tasks by tool and state, with the age of the oldest',
     async ({ here, there, advanceTime }) => {
       await createSuspendedTask(here, 'waiting')
       const paused = await createClaimedTask(here, 'paused')
@@ -150,7 +167,6 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
         counts.toSorted((one, other) => String(one).localeCompare(String(other))),
         [
           ['other', 'working', 'running', 1],
-          ['work', 'completed', undefined, 1],
           ['work', 'input_required', 'waiting', 1],
           ['work', 'working', 'paused', 1],
           ['work', 'working', 'ready', 1],

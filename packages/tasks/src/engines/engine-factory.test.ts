@@ -25,7 +25,7 @@ test('an engine that was never used is closed at once', async () => {
 test('an engine that was closed before its first use is not opened by a later one', async () => {
   const engine = engineFactoryFor('pglite:./nowhere')(() => {})
   await engine.close()
-  await expect(engine.ping()).rejects.toThrow('The engine was closed before its first use')
+  await expect(engine.ping()).rejects.toThrow('The engine is closed and takes no more calls')
 })
 
 test.each([

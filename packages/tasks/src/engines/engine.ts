@@ -82,13 +82,15 @@ export interface TaskEngine {
    * unreachable.
    */
   listen(listener: EngineListener): Promise<() => void>
+  /** Returns the ids of at most `limit` tasks that can be claimed, in the order in which they became due. */
+  listDue(limit: number): Promise<readonly string[]>
   /** Reads a task of any owner, for operators. Undefined if the task does not exist. */
   inspect(id: string): Promise<InspectedTask | undefined>
   /** Ends the claim of a task, resets its failures and makes it ready, for operators. */
   revoke(id: string): Promise<RevokeOutcome>
   /** Lists tasks, the newest first, for operators. */
   list(filter: TaskFilter): Promise<TaskPage>
-  /** Counts tasks by tool and state, for operators. */
+  /** Counts the tasks that have not ended by tool and state, for operators. */
   count(): Promise<readonly TaskCount[]>
   /** Resolves when the store answers. Opens the store if it is not open yet. Rejects if the store is unreachable. */
   ping(): Promise<void>
@@ -319,12 +321,11 @@ export interface TaskPage {
   readonly nextCursor?: string | undefined
 }
 
-/** The number of tasks of one tool in one status and state. */
+/** The number of tasks of one tool in one state. Tasks that have ended are not counted. */
 export interface TaskCount {
   readonly tool: string
   readonly status: TaskStatus
-  /** Undefined for tasks that have ended. */
-  readonly state: OpenTaskState | undefined
+  readonly state: OpenTaskState
   readonly count: number
   /**
    * The greatest age of these tasks, in milliseconds: since they became ready in the state `ready`, and otherwise since

@@ -88,6 +88,10 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
       store.listeners.add(registeredListener)
       return () => void store.listeners.delete(registeredListener)
     },
+    listDue: async (limit) =>
+      readyTasksOf(store)
+        .slice(0, limit)
+        .map(({ id }) => id),
     inspect: async (id) => {
       const task = findStoredTask(store, id)
       return task && toInspectedTask(task, store.now())
@@ -131,16 +135,21 @@ function cancelStoredTask(store: MemoryStore, id: string, owner: string | undefi
   return 'cancelled'
 }
 
-function claimStoredTasks({ dueTasks, now, leaseMs }: MemoryStore, { maxClaims, id, worker }: ClaimRequest): Claims {
+/** Returns the tasks that can be claimed, in the order in which they became due. */
+function readyTasksOf({ dueTasks, now }: MemoryStore): StoredTask[] {
   const nowMs = now()
-  const readyTasks: StoredTask[] = []
-  let nextDueAt = Number.POSITIVE_INFINITY
-  for (const task of dueTasks) {
-    if (task.dueAt === undefined || isExpired(task, nowMs)) continue
-    if (task.dueAt > nowMs) nextDueAt = Math.min(nextDueAt, task.dueAt)
-    else if (id === undefined || task.id === id) readyTasks.push(task)
-  }
-  readyTasks.sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
+  return [...dueTasks]
+    .filter((task) => openStateOf(task, nowMs) === 'ready' && !isExpired(task, nowMs))
+    .sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
+}
+
+function claimStoredTasks(store: MemoryStore, { maxClaims, id, worker }: ClaimRequest): Claims {
+  const { dueTasks, now, leaseMs } = store
+  const nowMs = now()
+  const nextDueAt = Math.min(
+    ...Array.from(dueTasks, ({ dueAt = 0 }) => (dueAt > nowMs ? dueAt : Number.POSITIVE_INFINITY)),
+  )
+  const readyTasks = readyTasksOf(store).filter((task) => id === undefined || task.id === id)
   return {
     nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
     tasks: readyTasks.slice(0, maxClaims).map((task) => {
@@ -256,10 +265,10 @@ function countStoredTasks({ tasks, now }: MemoryStore): readonly TaskCount[] {
   const nowMs = now()
   const counts = new Map<string, TaskCount>()
   for (const task of tasks.values()) {
-    if (isExpired(task, nowMs)) continue
-    const { tool, status, createdAt, dueAt = createdAt } = task
     const state = openStateOf(task, nowMs)
-    const key = JSON.stringify([tool, status, state])
+    if (state === undefined || isExpired(task, nowMs)) continue
+    const { tool, status, createdAt, dueAt = createdAt } = task
+    const key = JSON.stringify([tool, state])
     const ageMs = nowMs - (state === 'ready' ? dueAt : createdAt)
     const { count, oldestAgeMs } = counts.get(key) ?? { count: 0, oldestAgeMs: 0 }
     counts.set(key, { tool, status, state, count: count + 1, oldestAgeMs: Math.max(oldestAgeMs, ageMs) })

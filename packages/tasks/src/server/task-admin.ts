@@ -24,7 +24,10 @@ export interface TaskAdmin {
   list(query?: TaskQuery): Promise<TaskPage>
   /** Returns a task with its requests, result or error. Undefined if the task does not exist. */
   show(id: string): Promise<InspectedTask | undefined>
-  /** Counts tasks by tool, status and state. Each count includes the age of its oldest task. */
+  /**
+   * Counts the tasks that have not ended, by tool and state. Each count includes the age of its oldest task. The time
+   * that this takes does not depend on the number of ended tasks.
+   */
   counts(): Promise<readonly TaskCount[]>
   /** Cancels a task: at once, or through the worker that runs it. */
   cancel(id: string): Promise<CancelOutcome>

@@ -1,7 +1,7 @@
 import type { ClaimRequest, Claims, ClaimedTask } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
-import { claimColumns, claimedTaskId, toClaimedTask, toStoredText } from './task-rows.ts'
+import { claimColumns, claimedTaskId, fromStoredText, toClaimedTask, toStoredText } from './task-rows.ts'
 
 /**
  * Claims tasks that are ready or whose lease has expired, in one statement. Skips rows that are locked by a write,
@@ -35,6 +35,16 @@ export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: Cla
     ),
     nextDueMs: nextDueMs === undefined ? undefined : Number(nextDueMs),
   }
+}
+
+/** Returns the ids of tasks that are ready, in the order in which they became due. */
+export async function listDueTasks({ database, tables }: SqlStore, limit: number): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT id FROM ${tables.task} WHERE due_at <= statement_timestamp() AND ${notExpiredCondition}
+    ORDER BY due_at LIMIT $1::bigint`,
+    [limit],
+  )
+  return rows.map((row) => fromStoredText(claimedTaskId(row)))
 }
 
 async function withStoredEntries(

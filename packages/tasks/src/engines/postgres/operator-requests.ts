@@ -92,18 +92,22 @@ export async function listTasks({ database, tables }: SqlStore, filter: TaskFilt
   }
 }
 
-/** Counts tasks by tool, status and state. */
+/** Counts the open tasks by tool and state. Two partial indexes find them, however many tasks have ended. */
 export async function countTasks({ database, tables }: SqlStore): Promise<readonly TaskCount[]> {
+  const openSql = (condition: string): string =>
+    `SELECT tool, status, ${stateSql} AS state, CASE WHEN due_at <= statement_timestamp() THEN due_at ELSE created_at END AS since
+    FROM ${tables.task} WHERE ${condition} AND ${notExpiredCondition}`
   const rows = await database.query(
-    `SELECT tool, status, ${stateSql} AS state, count(*)::integer AS count,
-      max(extract(epoch FROM statement_timestamp() - CASE WHEN due_at <= statement_timestamp() THEN due_at ELSE created_at END))::float8 * 1000
-        AS oldest_age_ms
-    FROM ${tables.task} WHERE ${notExpiredCondition} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    `SELECT tool, status, state, count(*)::integer AS count,
+      extract(epoch FROM statement_timestamp() - min(since))::float8 * 1000 AS oldest_age_ms
+    FROM (${openSql('due_at IS NOT NULL')} UNION ALL ${openSql("status = 'input_required'")}) AS open
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   )
   return rows.map((row) => ({
     tool: fromStoredText(String(row['tool'])),
     status: statusFromColumn(row['status']),
-    state: stateFromColumn(row['state']),
+    // The condition of the query excludes tasks that have ended, which have no state.
+    state: row['state'] as OpenTaskState,
     count: Number(row['count']),
     oldestAgeMs: Number(row['oldest_age_ms']),
   }))

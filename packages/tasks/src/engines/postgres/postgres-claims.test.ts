@@ -64,8 +64,8 @@ test('a claim reads few pages among many ended and waiting tasks, without statis
     )
     return Number(rows[0]?.pages)
   }
-  const plain = await planOfClaim(engine)
-  expect(plain).not.toMatch(/Seq Scan on task/)
+  const planOfClaim = await planOf((recording) => recording.claim({ maxClaims: 1 }), [16, 10_000, 'worker'])
+  expect(planOfClaim).not.toMatch(/Seq Scan on task/)
   const before = await pagesOf()
   for (let claims = 0; claims < 10; claims++) expect(await claimTasks(engine, 16)).toHaveLength(16)
   await expect.poll(pagesOf, { timeout: 15_000 }).toBeGreaterThan(before)
@@ -73,8 +73,24 @@ test('a claim reads few pages among many ended and waiting tasks, without statis
   await engine.close()
 }, 120_000)
 
-/** The plan of the statement that claims, as the engine sends it. */
-async function planOfClaim(_: TaskEngine): Promise<string> {
+test('a count of the open tasks reads no ended one', async () => {
+  const engine = postgresEngine(server.url)
+  await engine.ping()
+  await pool.query(`INSERT INTO mcp_tasks.task (id, owner, caller, payload, status, tool, due_at)
+    SELECT n, '', '', '{}', s.status, 'work', CASE s.status WHEN 'working' THEN now() END FROM generate_series(1, 50000) AS n,
+    LATERAL (SELECT CASE n % 100 WHEN 0 THEN 'working' WHEN 1 THEN 'input_required' ELSE 'completed' END AS status) AS s`)
+  await pool.query('ANALYZE mcp_tasks.task')
+  const plan = await planOf((recording) => recording.count(), [])
+  expect(plan).not.toMatch(/Seq Scan on task/)
+  expect((await engine.count()).map(({ state, count }) => [state, count])).toEqual([
+    ['waiting', 500],
+    ['ready', 500],
+  ])
+  await engine.close()
+})
+
+/** Returns the plan of the statement that an engine sends for a call. */
+async function planOf(call: (engine: TaskEngine) => Promise<unknown>, values: readonly unknown[]): Promise<string> {
   const statements: string[] = []
   const recording = postgresEngine({
     query: (query) => pool.query(query),
@@ -90,13 +106,11 @@ async function planOfClaim(_: TaskEngine): Promise<string> {
       }
     },
   })
-  await recording.claim({ maxClaims: 1 })
+  await recording.ping()
+  statements.length = 0
+  await call(recording)
   await recording.close()
-  const claim = statements.find((text) => text.includes('SKIP LOCKED')) ?? ''
-  const { rows } = await pool.query({
-    text: `EXPLAIN ${claim}`,
-    values: [16, 10_000, 'worker'],
-  })
+  const { rows } = await pool.query({ text: `EXPLAIN ${statements[0]}`, values: [...values] })
   return rows.map((row: Record<string, unknown>) => String(row['QUERY PLAN'])).join('\n')
 }
 

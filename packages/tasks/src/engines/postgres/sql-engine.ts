@@ -1,6 +1,7 @@
 import { type ChangeBus, checkedNumber, createLog, errorRecord, type Log, randomId } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
-import { claimTasks } from './claim-tasks.ts'
+import { createLazyEngine } from '../lazy-engine.ts'
+import { claimTasks, listDueTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
 import { createEngineNotifications } from './engine-notifications.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
@@ -34,19 +35,38 @@ export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => 
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
   const leaseMs = checkedNumber('leaseMs', options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
-  const settings = { leaseMs, tables, onError: errorReporterOf(options) }
-  let storePromise: Promise<SqlStore> | undefined
-  const stopFunctions = new Set<() => void>()
-  let closePromise: Promise<void> | undefined
-
-  const getStore = (): Promise<SqlStore> => {
-    if (closePromise !== undefined) return Promise.reject(new Error('The engine is closed and takes no more calls'))
-    storePromise ??= openStore(openDatabase, settings).catch((error: unknown) => {
-      storePromise = undefined
+  const onError = errorReporterOf(options)
+  return createLazyEngine(leaseMs, async () => {
+    const database = await openDatabase()
+    try {
+      await migrateTables(database, tables)
+    } catch (error) {
+      await database.close().catch(onError)
       throw error
-    })
-    return storePromise
+    }
+    return createStoreEngine(createSqlStore(database, { tables, leaseMs, onError }), onError)
+  })
+}
+
+function createSqlStore(
+  database: SqlDatabase,
+  { onError, ...settings }: Pick<SqlStore, 'leaseMs' | 'tables'> & { readonly onError: (error: unknown) => void },
+): SqlStore {
+  const notifications = createEngineNotifications(database.bus)
+  // No caller waits for a notification, because workers find the rows without it as well.
+  const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
+  return {
+    ...settings,
+    database,
+    notifications,
+    notifyWork: () => notify(workTopic),
+    notifyCancel: (id) => notify(`${cancelTopic}${id}`),
   }
+}
+
+function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): TaskEngine {
+  const { database, leaseMs, notifications } = store
+  const stopFunctions = new Set<() => void>()
   const registerListener = async (stopFunctionPromise: Promise<() => void>): Promise<() => void> => {
     const stop = await stopFunctionPromise
     const stopOnce = (): void => void (stopFunctions.delete(stopOnce) && stop())
@@ -56,65 +76,33 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   return {
     leaseMs,
     notifications: {
-      publish: async (change) => (await getStore()).notifications.publish(change),
-      listen: async (listener) => registerListener((await getStore()).notifications.listen(listener)),
+      publish: (change) => notifications.publish(change),
+      listen: (listener) => registerListener(notifications.listen(listener)),
     },
-    create: async (task) => createTask(await getStore(), task),
-    get: async (id, owner) => readTask(await getStore(), id, owner),
-    answer: async (answers) => answerTask(await getStore(), answers),
-    cancel: async (id, owner) => cancelTask(await getStore(), id, owner),
-    claim: async (request) => claimTasks(await getStore(), request),
-    heartbeat: async (leases) => renewLeases(await getStore(), leases),
-    record: async (lease, progress) => recordProgress(await getStore(), lease, progress),
-    suspend: async (lease, suspension) => suspendTask(await getStore(), lease, suspension),
-    release: async (lease, taskRelease) => releaseTask(await getStore(), lease, taskRelease),
-    finish: async (lease, taskEnd) => finishTask(await getStore(), lease, taskEnd),
-    deleteExpiredTasks: async () => sweepExpiredRows(await getStore()),
-    listen: async (listener) => registerListener(listenToDatabase(await getStore(), listener, settings.onError)),
-    inspect: async (id) => inspectTask(await getStore(), id),
-    revoke: async (id) => revokeTask(await getStore(), id),
-    list: async (filter) => listTasks(await getStore(), filter),
-    count: async () => countTasks(await getStore()),
-    ping: async () => void (await (await getStore()).database.query('SELECT 1')),
-    close: () => {
-      closePromise ??= closeStore(storePromise, stopFunctions)
-      return closePromise
+    create: (task) => createTask(store, task),
+    get: (id, owner) => readTask(store, id, owner),
+    answer: (answers) => answerTask(store, answers),
+    cancel: (id, owner) => cancelTask(store, id, owner),
+    claim: (request) => claimTasks(store, request),
+    heartbeat: (leases) => renewLeases(store, leases),
+    record: (lease, progress) => recordProgress(store, lease, progress),
+    suspend: (lease, suspension) => suspendTask(store, lease, suspension),
+    release: (lease, taskRelease) => releaseTask(store, lease, taskRelease),
+    finish: (lease, taskEnd) => finishTask(store, lease, taskEnd),
+    deleteExpiredTasks: () => sweepExpiredRows(store),
+    listen: (listener) => registerListener(listenToDatabase(store, listener, onError)),
+    listDue: (limit) => listDueTasks(store, limit),
+    inspect: (id) => inspectTask(store, id),
+    revoke: (id) => revokeTask(store, id),
+    list: (filter) => listTasks(store, filter),
+    count: () => countTasks(store),
+    ping: async () => void (await database.query('SELECT 1')),
+    close: async () => {
+      // A pool closes only after all its connections are released.
+      for (const stop of stopFunctions) stop()
+      await notifications.flush()
+      await database.close()
     },
-  }
-}
-
-/** Stops listening, then closes the database, because a pool only closes after all its connections are released. */
-async function closeStore(
-  storePromise: Promise<SqlStore> | undefined,
-  stopFunctions: ReadonlySet<() => void>,
-): Promise<void> {
-  const store = await storePromise?.catch(() => undefined)
-  for (const stop of stopFunctions) stop()
-  await store?.notifications.flush()
-  await store?.database.close()
-}
-
-type StoreSettings = Pick<SqlStore, 'leaseMs' | 'tables'> & { readonly onError: (error: unknown) => void }
-
-async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: StoreSettings): Promise<SqlStore> {
-  const { leaseMs, tables, onError } = settings
-  const database = await openDatabase()
-  try {
-    await migrateTables(database, tables)
-    const notifications = createEngineNotifications(database.bus)
-    // No caller waits for a notification, because workers find the rows without it as well.
-    const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
-    return {
-      database,
-      tables,
-      leaseMs,
-      notifications,
-      notifyWork: () => notify(workTopic),
-      notifyCancel: (id) => notify(`${cancelTopic}${id}`),
-    }
-  } catch (error) {
-    await database.close().catch(onError)
-    throw error
   }
 }
 
