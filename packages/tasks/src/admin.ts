@@ -40,6 +40,6 @@ export function taskAdmin(store: string | TaskEngine): StoreAdmin {
   const log = createLog(undefined, '@x/tasks')
   const engine = typeof store === 'string' ? engineFactoryFor(store)(log) : store
   const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))
-  const notifyChange = (id: string): void => void engine.notifications?.publish({ topic: `task:${id}` }).catch(onError)
-  return { ...createTaskAdmin(engine, notifyChange), close: () => engine.close() }
+  const onChange = (id: string): void => void engine.notifications?.publish({ topic: `task:${id}` }).catch(onError)
+  return { ...createTaskAdmin(engine, { onChange }), close: () => engine.close() }
 }

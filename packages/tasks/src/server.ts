@@ -6,3 +6,4 @@
 
 export { tasks, type TasksApi } from './server/tasks.ts'
 export type { TaskOptions } from './server/options.ts'
+export type { RunOptions, RunOutcome, TaskRunner } from './server/task-runner.ts'

@@ -112,6 +112,7 @@ async function createTaskForCall(
     const advice = 'cancel a task, or wait until one has ended'
     throw limitErrorToMcp(new LimitError('tasks', { scope: 'caller', max: callerLimit, advice }))
   }
+  if (row.status === 'working') await context.dispatch(id)
   const task = toTask(row, settings)
   const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
   // SEP-2322 expects the task in the member `task`, with the member names of an earlier draft.

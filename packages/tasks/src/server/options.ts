@@ -14,7 +14,8 @@ import type { Exchange, ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'
-import type { TaskChangeBus } from './task-change-bus.ts'
+import { createTaskChangeBus, type TaskChangeBus } from './task-change-bus.ts'
+import { createDispatch, type Dispatch, type TaskRunner } from './task-runner.ts'
 
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
@@ -25,8 +26,13 @@ export interface TaskOptions {
    * scheme throws `RangeError`. Default: `memory:`.
    */
   readonly store?: string | TaskEngine | undefined
-  /** True if this instance runs tasks, whichever instance created them. Default: true. */
+  /** True if this instance runs tasks, whichever instance created them. Default: true, and false with a `runner`. */
   readonly runWorker?: boolean | undefined
+  /**
+   * Decides where and when tasks run, by calls of `server.tasks.run`. Then no instance claims a task unasked. A runner
+   * together with `runWorker: true` throws `RangeError`. Default: the workers of the instances run tasks.
+   */
+  readonly runner?: TaskRunner | undefined
   /** The largest number of tasks that this instance runs at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
@@ -62,7 +68,7 @@ export interface TaskOptions {
 
 /** Checked {@link TaskOptions}, with defaults. */
 export interface ResolvedTaskOptions
-  extends Pick<TaskOptions, 'state' | 'runtime'>,
+  extends Pick<TaskOptions, 'state' | 'runner' | 'runtime'>,
     ReturnType<typeof numericOptionsOf> {
   readonly runWorker: boolean
   readonly persistentWorkflow: boolean
@@ -96,11 +102,13 @@ export interface TaskContext {
   readonly innerExchange: Exchange
   readonly settings: TaskSettings
   readonly taskChanges: TaskChangeBus
+  readonly dispatch: Dispatch
 }
 
 const taskOptionNames = {
   store: true,
   runWorker: true,
+  runner: true,
   concurrency: true,
   ttlMs: true,
   pollIntervalMs: true,
@@ -111,14 +119,21 @@ const taskOptionNames = {
 } satisfies Record<keyof TaskOptions, true>
 
 /**
- * Checks options and fills in defaults. Throws `RangeError` for an invalid number and an unknown store.
+ * Checks options and fills in defaults. Throws `RangeError` for an invalid number, an unknown store, and a runner beside
+ * a worker.
  */
 export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   checkOptions(options, taskOptionNames, 'tasks')
-  const { state, runtime, store = 'memory:', runWorker = true, persistentWorkflow = false } = options
+  const { state, runtime, runner, store = 'memory:', persistentWorkflow = false } = options
+  const { runWorker = runner === undefined } = options
+  if (runner !== undefined && runWorker)
+    throw new RangeError(
+      'runWorker is true beside a runner: leave it out, because the runner says which tasks run here',
+    )
   return {
     state,
     runtime,
+    runner,
     runWorker,
     persistentWorkflow,
     ...numericOptionsOf(options),
@@ -128,13 +143,13 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
 }
 
 /**
- * Adds the parts of one server to the options: the engine, the bus, the ledger, the clock, and the function that logs
- * errors.
+ * Creates the state of the extension in one server: the options with the engine, the bus, the ledger, the clock, and the
+ * function that logs errors.
  */
-export function resolveTaskSettings(
+export function createTaskContext(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
-): TaskSettings {
+): TaskContext {
   const onError: TaskSettings['onError'] = (error, context) =>
     host.log(errorRecord(error, { name: 'tasks', ...context }))
   const runInOrigin = captureAsyncContext()
@@ -142,7 +157,13 @@ export function resolveTaskSettings(
   const bus = engine.notifications ?? host.bus ?? memoryBus()
   const { ledger } = host
   const { perCaller: callerLimit } = ledger.boundOf('tasks')
-  return { ...options, engine, callerLimit, ledger, bus, onError, clock: runtime ?? host.runtime }
+  const clock = runtime ?? host.runtime
+  return {
+    innerExchange: host.innerExchange,
+    settings: { ...options, engine, callerLimit, ledger, bus, onError, clock },
+    taskChanges: createTaskChangeBus(bus, onError),
+    dispatch: createDispatch(options.runner, clock, onError),
+  }
 }
 
 const defaults = { concurrency: 16, pollIntervalMs: 1000, maxFailures: 5, ttlMs: 86_400_000 }

@@ -40,10 +40,13 @@ export interface TaskAdmin {
 
 const maxPageSize = 1000
 
-/** Creates a {@link TaskAdmin} for an engine. Calls `onChange` with the id of each task that it has cancelled. */
+/** Creates a {@link TaskAdmin} for an engine. Calls `onChange` for a task that it has cancelled, `onReady` for a revoked one. */
 export function createTaskAdmin(
   engine: Pick<TaskEngine, 'list' | 'inspect' | 'count' | 'cancel' | 'revoke'>,
-  onChange: (id: string) => void,
+  {
+    onChange,
+    onReady,
+  }: { readonly onChange: (id: string) => void; readonly onReady?: (id: string) => Promise<unknown> },
 ): TaskAdmin {
   return {
     list: async ({ limit = 100, ...query } = {}) =>
@@ -55,6 +58,10 @@ export function createTaskAdmin(
       if (outcome === 'cancelled') onChange(id)
       return outcome
     },
-    revoke: (id) => engine.revoke(id),
+    revoke: async (id) => {
+      const outcome = await engine.revoke(id)
+      if (outcome === 'revoked') await onReady?.(id)
+      return outcome
+    },
   }
 }

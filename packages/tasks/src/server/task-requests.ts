@@ -129,5 +129,6 @@ async function storeTaskResponses(
   const outcome = await engine.answer({ id: taskId, owner: taskOwnerKeyOf(call.principal), responses, lifetimeMs })
   if (outcome === 'unknown') throw unknownTaskError(taskId)
   if (outcome !== 'ignored') context.taskChanges.notifyChange(taskId)
+  if (outcome === 'resumed') await context.dispatch(taskId)
   return {}
 }

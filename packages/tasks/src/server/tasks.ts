@@ -1,21 +1,27 @@
 import { settlesWithin } from '@x/core'
-import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } from '@x/schema'
-import { backgroundKey, withContext } from '@x/schema'
+import {
+  backgroundKey,
+  type ExtensionHost,
+  type ExtensionInstance,
+  type Middleware,
+  type ServerExtension,
+  withContext,
+} from '@x/schema'
 import { tasksExtension } from '../schema/task-params.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { createBackgroundRunner } from './create-task.ts'
 import { listenToTasks } from './listen-tasks.ts'
 import {
+  createTaskContext,
   type ResolvedTaskOptions,
   resolveTaskOptions,
-  resolveTaskSettings,
   type TaskContext,
   type TaskOptions,
 } from './options.ts'
 import { createTaskAdmin, type TaskAdmin } from './task-admin.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
 import { createTaskMethods } from './task-requests.ts'
-import { createTaskChangeBus } from './task-change-bus.ts'
+import type { RunOptions, RunOutcome } from './task-runner.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
 /** The member `tasks` of a server, with the functions for operators. */
@@ -24,6 +30,12 @@ export interface TasksApi extends TaskAdmin {
   readonly running: number
   /** Returns a task of any owner as its client sees it. Undefined if the task does not exist. */
   get(id: string): Promise<DetailedTask | undefined>
+  /**
+   * Claims one task, runs it until it has ended, waits for its client or is released, and resolves after the write that
+   * ended the claim. It is for a `runner`. It rejects if the store is unreachable, or with `signal.reason` if the signal
+   * had aborted before. Then the runner has to call again.
+   */
+  run(id: string, options?: RunOptions): Promise<RunOutcome>
 }
 
 /**
@@ -52,18 +64,13 @@ export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', Tasks
 }
 
 function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
-  const settings = resolveTaskSettings(options, host)
+  const context = createTaskContext(options, host)
+  const { settings, taskChanges, dispatch } = context
   const { engine } = settings
-  const context: TaskContext = {
-    innerExchange: host.innerExchange,
-    settings,
-    taskChanges: createTaskChangeBus(settings.bus, settings.onError),
-  }
-  const { taskChanges } = context
   const worker = createWorker(context)
   return {
     api: {
-      ...createTaskAdmin(engine, (id) => taskChanges.notifyChange(id)),
+      ...createTaskAdmin(engine, { onChange: (id) => taskChanges.notifyChange(id), onReady: dispatch }),
       get running() {
         return worker.runningCount
       },
@@ -71,6 +78,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
         const row = await engine.inspect(id)
         return row && toDetailedTask(row, settings)
       },
+      run: (id, options) => worker.run(id, options),
     },
     methods: createTaskMethods(context),
     middleware: createMiddleware(worker, context),

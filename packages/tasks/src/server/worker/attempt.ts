@@ -52,6 +52,8 @@ export interface Attempt {
   stop: AttemptStop | undefined
   /** True once the claim has ended. Then nothing more is written. */
   isFinished: boolean
+  /** The effect of the write that ended the claim. Undefined before it, and if the claim was lost. */
+  end: 'ended' | 'waiting' | 'released' | undefined
 }
 
 /** Creates the attempt of a claimed task. */
@@ -71,6 +73,7 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
     isReleasing: false,
     stop: undefined,
     isFinished: false,
+    end: undefined,
   }
 }
 

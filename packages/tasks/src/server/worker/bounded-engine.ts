@@ -14,9 +14,9 @@ const minCallMs = 5000
 const openingMs = 60_000
 
 /** The functions of an engine that a worker calls. */
-export type WorkerEngine = Pick<
+export type WorkerEngine = Omit<
   TaskEngine,
-  'leaseMs' | 'claim' | 'heartbeat' | 'record' | 'suspend' | 'release' | 'finish' | 'deleteExpiredTasks' | 'listen'
+  'create' | 'get' | 'answer' | 'cancel' | 'revoke' | 'list' | 'count' | 'notifications' | 'ping' | 'close'
 >
 
 /**
@@ -51,6 +51,8 @@ export function boundEngineCalls(engine: TaskEngine, clock: Clock, onError: (err
     release: (lease, taskRelease) => bound('release', engine.release(lease, taskRelease)),
     finish: (lease, taskEnd) => bound('finish', engine.finish(lease, taskEnd)),
     deleteExpiredTasks: () => bound('deleteExpiredTasks', engine.deleteExpiredTasks()),
+    listDue: (limit) => bound('listDue', engine.listDue(limit)),
+    inspect: (id) => bound('inspect', engine.inspect(id)),
     listen: (listener) => bound('listen', engine.listen(listener), (stop) => stop()),
   }
 }

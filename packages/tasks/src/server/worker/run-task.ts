@@ -172,6 +172,7 @@ async function requeueTask(
     }),
   )
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
+  if (leaseState === 'owned') await dispatchReleased(attempt, context, requeuePlan.pauseMs)
 }
 
 /** Ends an attempt whose call rejected, because the attempt was stopped or the call could not be made. */
@@ -200,6 +201,7 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: W
   const leaseState = await writeClaimEnd(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifetimeMs }),
   )
+  if (leaseState === 'owned') attempt.end = 'waiting'
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
@@ -207,7 +209,13 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: W
 export async function releaseAttempt(attempt: Attempt, context: WorkerContext): Promise<void> {
   const { engine } = context
   const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
+  if (leaseState === 'owned') await dispatchReleased(attempt, context)
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
+}
+
+async function dispatchReleased(attempt: Attempt, { dispatch }: WorkerContext, pauseMs?: number): Promise<void> {
+  attempt.end = 'released'
+  await dispatch(attempt.task.id, pauseMs)
 }
 
 type AttemptProgress = ReturnType<typeof takeProgress>
@@ -250,7 +258,9 @@ async function finishAttempt(
   const notifyChange = (): void => context.taskChanges.notifyChange(attempt.task.id)
   const run = () => engine.finish(attempt.task, endToStore)
   const isStored = await retryWrite(attempt, { run, onRepeated: notifyChange }, context)
-  if (isStored === true) notifyChange()
+  if (isStored !== true) return
+  attempt.end = 'ended'
+  notifyChange()
 }
 
 function finishTooLargeTask(attempt: Attempt, error: WireError, context: WorkerContext): Promise<void> {

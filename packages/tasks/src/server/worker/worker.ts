@@ -1,5 +1,15 @@
-import { captureAsyncContext, settlesWithin, sleep, startBackgroundTimer } from '@x/core'
+import {
+  captureAsyncContext,
+  checkedNumber,
+  maxTimerMs,
+  onAbort,
+  openAbortScope,
+  settlesWithin,
+  sleep,
+  startBackgroundTimer,
+} from '@x/core'
 import type { TaskContext } from '../options.ts'
+import { dispatchDueTasks, outcomeWithoutClaim, type RunOptions, type RunOutcome } from '../task-runner.ts'
 import {
   applyLeaseState,
   type Attempt,
@@ -10,7 +20,7 @@ import {
 } from './attempt.ts'
 import { boundEngineCalls } from './bounded-engine.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
-import type { EngineListener } from '../../engines/engine.ts'
+import type { ClaimedTask, EngineListener } from '../../engines/engine.ts'
 
 const firstPauseMs = 250
 const longestPauseMs = 30_000
@@ -48,6 +58,8 @@ export interface Worker {
    * Starts to listen for tasks and to claim them. A second call does nothing. A call after `close` does nothing either.
    */
   start(): void
+  /** Claims one task and runs it. Starts the worker. */
+  run(id: string, options?: RunOptions): Promise<RunOutcome>
   /**
    * Stops claiming tasks, and releases each running task at the end of its current step. Returns a function that
    * resumes.
@@ -63,6 +75,9 @@ export interface Worker {
 /** Milliseconds between two deletions of expired tasks. */
 const sweepIntervalMs = 60_000
 
+/** Milliseconds between two searches for tasks that have to be dispatched again. */
+const dispatchIntervalMs = 30_000
+
 interface WorkerState {
   readonly context: WorkerContext
   /** Runs a function in the asynchronous context in which the server was created, and not in that of a request. */
@@ -76,6 +91,8 @@ interface WorkerState {
   /** Claims, heartbeats and deletions that have not settled. */
   readonly backgroundWork: Set<Promise<void>>
   drainCount: number
+  /** The number of runs that claim their task at present. */
+  claimingRunCount: number
   isClaiming: boolean
   shouldClaimAgain: boolean
   subscription: Promise<(() => void) | undefined> | undefined
@@ -105,6 +122,7 @@ export function createWorker(taskContext: TaskContext): Worker {
     idleListeners: new Set(),
     backgroundWork: new Set(),
     drainCount: 0,
+    claimingRunCount: 0,
     isClaiming: false,
     shouldClaimAgain: false,
     subscription: undefined,
@@ -117,6 +135,7 @@ export function createWorker(taskContext: TaskContext): Worker {
     start: () => {
       if (!state.isStarted) state.runInOrigin(() => startWorker(state))
     },
+    run: (id, options = {}) => state.runInOrigin(() => runClaimedTask(state, id, options)),
     drain: () => state.runInOrigin(() => drainWorker(state)),
     close: async (graceMs) => {
       const endTimers = (): void => {
@@ -140,11 +159,12 @@ function startWorker(state: WorkerState): void {
   state.isStarted = true
   if (state.closeController.signal.aborted) return
   const { engine, settings } = state.context
-  if (settings.runWorker) state.subscription = listenForTasks(state)
+  if (settings.runWorker || settings.runner !== undefined) state.subscription = listenForTasks(state)
+  if (settings.runner !== undefined)
+    runEvery(state, dispatchIntervalMs, () => dispatchDueTasks(engine, state.context.dispatch))
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
   runEvery(state, sweepIntervalMs, () => engine.deleteExpiredTasks())
-  if (!settings.runWorker) return
-  scheduleClaim(state)
+  if (settings.runWorker) scheduleClaim(state)
   claimTasksForFreeSlots(state)
 }
 
@@ -154,7 +174,7 @@ const finalGraceMs = 1000
 async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
   drainWorker(state)
   // A claim that has not settled may still return tasks, which are then released with the others.
-  if (state.isClaiming) await waitForBackgroundWork(state)
+  if (state.isClaiming || state.claimingRunCount > 0) await waitForBackgroundWork(state)
   await waitForAttempts(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, { kind: 'released' })
   await waitForAttempts(state, finalGraceMs)
@@ -164,14 +184,13 @@ async function releaseAttempts(state: WorkerState, graceMs: number): Promise<voi
 }
 
 function drainWorker(state: WorkerState): () => void {
-  const { context } = state
   let isActive = true
   state.drainCount++
   for (const attempt of state.attempts) requestRelease(attempt)
   return () => {
     if (isActive) state.drainCount--
     isActive = false
-    if (state.isStarted && context.settings.runWorker) claimTasksForFreeSlots(state)
+    if (state.isStarted) claimTasksForFreeSlots(state)
   }
 }
 
@@ -185,7 +204,7 @@ function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
 }
 
 function claimTasksForFreeSlots(state: WorkerState): void {
-  runInBackground(state, () => claimWhileFree(state))
+  if (state.context.settings.runWorker) runInBackground(state, () => claimWhileFree(state))
 }
 
 /**
@@ -202,7 +221,7 @@ async function claimWhileFree(state: WorkerState): Promise<void> {
       state.shouldClaimAgain = false
       const claims = await state.context.engine.claim({ maxClaims: countFreeSlots(state), worker: nameOfWorker() })
       nextDueMs = claims.nextDueMs
-      for (const task of claims.tasks) beginAttempt(state, openAttempt(task, state.abandonController.signal))
+      for (const task of claims.tasks) void runAttempt(state, addAttempt(state, task))
     }
   } catch (error) {
     state.context.settings.onError(error)
@@ -240,19 +259,62 @@ const workPollMs = 7500
 /** The smallest number of milliseconds between two claims, even if a task is due sooner. */
 const minClaimPauseMs = 20
 
-function countFreeSlots({ context, attempts, drainCount, closeController }: WorkerState): number {
-  return closeController.signal.aborted || drainCount > 0 ? 0 : context.settings.concurrency - attempts.size
+function countFreeSlots({ context, attempts, claimingRunCount, drainCount, closeController }: WorkerState): number {
+  if (closeController.signal.aborted || drainCount > 0) return 0
+  return context.settings.concurrency - attempts.size - claimingRunCount
 }
 
-function beginAttempt(state: WorkerState, attempt: Attempt): void {
+/** Creates the attempt of a claimed task. */
+function addAttempt(state: WorkerState, task: ClaimedTask): Attempt {
+  const attempt = openAttempt(task, state.abandonController.signal)
   state.attempts.add(attempt)
   // A drain may have begun during the claim.
   if (state.drainCount > 0) stopAttempt(attempt, { kind: 'released' })
-  void runTask(attempt, state.context).finally(() => {
-    state.attempts.delete(attempt)
-    if (state.attempts.size === 0) for (const notifyIdle of state.idleListeners) notifyIdle()
-    claimTasksForFreeSlots(state)
-  })
+  return attempt
+}
+
+/** Runs a claimed task. Never rejects. */
+async function runAttempt(state: WorkerState, attempt: Attempt): Promise<void> {
+  await runTask(attempt, state.context)
+  state.attempts.delete(attempt)
+  if (state.attempts.size === 0) for (const notifyIdle of state.idleListeners) notifyIdle()
+  claimTasksForFreeSlots(state)
+}
+
+/** Milliseconds after which a run is tried again that found no free slot. */
+const noSlotRetryMs = 1000
+
+async function runClaimedTask(state: WorkerState, id: string, { signal, budgetMs }: RunOptions): Promise<RunOutcome> {
+  const { engine, settings } = state.context
+  if (budgetMs !== undefined) checkedNumber('budgetMs', budgetMs, { max: maxTimerMs })
+  signal?.throwIfAborted()
+  if (!state.isStarted) startWorker(state)
+  if (countFreeSlots(state) < 1) return { status: 'busy', retryAfterMs: noSlotRetryMs }
+  const createTimeoutError = (): Error => new Error('The budget of the run is used up')
+  const scope = openAbortScope(signal, { timeoutMs: budgetMs, clock: settings.clock, createTimeoutError })
+  try {
+    const attemptPromise = claimTask(state, id)
+    // The close of the worker waits for background work.
+    runInBackground(state, () => attemptPromise.catch(() => {}))
+    const attempt = await attemptPromise
+    if (attempt === undefined) return await outcomeWithoutClaim(engine, id)
+    onAbort(scope.signal, () => requestRelease(attempt))
+    if (scope.signal.aborted) requestRelease(attempt)
+    await runAttempt(state, attempt)
+    return attempt.end === undefined ? await outcomeWithoutClaim(engine, id) : { status: attempt.end }
+  } finally {
+    scope.close()
+  }
+}
+
+async function claimTask(state: WorkerState, id: string): Promise<Attempt | undefined> {
+  state.claimingRunCount++
+  try {
+    const { tasks } = await state.context.engine.claim({ maxClaims: 1, id, worker: nameOfWorker() })
+    return tasks[0] && addAttempt(state, tasks[0])
+  } finally {
+    state.claimingRunCount--
+  }
 }
 
 async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
