@@ -4,8 +4,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const poolBytes = 3072
 
 /**
- * The largest number of bytes that is taken from the pool. A larger number may be for a secret key, and is created
- * separately.
+ * The largest number of bytes that is taken from the pool. More bytes may be a secret key, and are created separately.
  */
 const maxPooledBytes = 22
 

@@ -67,7 +67,8 @@ function connectRedis(client: RedisClient, channel: string): ConnectFunction {
   return async ({ handleMessage, handleLoss }, signal) => {
     const subscriber = client.duplicate()
     // Without this listener the first error of the client would end the process. Here each error ends the connection,
-    // and the session opens another. So there is only one way to reconnect, and each reconnection notifies of a gap.
+    // and the session opens another. Every reconnection goes through the session, which notifies the listeners of a
+    // gap.
     subscriber.on('error', handleLoss)
     signal.addEventListener('abort', () => subscriber.destroy())
     await subscriber.connect()

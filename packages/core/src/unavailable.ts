@@ -4,8 +4,8 @@
 const unavailableCodes: ReadonlySet<unknown> = new Set(['unavailable', 'issuer_unavailable'])
 
 /**
- * The names of these error classes. A name is compared instead of the class, because a program may contain two copies
- * of a package. Errors of an author's own classes do not count.
+ * The names of the error classes with these codes. The name is compared instead of the class, because a program may
+ * contain two copies of a package. Errors of an author's own classes do not count.
  */
 const errorNames: ReadonlySet<string> = new Set(['BusError', 'EngineError', 'StateError', 'TokenError'])
 
@@ -15,8 +15,8 @@ const errorNames: ReadonlySet<string> = new Set(['BusError', 'EngineError', 'Sta
 const maxCauses = 8
 
 /**
- * Returns true if an error means that a store, bus, issuer or engine cannot be reached. Such an error, or one of its
- * causes, has one of the names and one of the codes above.
+ * Returns true if an error means that a store, bus, issuer or engine cannot be reached. The error, or one of its
+ * causes, then has a name in {@link errorNames} and a code in {@link unavailableCodes}.
  */
 export function isUnavailable(error: unknown): boolean {
   let candidate = error

@@ -146,9 +146,8 @@ function toIssues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
 }
 
 /**
- * Returns true if `inner` is an error at a place below `outer`, and not itself the error of a `false` schema. The error
- * `outer` is then not reported. It only says that the enclosing member is unevaluated because of `inner`, which would
- * mislead.
+ * Returns true if `inner` is an error below the location of `outer`, and not the error of a `false` schema. `outer`
+ * then only says that a member is unevaluated, which is a consequence of `inner`, so it is not reported.
  */
 function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
   const isNested = `${inner.instanceLocation}/`.startsWith(`${outer.instanceLocation}/`)

@@ -8,9 +8,8 @@ export interface IndexedEntry {
  * Adds an entry to a list from which it can be removed in constant time. Such a list is a plain array, for entries that
  * are added and removed by the thousand.
  *
- * It is not a `Set`, because V8 links each table that a Set outgrows to the next table. Once such a table is in the old
- * generation, every entry that a later table contained is moved there too. Garbage collection then took a fifth of a
- * server's time.
+ * A `Set` is not used, because V8 keeps each table that a `Set` has outgrown linked to the next table. The garbage
+ * collection of these tables took a fifth of a server's time.
  */
 export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
   entry.index = list.push(entry) - 1

@@ -11,7 +11,10 @@ export type AuthErrorCode =
   | 'response_invalid'
   /** No usable metadata of the resource or of the authorization server was found. */
   | 'metadata_invalid'
-  /** The metadata of an authorization server names another issuer than the issuer that it was requested for. */
+  /**
+   * The metadata of an authorization server names another issuer than the issuer at whose address the metadata was
+   * requested.
+   */
   | 'issuer_mismatch'
   /** The metadata of the resource describes another server than the one that was called. */
   | 'resource_mismatch'

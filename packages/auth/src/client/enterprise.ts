@@ -63,9 +63,9 @@ const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-ty
 
 /**
  * Creates an authorizer that uses the login of a person at the identity provider of their enterprise. The identity
- * provider decides which MCP servers the person may use (extensions/auth/enterprise-managed-authorization). It
- * exchanges the identity for a grant (ID-JAG), which the authorization server of the MCP server accepts. No person is
- * asked to consent.
+ * provider decides which MCP servers the person may use (extensions/auth/enterprise-managed-authorization). The
+ * authorizer exchanges the identity for a grant (ID-JAG), which the authorization server of the MCP server accepts. No
+ * person is asked to consent.
  *
  * Throws a `TypeError` for a client without a key or a secret, and for a token endpoint that is not https. Calls reject
  * with {@link AuthError}.
@@ -140,8 +140,8 @@ function createExchangeFields(
 }
 
 /**
- * Creates a function that returns the metadata of the identity provider. The user configured the provider and no server
- * named it, so its own address counts as the source.
+ * Creates a function that returns the metadata of the identity provider. The address of the provider is trusted,
+ * because the user has configured it.
  */
 function createIdentityServerFinder({
   issuer,

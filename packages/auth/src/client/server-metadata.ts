@@ -10,8 +10,8 @@ import { parseSafeUrl } from './safe-url.ts'
 export interface ServerQuery {
   readonly issuer: string
   /**
-   * The address of the document that names the issuer. An issuer on a loopback address is accepted only if this address
-   * is one too.
+   * The address of the document that names the issuer. An issuer on a loopback address is accepted only if the document
+   * is on a loopback address too.
    */
   readonly sourceUrl: URL
   /** The spelling of the issuer in the server's own metadata, if the user has confirmed another spelling. */

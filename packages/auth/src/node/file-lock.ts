@@ -6,8 +6,8 @@ import { parseJson } from '@x/core'
 
 const staleAfterMs = 30_000
 /**
- * Longer than any login. A running process of this machine keeps its lock for this time, because it may only be
- * suspended.
+ * Milliseconds after which another process of this machine takes a lock over although its owner still runs. The owner
+ * may be suspended. No login takes so long.
  */
 const runningOwnerLimitMs = 900_000
 const touchIntervalMs = 5000

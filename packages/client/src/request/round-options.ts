@@ -40,8 +40,8 @@ export const roundDefaults = { maxRounds: 10 } satisfies RoundOptions
 const initialPauseCount = 4
 
 /**
- * The maximum of these shortest pauses, in milliseconds. They are short because an instance that is not overloaded
- * accepts the call at once.
+ * The maximum of the first pauses, in milliseconds. The first pauses are short because an instance that is not
+ * overloaded accepts the call at once.
  */
 const initialPauseMs = 50
 

@@ -16,8 +16,8 @@ export interface KeepFreshOptions extends ListenOptions {
 const defaults = { resources: false } satisfies KeepFreshOptions
 
 /**
- * Milliseconds within which a changed result is read again. The moment is random, so that the clients of a server do
- * not all read at once. A call that needs the changed result does not wait for that moment.
+ * Milliseconds within which a changed result is read again. The delay is random, so that the clients of a server do not
+ * all read at once. A call that needs the changed result does not wait for the delay.
  */
 const jitterMs = 1000
 

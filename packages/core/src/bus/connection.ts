@@ -59,7 +59,7 @@ export async function keepConnectionOpen(
   })
   const failConnection = (error: unknown): void => {
     if (attemptController.signal.aborted) return
-    // This aborts at once instead of after a promise settles. By then the driver would have begun to reconnect by
+    // The signal aborts here, and not after a promise settles. Until then the driver would begin to reconnect by
     // itself.
     attemptController.abort()
     if (!signal.aborted) onLost(busUnavailableError(name, error))

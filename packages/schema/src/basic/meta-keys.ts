@@ -50,7 +50,7 @@ export const projectMetaKeys = {
    * (docs/guides/idempotent-calls).
    */
   idempotencyKey: 'dev.x/idempotencyKey',
-  /** On a tool: true if its effects honour idempotency keys, so that a client may send a call of the tool again. */
+  /** On a tool: true if the tool honours idempotency keys, so that a client may send a call of the tool again. */
   keyedEffects: 'dev.x/keyedEffects',
   /** On a task: its progress, as an object `{ progress, total? }` with numbers. */
   progress: 'dev.x/progress',

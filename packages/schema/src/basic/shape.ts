@@ -49,8 +49,8 @@ export interface Descriptions {
 export type Shape<T> = Description & { readonly typeBrand?: (value: T) => T }
 
 /**
- * A description of a type that is assignable to `T`. It is for members whose type also includes the type of an index
- * signature, to which the invariant {@link Shape} would not be assignable.
+ * A description of a type that is assignable to `T`. A member of an object with an index signature needs it, because
+ * the index signature widens the type of the member, and {@link Shape} is invariant.
  */
 export type DescriptionOf<T> = Description & { readonly typeBrand?: (value: never) => T }
 

@@ -52,8 +52,8 @@ export function createCall({ signal, principal, context, notify }: CallInit = {}
 function ignoreNotification(): void {}
 
 /**
- * A context with one more value than the outer context. It refers to the outer context, because this takes 17 ns to
- * create, and a copy took 700 ns.
+ * A context with one more value than the outer context. The reference to the outer context is created in 17 ns, and a
+ * copy of all values in 700 ns.
  */
 class ContextValue implements CallContext {
   readonly #outer: CallContext

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
 /**
- * Returns the problem of the first malformed keyword of a schema, or undefined. It checks the keywords of both
- * dialects, and does not check subschemas.
+ * Returns the problem of the first malformed keyword of a schema, or undefined. The keywords of both dialects are
+ * checked, and subschemas are not.
  */
 export function findMalformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {

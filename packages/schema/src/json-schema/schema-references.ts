@@ -117,8 +117,8 @@ function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: Sche
 }
 
 /**
- * Returns true if the steps contain a cycle. It removes schemas without incoming steps, one after another. A cycle
- * exists if some schemas remain.
+ * Returns true if the steps contain a cycle. Schemas without incoming steps are removed one after another. The schemas
+ * that remain contain a cycle.
  */
 function hasCycle(allSubschemas: readonly Subschema[], inPlaceSteps: InPlaceSteps): boolean {
   const incomingCounts = new Map<JsonObject, number>(allSubschemas.map(({ schema }) => [schema, 0]))

@@ -161,9 +161,9 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
 }
 
 /**
- * Finds a key that another reader, such as a gateway, could read differently from `JSON.parse`. Such a key is
- * duplicated in the message or anywhere in its params. Or it is a key of the message, its params or their `_meta`, and
- * differs from a known key only in case or Unicode form.
+ * Finds a key that another reader, such as a gateway, could read differently from `JSON.parse`. A key that occurs twice
+ * in the message or anywhere in its params is ambiguous. A key of the message, its params or their `_meta` is also
+ * ambiguous if it differs from a known key only in case or Unicode form.
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']

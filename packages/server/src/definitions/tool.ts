@@ -66,7 +66,7 @@ export interface AnyToolDefinition extends BaseDefinition {
 /**
  * The return type of `run`: text or content, a value that the output schema accepts, a whole result, or
  * `inputRequired`. `FullToolResult` is outside of the conditional type, because the compiler ignores a conditional type
- * while it infers `Output`. So it finds the types of literals, such as `type: 'text'`, in `FullToolResult`.
+ * while it infers `Output`. In `FullToolResult` the compiler finds the types of literals, such as `type: 'text'`.
  */
 export type ToolReturn<Output> =
   | FullToolResult

@@ -119,7 +119,7 @@ function splitVariables({ literals, variables }: UriTemplate, variablePart: stri
 }
 
 /**
- * Returns the end of the last variable by its start, which is the end of the text, or 0 if the variable cannot start
+ * Returns the end of the last variable for each possible start: the end of the text, or 0 if the variable cannot start
  * there.
  */
 function findLastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
@@ -129,7 +129,9 @@ function findLastVariableEnds(variablePart: string, variable: UriVariable | unde
   return endIndexes
 }
 
-/** Returns the end of a variable before a separator, by its start, or 0 if the variable cannot start there. */
+/**
+ * Returns the end of a variable before a separator for each possible start, or 0 if the variable cannot start there.
+ */
 function findEarlierVariableEnds(
   {
     variablePart,
@@ -183,7 +185,9 @@ const pathCharacterByHex: ReadonlyMap<string, string> = new Map([
   ['3a', ':'],
 ])
 
-/** Returns a value as a file system reads it that decodes the value once more, or maps characters to similar ones. */
+/**
+ * Returns the path that a file system sees if it decodes the value once more, or replaces characters by similar ones.
+ */
 function decodedPathOf(value: string): string {
   const decodedPath = value.replace(
     /%(?:25)*(2e|2f|5c|3a)/gi,

@@ -49,8 +49,8 @@ export function createEmptyFleetView(randomId: () => string): FleetView {
 const reportDecayMs = 5000
 
 /**
- * The decay time for the report of the instance that a call came from. It is longer, so that a call does not return
- * within five seconds to an instance with equal load.
+ * The decay time for the report of the instance that a call came from. It is longer than the decay time of other
+ * reports, so that a call does not return within five seconds to an instance with equal load.
  */
 const originReportDecayMs = 12_500
 

@@ -10,8 +10,8 @@ import { isOverloaded, computeRelativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingSettings, ShedReason } from './shedding-options.ts'
 
 /**
- * The number of rounds with questions that do not reduce the hand-off budget of a call. With them, questions and
- * hand-offs stay within the ten rounds of most clients.
+ * The number of rounds with questions that do not reduce the hand-off budget of a call. Most clients allow ten rounds,
+ * which is more than these rounds and the budget together.
  */
 const freeRoundCount = 3
 
@@ -19,10 +19,10 @@ const freeRoundCount = 3
 const freeStopCount = 2
 
 /**
- * The share of the grace period that a call runs before a stopping instance hands it off, by the number of earlier such
- * hand-offs. A call that moved at once each time could meet every stopping instance of a deployment. With these shares
- * and a grace of 10 seconds, a call of 35 seconds moves at most four times. The last quarter of the grace is for the
- * running step of the handler.
+ * The share of the grace period for which a stopping instance keeps running a call before it hands the call off. The
+ * index is the number of stopping instances that have handed the call off before. Without this wait, a call could visit
+ * every stopping instance of a deployment. With a grace period of 10 seconds, a call of 35 seconds moves at most four
+ * times. The last quarter of the grace period is for the running step of the handler.
  */
 const graceShares = [0, 1 / 2, 1 / 2, 3 / 4] as const
 

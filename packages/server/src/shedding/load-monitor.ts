@@ -77,9 +77,7 @@ interface LoadSource {
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
-  /**
-   * Returns a random name for this instance. The process id would not do, because another machine may have the same.
-   */
+  /** Returns a random name for this instance. Two machines may have processes with the same id. */
   readonly randomId: () => string
 }
 
@@ -258,8 +256,8 @@ const callerShare = 1 / 2
 /**
  * Rejects a call before its handler runs if the server is beyond its hard limit. The error is an internal error whose
  * data contain the time to try again. Over HTTP it is 503. A call that returns with its state is accepted up to twice
- * the limit, because its work would be lost. A client can send one state any number of times. So a share is reserved
- * for new calls, and one caller's returning calls can use only a share.
+ * the limit, because its work would be lost. A client can send one state any number of times. A share of the limit is
+ * therefore reserved for new calls, and the returning calls of one caller can use only a part of the rest.
  */
 export function checkCapacity(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings

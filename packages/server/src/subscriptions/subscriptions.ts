@@ -43,7 +43,10 @@ export interface SubscriptionDeps {
   readonly slowReaderTimeoutMs?: number | undefined
 }
 
-/** A reader that was suspended for a shorter time, such as a laptop with its lid closed, keeps its stream. */
+/**
+ * Milliseconds after which a stream ends because its reader does not read. A laptop whose lid is closed for a shorter
+ * time keeps its stream.
+ */
 const defaultSlowReaderTimeoutMs = 60_000
 
 const disabledSubscriptions: Subscriptions = {

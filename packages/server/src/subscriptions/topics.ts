@@ -44,7 +44,7 @@ export function toTopicKey(topic: string): string {
   return topic.startsWith(resourceTopicPrefix) ? topic.slice(resourceTopicPrefix.length) : listChangedMethodOf(topic)
 }
 
-/** Returns the notification for a change of the topic of a key. {@link topicKeysOf} returns such keys. */
+/** Returns the notification for a changed topic. {@link topicKeysOf} returns the keys of topics. */
 export function createChangeNotice(key: string): ChangeNotice {
   if (!key.includes(':')) return { method: key }
   return { method: 'notifications/resources/updated', params: { uri: key } }

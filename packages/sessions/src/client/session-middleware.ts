@@ -38,8 +38,8 @@ function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequ
 }
 
 /**
- * Returns true if the server does not know this session. An error whose data contain another session id is about
- * another session, with a server behind this server.
+ * Returns true if the server does not know this session. An error with another session id is about a session that this
+ * server has with another server.
  */
 function isNotFound(response: RpcResponse, { id }: SessionRecord): boolean {
   if (!('error' in response) || response.error.code !== sessionNotFoundCode) return false

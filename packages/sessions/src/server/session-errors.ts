@@ -30,8 +30,8 @@ export interface FailedRequest {
 }
 
 /**
- * Milliseconds after which the client should send a request again whose token is from the future. The clock of another
- * instance, or of this one, may then accept it.
+ * Milliseconds after which the client should repeat a request whose token was sealed by an instance with a clock that
+ * is ahead. The token is accepted once this clock, or that of another instance, has reached its time.
  */
 const clockRetryAfterMs = 100
 

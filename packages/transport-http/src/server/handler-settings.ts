@@ -220,8 +220,8 @@ function checkLimit(name: string, value: number | undefined, defaultValue: numbe
 const fromZero = { min: 0, isWhole: false }
 
 /**
- * Checks that the options do not let other machines call a server that only this machine may call. A server whose calls
- * need a principal is such a server if there is no `auth`.
+ * Checks that the options do not let other machines call a server that only this machine may call. Without `auth`, a
+ * server whose calls need a principal counts as such a server.
  *
  * @throws TypeError if the options let other machines call such a server. The message names the missing option.
  */

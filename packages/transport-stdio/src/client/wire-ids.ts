@@ -22,8 +22,8 @@ export function withWireId({ method, params }: RpcRequest, id: number): RpcReque
 }
 
 /**
- * Returns the id that the connection has sent. Some servers return it as a decimal string, which is accepted. Returns
- * undefined for any other value.
+ * Returns the id that the connection has sent. The id is also accepted as a decimal string, which some servers return.
+ * Returns undefined for any other value.
  */
 export function parseWireId(id: unknown): number | undefined {
   if (typeof id === 'number') return id

@@ -40,8 +40,8 @@ type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unk
 interface OpenQuestion {
   readonly input: InputRequest
   /**
-   * Sends the answer to the server. `undefined` sends nothing, because the call of the question already has its
-   * response.
+   * Sends the answer to the server. `undefined` sends nothing, because the call during which the server asked has
+   * ended.
    */
   readonly answer: (answer: QuestionAnswer | undefined) => void
   isSent: boolean

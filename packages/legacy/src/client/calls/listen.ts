@@ -36,7 +36,8 @@ export class StandaloneStream {
   readonly #settings: LegacySettings
   readonly #clock: Clock
   /**
-   * A promise that is set while the stream is kept open for questions. It stays set if the server has no such stream.
+   * The opening of the stream for questions. If the server has no such stream, the promise stays, so that the stream is
+   * not requested again.
    */
   #preparation: Promise<void> | undefined
   /** The number of subscriptions to each resource, by the URI of the resource. */

@@ -75,12 +75,13 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
   }
   const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
-    // If the response to a call arrived just before this request, the call only ends in a later microtask.
+    // The response to a call may have arrived just before this request. Such a call ends in a later microtask, and must
+    // not be asked.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findLatestCall(runningCalls, ({ canBeAsked }) => canBeAsked)
     const askedClient = askedCall?.client ?? client
-    // An older server may list roots for its own use, for example once after the handshake. So a request for roots does
-    // not become a question of the call, which may end first.
+    // An older server may list roots for its own use, for example once after the handshake. Such a request does not
+    // become a question of a running call, because the call may end before the client answers.
     if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
       return answerRootsRequest(request, askedClient.listRoots)
     if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)

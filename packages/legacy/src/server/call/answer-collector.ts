@@ -69,8 +69,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const onTimeout = (): void => {
     withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
-    // Another instance may have received an answer with its `state`. It then runs the call, so this instance must not
-    // run it.
+    // An instance that has received an answer with its `state` runs the call, so this instance must not run the call.
     const isElsewhere = kept.states.size > 0 && !kept.isShared
     for (const question of questions)
       accept(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))

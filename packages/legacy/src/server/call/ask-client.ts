@@ -136,7 +136,8 @@ function prepareQuestion(
   const question = toLegacyInputRequest(request, client.revision, elicitationId)
   if ('missingCapabilities' in question) return { failure: { missingCapabilities: question.missingCapabilities } }
   if (channel.owner === undefined) return { failure: { message: 'This client cannot be asked: it has no session' } }
-  // The id of a question begins with the id of its stream. So any instance can find the call of an answer.
+  // The id of a question begins with the id of its stream. Any instance can therefore find the call to which an answer
+  // belongs.
   const id = channel.stream.id === '' ? randomId() : `${channel.stream.id}.${randomId().slice(0, 8)}`
   return { key, id, method: request.method, params: question.request.params }
 }

@@ -50,8 +50,8 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     async keep(round, { capabilities }) {
       const states = new Map<string, string>()
-      // STA-008: a client that has not declared that it returns the state gets none. Over a pair of streams no state is
-      // sent either, because the streams end with the process.
+      // STA-008: a client gets a `state` only if it has declared that it returns the `state`. Over a pair of streams no
+      // `state` is sent, because the streams end with the process.
       const returnsStates = capabilities.experimental?.['requestState'] !== undefined
       if (!returnsStates || round.streamId === '') return { states, isShared: false }
       for (const question of round.questions) {

@@ -32,7 +32,7 @@ async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPee
   if (round === undefined) return false
   if (link !== undefined && (await link.takeAnswer(response, peer))) return true
   adoptRound(round, peer, { http, lastEventNumber: undefined })
-  // The result is true even if the call cannot wait here, because it has then ended with an error on its stream.
+  // The result is true even if the call cannot wait here. In that case the call has ended with an error on its stream.
   deps.questions.answer(owner, response)
   return true
 }

@@ -56,8 +56,8 @@ export function rejectSession(view: HttpRequestView): true {
 }
 
 /**
- * Answers a call whose instance has ended, on the connection on which its client resumes the stream. Returns false if
- * the event id does not name the request of the call.
+ * Answers a call whose instance has ended. The response is sent on the connection with which the client resumes the
+ * stream. Returns false if the event id does not name the request of the call.
  */
 export function rejectLostCall(
   { streamId, eventNumber, requestId }: ParsedEventId,

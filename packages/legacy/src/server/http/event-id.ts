@@ -37,8 +37,8 @@ export function parseEventId(id: string): ParsedEventId | undefined {
 }
 
 /**
- * Returns the suffix of the event ids of a stream, which contains the id of its request. If the instance of the call
- * ends, another instance uses it to answer the request with an error.
+ * Returns the suffix of the event ids of a stream, which contains the id of its request. If the instance that runs the
+ * call ends, another instance reads the id from the suffix, and answers the request with an error.
  */
 export function createRequestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)

@@ -44,8 +44,8 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
     const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
     if (stream === undefined) return undefined
     rounds.announceAdoption(round)
-    // Another instance may have claimed the round before this one was watching it. Then its message was missed, so the
-    // store is checked.
+    // Another instance may have claimed the round before this instance began to watch the round. The message about the
+    // claim was missed in that case, so the store is checked.
     const leaveClaimedRound = async (): Promise<void> => {
       if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
     }

@@ -209,8 +209,8 @@ class StoredRounds implements LinkedRounds {
   }
 
   /**
-   * Returns the caller in whose quota the records of a round count. Its call runs here, so this instance knows the
-   * session, unless the session has just ended. Then the key of the session is used.
+   * Returns the caller in whose quota the records of a round count. The call of the round runs here, so this instance
+   * knows the session. If the session has just ended, the key of the session is returned.
    */
   #callerKeyOfRound({ owner }: WaitingRound): string {
     return this.#context.getHttpDeps().sessionStates.find({ key: owner })?.callerKey ?? owner

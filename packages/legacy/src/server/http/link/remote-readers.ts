@@ -60,8 +60,8 @@ class ReadersOfOtherInstances implements RemoteReaders {
   }
 
   async resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
-    // After the first silence there is a second try, because the instance with the call may only be slow. If an
-    // instance has the call and is about to continue it, there is a pause before the next try.
+    // If no instance answers, the message is sent a second time, because the instance that runs the call may be slow.
+    // If an instance is about to continue the call, the next try follows after a pause.
     let silenceCount = 0
     for (let tryCount = 0; tryCount < maxTries && silenceCount < 2; tryCount += 1) {
       const outcome = await this.#serve(eventId, peer)
