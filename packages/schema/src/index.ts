@@ -44,6 +44,8 @@ export type {
   ExtensionHost,
   ExtensionInstance,
   ExtensionMethod,
+  ExtensionResourcePage,
+  ExtensionResources,
   HostStateCodec,
   LiteralName,
   ServerApis,

@@ -15,7 +15,7 @@ export {
   recordedPartsKey,
   restoredPartsKey,
 } from './composition/call-context.ts'
-export { type Composition, composeServer } from './composition/compose.ts'
+export { type Composition, composeServer, type NamedResources } from './composition/compose.ts'
 export type { ServerPart } from './composition/part-readiness.ts'
 export { principalIdentityOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'

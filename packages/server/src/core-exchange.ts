@@ -22,7 +22,7 @@ import {
   type RpcError,
   unavailableError,
 } from '@x/schema'
-import { findRevisionError } from '@x/schema/internal'
+import { findRevisionError, type NamedResources } from '@x/schema/internal'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
@@ -40,6 +40,8 @@ export interface ServerState {
   catalog: Catalog
   /** Methods of extensions. They are set after the exchange was created, because extensions start later. */
   methods: ReadonlyMap<string, ExtensionMethod>
+  /** Resources of extensions. They are set with the methods. */
+  extensionResources: readonly NamedResources[]
   readonly settings: ServerSettings
 }
 
@@ -163,7 +165,11 @@ async function runCountedMethod(
   }
 }
 
-function createRequestState(request: RpcRequest, call: Call, { catalog, settings }: ServerState): RequestState {
+function createRequestState(
+  request: RpcRequest,
+  call: Call,
+  { catalog, settings, extensionResources }: ServerState,
+): RequestState {
   const { id, method, params = {} } = request
   return {
     id,
@@ -174,6 +180,7 @@ function createRequestState(request: RpcRequest, call: Call, { catalog, settings
     meta: readSupportedRequestMeta(request),
     catalog,
     settings,
+    extensionResources,
     journalStore: call.context.get(journalKey),
     drainCount: settings.loadMonitor.drainCount,
     work: undefined,

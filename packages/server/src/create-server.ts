@@ -28,7 +28,12 @@ export function createServer<
 ): McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions> {
   const settings = compileServerSettings(definition)
   const info = Object.freeze(requireServerInfo(definition))
-  const state: ServerState = { catalog: compileDefinition(definition, settings.warn), settings, methods: new Map() }
+  const state: ServerState = {
+    catalog: compileDefinition(definition, settings.warn),
+    settings,
+    methods: new Map(),
+    extensionResources: [],
+  }
   const composition = composeServer({
     coreExchange: createCoreExchange(state),
     use: definition.use ?? [],
@@ -43,9 +48,12 @@ export function createServer<
       runsOnlyTasks: () => runsOnlyTasks(state),
       beginWork: () => beginExtensionWork(settings),
       log: settings.log,
+      notifyListChanged: (kind) => settings.subscriptions.publish(kind),
+      notifyResourceUpdated: (uri) => settings.subscriptions.publish(resourceTopic(uri)),
     },
   })
   state.methods = composition.methods
+  state.extensionResources = composition.resources
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...readServerLoad(settings.loadMonitor),
     unavailable: composition.readiness.unavailableNames(),

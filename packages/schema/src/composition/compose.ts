@@ -6,7 +6,20 @@ import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import { DefinitionError } from './definition-error.ts'
 import { createPartReadiness, type PartReadiness, type ServerPart } from './part-readiness.ts'
 import type { CloseOptions, Undrain } from './server.ts'
-import type { ExtensionHost, ExtensionInstance, ExtensionMethod, ServerExtension } from './server-extension.ts'
+import type {
+  ExtensionHost,
+  ExtensionInstance,
+  ExtensionMethod,
+  ExtensionResources,
+  ServerExtension,
+} from './server-extension.ts'
+
+/** The resources of one extension. */
+export interface NamedResources {
+  /** The name of the extension. */
+  readonly name: string
+  readonly resources: ExtensionResources
+}
 
 /**
  * The started extensions of one server, and the exchange made of its core, the middleware of extensions and the
@@ -17,6 +30,8 @@ export interface Composition {
   /** Methods that extensions serve. */
   readonly methods: ReadonlyMap<string, ExtensionMethod>
   readonly adapters: ProtocolAdapters
+  /** The resources of extensions, in their order. */
+  readonly resources: readonly NamedResources[]
   /** The members that extensions add to the server. */
   readonly apis: Readonly<Record<string, object>>
   /**
@@ -41,7 +56,16 @@ export interface CompositionOptions {
   readonly parts: readonly ServerPart[]
   readonly host: Pick<
     ExtensionHost,
-    'beginWork' | 'bus' | 'info' | 'ledger' | 'runtime' | 'state' | 'runsOnlyTasks' | 'log'
+    | 'beginWork'
+    | 'bus'
+    | 'info'
+    | 'ledger'
+    | 'runtime'
+    | 'state'
+    | 'runsOnlyTasks'
+    | 'log'
+    | 'notifyListChanged'
+    | 'notifyResourceUpdated'
   >
 }
 
@@ -97,6 +121,7 @@ export function composeServer({ coreExchange, use, extensions, parts, host }: Co
     exchange: outermostExchange,
     methods: methodsOf(startedExtensions),
     adapters: adaptersOf(startedExtensions),
+    resources: resourcesOf(startedExtensions),
     apis: apisOf(startedExtensions),
     localOnly: startedExtensions
       .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
@@ -174,6 +199,16 @@ function adaptersOf(startedExtensions: readonly StartedExtension[]): ProtocolAda
     Object.assign(adapters, instance.adapters)
   }
   return adapters
+}
+
+function resourcesOf(startedExtensions: readonly StartedExtension[]): readonly NamedResources[] {
+  return startedExtensions.flatMap(({ extension, instance: { resources } }) => {
+    if ((resources !== undefined) !== (extension.servesResources === true)) {
+      const reason = 'servesResources must be true if, and only if, start returns resources'
+      throw new DefinitionError('value', `extension "${extension.name}"`, { reason })
+    }
+    return resources === undefined ? [] : [{ name: extension.name, resources }]
+  })
 }
 
 function apisOf(startedExtensions: readonly StartedExtension[]): Readonly<Record<string, object>> {

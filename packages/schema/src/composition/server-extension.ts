@@ -3,7 +3,10 @@ import type { Implementation } from '../basic/implementation.ts'
 import type { ChangeBus, JsonObject, JsonValue, Ledger, Log, Runtime } from '@x/core'
 import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
-import type { Undrain } from './server.ts'
+import type { ReadResourceResult } from '../server/resource-requests.ts'
+import type { CacheScope } from '../server/caching.ts'
+import type { Resource } from '../server/resources.ts'
+import type { ListKind, Undrain } from './server.ts'
 
 declare const apiType: unique symbol
 
@@ -65,6 +68,11 @@ export interface ServerExtension<Name extends string = string, Api extends objec
    */
   readonly needsPrincipal?: boolean | undefined
   /**
+   * True if `start` returns {@link ExtensionInstance.resources}. The server then declares the capability `resources`,
+   * also without resources of its own. Default: false.
+   */
+  readonly servesResources?: boolean | undefined
+  /**
    * Creates the extension's part of one server. It must open no connections before the first request or the first call
    * of `ready()`.
    */
@@ -99,6 +107,10 @@ export interface ExtensionHost {
    * work between two runs of a handler, such as a poll. The server itself counts the runs of handlers.
    */
   beginWork(): () => void
+  /** Notifies the subscribers of all instances that a list has changed, as the function of the server does. */
+  notifyListChanged(kind: ListKind): Promise<void>
+  /** Notifies the subscribers of a resource on all instances, as the function of the server does. */
+  notifyResourceUpdated(uri: string): Promise<void>
   /** The log of the server, for warnings and for failures whose details the caller does not see. It never throws. */
   readonly log: Log
 }
@@ -122,6 +134,8 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   /** Middleware around every call, inside `ServerExtension.middleware`. */
   readonly middleware?: Middleware | undefined
   readonly adapters?: ProtocolAdapters | undefined
+  /** Resources of the extension, for an extension with `servesResources`. */
+  readonly resources?: ExtensionResources | undefined
   /** Handles a client notification whose method is in `ServerExtension.notifications`. */
   receive?(notification: RpcNotification, call: Call): void
   /**
@@ -144,6 +158,34 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
  * without them.
  */
 export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | Promise<JsonObject>
+
+/** Resources that an extension serves in addition to those of the server's definitions. */
+export interface ExtensionResources {
+  /**
+   * Lists resources for `resources/list`: all of them, or one page. A page has the `nextCursor` of the following page,
+   * which a later call receives as `cursor`. Check the cursor before use, because a client may send any text. Default:
+   * the resources can be read and are not listed.
+   */
+  list?(call: Call, cursor: string | undefined): ExtensionResourcePage | Promise<ExtensionResourcePage>
+  /** Returns true for the URI of a resource that the caller may read. Clients subscribe to changes of such resources. */
+  has(uri: string, call: Call): boolean
+  /**
+   * Reads a resource. Returns undefined for a URI that is not one of the extension's. The server asks its definitions
+   * first, and then its extensions in their order.
+   */
+  read(uri: string, call: Call): ReadResourceResult | undefined | Promise<ReadResourceResult | undefined>
+}
+
+/** Some of an extension's resources, as `resources/list` shows them (server/resources, listing resources). */
+export interface ExtensionResourcePage {
+  readonly resources: readonly Resource[]
+  /** The cursor of the next page. Absent from the last page. */
+  readonly nextCursor?: string | undefined
+  /** Milliseconds that clients may cache the page. */
+  readonly ttlMs: number
+  /** `public` allows shared caches, and requires that every caller gets the same page. */
+  readonly cacheScope: CacheScope
+}
 
 /** The members that a list of extensions adds to a server. */
 export type ServerApis<Extensions extends readonly ServerExtension[]> = {

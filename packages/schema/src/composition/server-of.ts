@@ -18,6 +18,7 @@ import { protocolVersion } from '../basic/revision.ts'
 import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
 import { requestMetaOf } from '../methods/check-params.ts'
 import { composeServer, type Composition } from './compose.ts'
+import { DefinitionError } from './definition-error.ts'
 import { type CloseOptions, createAttachHost, type Server } from './server.ts'
 import type { ExtensionHost, ExtensionMethod, HostStateCodec, ServerExtension } from './server-extension.ts'
 
@@ -108,8 +109,24 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
 }
 
-function createHost({ runtime }: ServerParts): Pick<ExtensionHost, 'runtime' | 'bus' | 'runsOnlyTasks'> {
-  return { runtime: runtimeOf(runtime), bus: undefined, runsOnlyTasks: () => false }
+type ConstantHostMember = 'runtime' | 'bus' | 'runsOnlyTasks' | 'notifyListChanged' | 'notifyResourceUpdated'
+
+function createHost({ runtime }: ServerParts): Pick<ExtensionHost, ConstantHostMember> {
+  return {
+    runtime: runtimeOf(runtime),
+    bus: undefined,
+    runsOnlyTasks: () => false,
+    notifyListChanged: () => Promise.resolve(),
+    notifyResourceUpdated: () => Promise.resolve(),
+  }
+}
+
+/** Throws for an extension whose resources would be missing from the lists of the exchange. */
+function rejectResources(extensions: readonly ServerExtension[]): void {
+  const extension = extensions.find(({ servesResources }) => servesResources === true)
+  if (extension === undefined) return
+  const reason = 'serves resources, which only a server of createServer can list; add the extension there'
+  throw new DefinitionError('value', `extension "${extension.name}"`, { reason })
 }
 
 /** Counts what has begun and has not ended. */
@@ -145,6 +162,7 @@ interface RelayOptions {
 
 /** Creates the innermost exchange: it serves the methods of extensions, and relays every other request. */
 function createRelay(exchange: Exchange, { extensions, log, findMethod }: RelayOptions): Exchange {
+  rejectResources(extensions)
   const declared = declarationsOf(extensions)
   return (request, call) => {
     const method = findMethod(request.method)

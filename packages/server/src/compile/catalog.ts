@@ -1,3 +1,4 @@
+import { encodeBase64 } from '@x/core'
 import {
   type CacheScope,
   type ClientCapabilities,
@@ -213,18 +214,6 @@ function buildPage(
     cacheScope: scope,
     ...(meta && { _meta: meta }),
   })
-}
-
-/** The number of bytes that one call of `String.fromCharCode` converts. More arguments could overflow the stack. */
-const chunkBytes = 0x2000
-
-/** Returns bytes in Base64 with padding, as the protocol's `blob` fields require. */
-export function encodeBase64(bytes: Uint8Array): string {
-  let binaryString = ''
-  for (let start = 0; start < bytes.length; start += chunkBytes) {
-    binaryString += String.fromCharCode(...bytes.subarray(start, start + chunkBytes))
-  }
-  return btoa(binaryString)
 }
 
 /** Returns the UTF-8 of a text in URL-safe Base64, without padding. */

@@ -100,17 +100,22 @@ function buildServerCapabilities(
   definition: ServerDefinition,
   completableEntries: readonly (CompiledPrompt | CompiledTemplate)[],
 ): ServerCapabilities {
-  const { tools, prompts, resources, resourceTemplates } = definition
+  const { tools, prompts, resources, resourceTemplates, extensions = [] } = definition
+  const hasResources = resources !== undefined || resourceTemplates !== undefined || extensions.some(servesResources)
   const hasCompleters = completableEntries.some(({ completers }) => [...completers.values()].some(Boolean))
   const capabilitiesByKind = definition.subscriptions === false ? noNotificationCapabilities : notificationCapabilities
   return {
     logging: {},
     ...(tools && { tools: capabilitiesByKind.list }),
     ...(prompts && { prompts: capabilitiesByKind.list }),
-    ...((resources ?? resourceTemplates) && { resources: capabilitiesByKind.resources }),
+    ...(hasResources && { resources: capabilitiesByKind.resources }),
     ...(hasCompleters && { completions: {} }),
-    ...buildExtensionCapabilities(definition.extensions ?? [], tools ?? []),
+    ...buildExtensionCapabilities(extensions, tools ?? []),
   }
+}
+
+function servesResources(extension: ServerExtension): boolean {
+  return extension.servesResources === true
 }
 
 function buildExtensionCapabilities(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {

@@ -7,7 +7,7 @@ import {
   type SubscriptionFilter,
 } from '@x/schema'
 import type { RequestState } from '../replay/served-request.ts'
-import { type Catalog, type Caller, findVisibleEntry, isVisible } from '../compile/catalog.ts'
+import { findVisibleEntry, isVisible } from '../compile/catalog.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { listChangeKinds } from '../subscriptions/topics.ts'
 
@@ -21,7 +21,7 @@ export function listen(
   request: RequestState,
 ): Promise<JsonObject> {
   const { id, call, callerKey, catalog, settings } = request
-  const filter = restrictFilter(notifications, { catalog, caller: call })
+  const filter = restrictFilter(notifications, request)
   if (settings.isBusAssumedLocal && isOtherMachine(call.context.get(clientAddressKey)))
     settings.warn({ code: 'local_bus', message: localBusMessage })
   return settings.subscriptions.streamChanges({ id, call, callerKey, filter, resultMeta: catalog.resultMeta })
@@ -43,12 +43,6 @@ function isOtherMachine(address: string | undefined): boolean {
   return address !== undefined && ipAddress.test(address) && !loopbackAddress.test(address)
 }
 
-/** The definitions and the caller. They decide which parts of a filter are accepted. */
-interface FilterContext {
-  readonly catalog: Catalog
-  readonly caller: Caller
-}
-
 /**
  * The maximum number of resource URIs in a filter. Each URI is compared with every template that the caller may see.
  */
@@ -59,25 +53,29 @@ const maxUris = 100
  * that do not exist and URIs that are hidden are both left out, so that callers cannot distinguish them. Throws
  * `McpError(invalidParams)` for too many URIs.
  */
-function restrictFilter(requestedFilter: SubscriptionFilter, filterContext: FilterContext): SubscriptionFilter {
-  const { capabilities } = filterContext.catalog
+function restrictFilter(requestedFilter: SubscriptionFilter, request: RequestState): SubscriptionFilter {
+  const { capabilities } = request.catalog
   const acceptedLists = listChangeKinds.filter(
     (list) => requestedFilter[list.filterKey] === true && capabilities[list.kind]?.listChanged === true,
   )
   const filter = Object.fromEntries(acceptedLists.map((list) => [list.filterKey, true]))
-  const uris = restrictUris(requestedFilter.resourceSubscriptions ?? [], filterContext)
+  const uris = restrictUris(requestedFilter.resourceSubscriptions ?? [], request)
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
 
-function restrictUris(requestedUris: readonly string[], { catalog, caller }: FilterContext): readonly string[] {
+function restrictUris(
+  requestedUris: readonly string[],
+  { catalog, call, extensionResources }: RequestState,
+): readonly string[] {
   if (requestedUris.length > maxUris) {
     const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedUris.length} URIs; give at most ${maxUris}`
     throw new McpError(errorCodes.invalidParams, message)
   }
   if (catalog.capabilities.resources?.subscribe !== true || requestedUris.length === 0) return []
-  const templates = [...catalog.templates.byKey.values()].filter((template) => isVisible(template, caller))
+  const templates = [...catalog.templates.byKey.values()].filter((template) => isVisible(template, call))
   const isKnown = (uri: string): boolean =>
-    findVisibleEntry(catalog.resources, uri, caller) !== undefined ||
-    templates.some(({ template }) => matchUriTemplate(template, uri) !== undefined)
+    findVisibleEntry(catalog.resources, uri, call) !== undefined ||
+    templates.some(({ template }) => matchUriTemplate(template, uri) !== undefined) ||
+    extensionResources.some(({ resources }) => resources.has(uri, call))
   return [...new Set(requestedUris)].filter(isKnown)
 }

@@ -4,7 +4,8 @@ import type { RequestState } from '../replay/served-request.ts'
 import { completeArgument } from './completion.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listen } from './listen.ts'
-import { listResources, listResourceTemplates, readResource } from './resources.ts'
+import { listResources } from './listed-resources.ts'
+import { listResourceTemplates, readResource } from './resources.ts'
 import { callTool, listTools } from './tools.ts'
 
 /** A method of the protocol, with the function that handles it. */

@@ -1,0 +1,24 @@
+/** The number of bytes that one call of `String.fromCharCode` converts. More arguments could overflow the stack. */
+const chunkBytes = 0x2000
+
+/** Returns bytes in Base64 with padding, as the protocol's `blob` members require (RFC 4648, section 4). */
+export function encodeBase64(bytes: Uint8Array): string {
+  let binaryString = ''
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    binaryString += String.fromCharCode(...bytes.subarray(start, start + chunkBytes))
+  }
+  return btoa(binaryString)
+}
+
+/** Returns the bytes of a text in Base64, or undefined if the text is not Base64. */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  let binaryString: string
+  try {
+    binaryString = atob(text)
+  } catch {
+    return undefined
+  }
+  const bytes = new Uint8Array(binaryString.length)
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binaryString.codePointAt(index) ?? 0
+  return bytes
+}

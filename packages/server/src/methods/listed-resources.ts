@@ -1,0 +1,232 @@
+import type { CacheScope, JsonObject, JsonValue, PaginatedRequestParams, Resource as ListedResource } from '@x/schema'
+import { encodeCursor, isVisible, type CompiledTemplate, mergeResultMeta, readPage } from '../compile/catalog.ts'
+import { listTemplateResources } from '../compile/compile-resource.ts'
+import { matchUriTemplate } from '../definitions/uri-template.ts'
+import { openRequestContext } from '../replay/open-context.ts'
+import type { RequestState } from '../replay/served-request.ts'
+import type { Awaitable } from '../request/awaitable.ts'
+import { freezeJsonObject } from '../request/json-copy.ts'
+import { logContextOf, reportServerError } from '../request/report.ts'
+
+/**
+ * A source of resources that a function lists when a client asks: a template with `list`, or an extension. Resources
+ * with fixed URIs are in the catalog instead.
+ */
+interface ListSource {
+  /** The beginning of each cursor within this source. */
+  readonly cursor: string
+  /** The template or the name of the extension, for the log. */
+  readonly name: string
+  list(authorCursor: string | undefined): Awaitable<SourcePage>
+  /** Returns the entry of the list for a resource. Throws for an invalid resource. */
+  toEntry(resource: ListedResource): JsonObject
+}
+
+/** A page of one source. */
+interface SourcePage {
+  readonly resources: readonly ListedResource[]
+  readonly nextCursor?: string | undefined
+  readonly ttlMs?: number | undefined
+  readonly cacheScope?: CacheScope | undefined
+}
+
+/** Returns a page of the resources that the caller may read (server/resources, listing resources). */
+export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const { catalog, call } = request
+  const hasOnlyFixedResources = templatesWithList(request).length === 0 && listedExtensions(request).length === 0
+  return hasOnlyFixedResources ? readPage(catalog.resources, cursor, call) : readPageWithSources(cursor, request)
+}
+
+function templatesWithList({ catalog }: RequestState): readonly CompiledTemplate[] {
+  return [...catalog.templates.byKey.values()].filter(({ definition }) => definition.list !== undefined)
+}
+
+function listedExtensions({ extensionResources }: RequestState): RequestState['extensionResources'] {
+  return extensionResources.filter(({ resources }) => resources.list !== undefined)
+}
+
+/** Returns the sources that the caller may see: templates in the order of their definition, and then extensions. */
+function listSources(request: RequestState): readonly ListSource[] {
+  const visibleTemplates = templatesWithList(request).filter((template) => isVisible(template, request.call))
+  return [
+    ...visibleTemplates.map((template) => toTemplateSource(template, request)),
+    ...listedExtensions(request).map((extension) => toExtensionSource(extension, request)),
+  ]
+}
+
+function toTemplateSource(compiledTemplate: CompiledTemplate, request: RequestState): ListSource {
+  const { definition, key, template } = compiledTemplate
+  return {
+    cursor: request.catalog.templates.cursors.get(compiledTemplate) ?? '',
+    name: key,
+    list: (authorCursor) => listTemplateResources(definition, openRequestContext(request), authorCursor),
+    toEntry: (resource) => {
+      if (matchUriTemplate(template, resource.uri) === undefined)
+        throw new Error(`${JSON.stringify(resource.uri)} does not fit the template`)
+      return toListEntry({ ...(definition.mimeType !== undefined && { mimeType: definition.mimeType }), ...resource })
+    },
+  }
+}
+
+function toExtensionSource(
+  { name, resources }: RequestState['extensionResources'][number],
+  { call }: RequestState,
+): ListSource {
+  return {
+    cursor: encodeCursor('resources', `extension ${name}`),
+    name,
+    list: (authorCursor) => resources.list?.(call, authorCursor) ?? { resources: [] },
+    toEntry: toListEntry,
+  }
+}
+
+function toListEntry(resource: ListedResource): JsonObject {
+  const { uri, name } = resource
+  if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
+  return freezeJsonObject(resource, uri)
+}
+
+/** The maximum number of pages of sources that are read for one page of the list. */
+const maxSourcePages = 20
+
+/** A position in the resources that sources list. The cursor is undefined for the first page of a source. */
+interface SourcePosition {
+  readonly source: ListSource
+  readonly authorCursor: string | undefined
+}
+
+/**
+ * Returns a page of the resources: first those with fixed URIs, then those of the sources. The last page of fixed URIs
+ * is filled up with resources of sources, so that clients that read only one page receive both. A cursor within a
+ * source consists of the cursor of the source, a dot, and the cursor that its function returned.
+ */
+async function readPageWithSources(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
+  const { catalog, call } = request
+  const sources = listSources(request)
+  const position = findPosition(cursor, sources)
+  if (position !== undefined) return fillPage(emptyPage, { position, sources, request })
+  const page = withCallerCacheScope(readPage(catalog.resources, cursor, call), request)
+  const [source] = sources
+  if (source === undefined || page['nextCursor'] !== undefined) return page
+  return fillPage(page, { position: { source, authorCursor: undefined }, sources, request })
+}
+
+function findPosition(cursor: string | undefined, sources: readonly ListSource[]): SourcePosition | undefined {
+  const [sourceCursor, ...authorCursorParts] = (cursor ?? '').split('.')
+  const source = sources.find((each) => each.cursor === sourceCursor)
+  if (source === undefined) return undefined
+  return { source, authorCursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined }
+}
+
+/** Makes a page private if a template that is not visible to every caller may have contributed to the page. */
+function withCallerCacheScope(page: JsonObject, request: RequestState): JsonObject {
+  const variesByCaller = templatesWithList(request).some(({ visibleTo }) => visibleTo !== undefined)
+  return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }
+}
+
+const emptyPage: JsonObject = { resources: [] }
+
+interface FillOptions {
+  readonly position: SourcePosition
+  /** The sources that the caller may see. */
+  readonly sources: readonly ListSource[]
+  readonly request: RequestState
+}
+
+/**
+ * Adds pages of sources, starting from a position, until the page is full. The last page of a source is not split, so
+ * the result may exceed the page size.
+ */
+async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<JsonObject> {
+  const { catalog } = options.request
+  const { resources, pages, next } = await readSourcePages(fixedPage, options)
+  const meta = mergeResultMeta(undefined, catalog)
+  const result = {
+    resultType: 'complete',
+    resources,
+    ...joinCacheHints(pages),
+    ...(next !== undefined && { nextCursor: formatCursor(next) }),
+    ...(meta && { _meta: meta }),
+  }
+  return withCallerCacheScope(result, options.request)
+}
+
+interface FilledPage {
+  readonly resources: JsonValue[]
+  /** The caching hints of the pages that were joined. */
+  readonly pages: JsonObject[]
+  readonly next: SourcePosition | undefined
+}
+
+async function readSourcePages(fixedPage: JsonObject, options: FillOptions): Promise<FilledPage> {
+  const { position, sources, request } = options
+  const resources = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
+  // An empty page is left out, because its caching hints say nothing about the entries that follow.
+  const pages = resources.length === 0 ? [] : [fixedPage]
+  let next: SourcePosition | undefined = position
+  for (let count = 0; next !== undefined && count < maxSourcePages; count++) {
+    if (count > 0 && resources.length >= request.catalog.resources.options.pageSize) break
+    const { source }: SourcePosition = next
+    const listed: SourcePage | undefined = await readSourcePage(next, resources.length > 0)
+    if (listed === undefined) break
+    resources.push(...listed.resources.flatMap((resource) => toListEntries(resource, source, request)))
+    pages.push({ ttlMs: listed.ttlMs ?? 0, cacheScope: listed.cacheScope ?? 'private' })
+    next = nextPosition(next, listed, sources)
+  }
+  return { resources, pages, next }
+}
+
+/**
+ * Returns the caching hints of the joined page. Its `ttlMs` is the shortest one, and its scope is `public` only if
+ * every page is public.
+ */
+function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
+  return {
+    ttlMs: Math.min(...pages.map(({ ttlMs }) => Number(ttlMs))),
+    cacheScope: pages.every(({ cacheScope }) => cacheScope === 'public') ? 'public' : 'private',
+  }
+}
+
+/**
+ * Reads one page of a source. If this fails and the joined page already has entries, returns undefined. The joined page
+ * then ends, and the client receives the error when it requests the next page.
+ */
+async function readSourcePage(
+  { source, authorCursor }: SourcePosition,
+  hasEntries: boolean,
+): Promise<SourcePage | undefined> {
+  try {
+    return await source.list(authorCursor)
+  } catch (error) {
+    if (hasEntries) return undefined
+    throw error
+  }
+}
+
+function nextPosition(
+  { source }: SourcePosition,
+  { nextCursor }: SourcePage,
+  sources: readonly ListSource[],
+): SourcePosition | undefined {
+  if (nextCursor !== undefined) return { source, authorCursor: nextCursor }
+  const nextSource = sources[sources.indexOf(source) + 1]
+  return nextSource && { source: nextSource, authorCursor: undefined }
+}
+
+function formatCursor({ source, authorCursor }: SourcePosition): string {
+  return authorCursor === undefined ? source.cursor : `${source.cursor}.${authorCursor}`
+}
+
+/**
+ * Returns the list entry of a resource, or an empty array if the entry is invalid. An invalid entry is logged and left
+ * out, because a client could not read the resource.
+ */
+function toListEntries(resource: ListedResource, source: ListSource, request: RequestState): readonly JsonObject[] {
+  try {
+    return [source.toEntry(resource)]
+  } catch (cause) {
+    const error = new Error('A listed resource was left out', { cause })
+    reportServerError(error, logContextOf(request, source.name), request.settings)
+    return []
+  }
+}
