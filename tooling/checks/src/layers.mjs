@@ -80,6 +80,15 @@ export const layers = new Map([
     },
   ],
   [
+    '@x/skills',
+    {
+      imports: ['@x/core', '@x/schema', '@x/client'],
+      dependencies: ['yaml'],
+      portable: ['./server', './client'],
+      without: { './server': ['zod', '@x/client'] },
+    },
+  ],
+  [
     '@x/legacy',
     {
       imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],

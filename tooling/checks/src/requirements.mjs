@@ -21,6 +21,7 @@ const completePages = [
   'server/discover',
   'design/auth',
   'extensions/auth/',
+  'extensions/skills',
   'rfc6750',
   'rfc7523',
   'rfc7662',

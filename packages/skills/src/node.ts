@@ -1,0 +1,10 @@
+/**
+ * Reads skills from a folder.
+ *
+ * @module @x/skills/node
+ */
+
+export { readSkills } from './node/read-skills.ts'
+export { watchSkills } from './node/watch-skills.ts'
+export type { SkillFile } from './server/skill-file.ts'
+export { isSkillError, SkillError, type SkillErrorCode } from './skill-error.ts'

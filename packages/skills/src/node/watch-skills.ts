@@ -1,0 +1,43 @@
+import { watch } from 'node:fs'
+import { createLog, errorRecord, type Log } from '@x/core'
+import type { SkillFile } from '../server/skill-file.ts'
+import { readSkills } from './read-skills.ts'
+
+/** The time in milliseconds without a change after which the folder is read. Editors write a file in several steps. */
+const quietMs = 200
+
+/**
+ * Watches a folder of skills. Reads the folder again after each change and passes the files on, for example to
+ * `server.skills.replace`. An error of reading or of `onChange` is logged, and the next change is awaited. Returns a
+ * function that ends the watch.
+ *
+ * @example
+ * const stopWatching = watchSkills('./skills', (files) => server.skills.replace(files))
+ */
+export function watchSkills(
+  folder: string,
+  onChange: (files: readonly SkillFile[]) => void | Promise<void>,
+  { log }: { /** Default: a log that writes lines to the standard error. */ readonly log?: Log | undefined } = {},
+): () => void {
+  const watchLog = createLog(log, '@x/skills')
+  const report = (error: unknown): void => watchLog(errorRecord(error, { method: 'watchSkills', name: folder }))
+  let timer: NodeJS.Timeout | undefined
+  let pendingRead = Promise.resolve()
+  const readAgain = async (): Promise<void> => {
+    try {
+      await onChange(await readSkills(folder))
+    } catch (error) {
+      report(error)
+    }
+  }
+  const watcher = watch(folder, { recursive: true }, () => {
+    clearTimeout(timer)
+    // Reads follow one another, so that an older content never replaces a newer one.
+    timer = setTimeout(() => (pendingRead = pendingRead.then(readAgain)), quietMs)
+  })
+  watcher.on('error', report)
+  return () => {
+    clearTimeout(timer)
+    watcher.close()
+  }
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from '@x/core'
+import type { Resource } from '@x/schema'
+import { digestOf } from '../wire/digest.ts'
+import { directoryMediaType, type Skill, skillFileName } from '../wire/skill.ts'
+import type { ParsedSkillFiles, ServedFile } from './parse-skill-files.ts'
+import { skillUri } from './skill-uri.ts'
+
+/** Everything that a server answers about its skills. It is made once for a set of files, and never changed. */
+export interface Catalogue {
+  /** The entries of all skills, in the order of their URIs. */
+  readonly skills: ReadonlyMap<string, Skill>
+  readonly files: ReadonlyMap<string, ServedFile>
+  /** The digest of each file by its URI. */
+  readonly digests: ReadonlyMap<string, string>
+  /** The direct children of each directory, in the order of their URIs. */
+  readonly directories: ReadonlyMap<string, readonly Resource[]>
+}
+
+/** Makes the catalogue of a set of files. Computes the digest of each file. */
+export async function createCatalogue({ skills, files }: ParsedSkillFiles): Promise<Catalogue> {
+  const digests = new Map(
+    await Promise.all([...files.values()].map(async ({ uri, bytes }) => [uri, await digestOf(bytes)] as const)),
+  )
+  const entries = skills.map(({ uri, frontmatter, files }): [string, Skill] => {
+    const resources = files.map((file) => ({
+      uri: file.uri,
+      digest: digests.get(file.uri) ?? '',
+      size: file.bytes.length,
+    }))
+    return [uri, { uri, frontmatter, resources }]
+  })
+  const skillEntries = new Map(entries)
+  return {
+    skills: skillEntries,
+    files,
+    digests,
+    directories: createDirectories([...files.values()], skillEntries),
+  }
+}
+
+/** Returns the resource of a file, as lists and directories show it (extensions/skills, resource metadata). */
+export function toResource(file: ServedFile, skill: Skill | undefined): Resource {
+  const { uri, name, mimeType, bytes } = file
+  const { name: skillName, description } = skill?.frontmatter ?? {}
+  return {
+    uri,
+    name: skillName ?? name,
+    ...(description !== undefined && { description }),
+    mimeType,
+    size: bytes.length,
+  }
+}
+
+function createDirectories(
+  files: readonly ServedFile[],
+  skills: ReadonlyMap<string, Skill>,
+): ReadonlyMap<string, readonly Resource[]> {
+  const childrenByDirectory = new Map<string, Map<string, Resource>>()
+  const addChild = (directory: string, child: Resource): void => {
+    const children = childrenByDirectory.get(directory) ?? new Map<string, Resource>()
+    childrenByDirectory.set(directory, children.set(child.uri, child))
+  }
+  for (const file of files) {
+    const segments = file.path.split('/')
+    addChild(skillUri(segments.slice(0, -1)), toResource(file, skills.get(file.uri)))
+    for (let depth = segments.length - 2; depth > 0; depth -= 1) {
+      const name = segments[depth] ?? ''
+      const uri = skillUri(segments.slice(0, depth + 1))
+      addChild(skillUri(segments.slice(0, depth)), { uri, name, mimeType: directoryMediaType })
+    }
+  }
+  return new Map([...childrenByDirectory].map(([uri, children]) => [uri, sortByUri([...children.values()])] as const))
+}
+
+function sortByUri(resources: readonly Resource[]): readonly Resource[] {
+  return resources.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
+}
+
+/** The difference between two catalogues, for the notifications to clients. */
+export interface CatalogueChange {
+  /** True if the list of resources has changed, because a skill was added, removed or described otherwise. */
+  readonly isListChanged: boolean
+  /** The URIs of files that both catalogues have, with different content. */
+  readonly changedUris: readonly string[]
+}
+
+/** Compares the catalogue before and after a replacement of files. */
+export function compareCatalogues(before: Catalogue, after: Catalogue): CatalogueChange {
+  const changedUris = [...after.digests].flatMap(([uri, digest]) => {
+    const digestBefore = before.digests.get(uri)
+    return digestBefore === undefined || digestBefore === digest ? [] : [uri]
+  })
+  return { isListChanged: listedText(before) !== listedText(after), changedUris }
+}
+
+function listedText({ skills }: Catalogue): string {
+  return JSON.stringify([...skills].map(([uri, { frontmatter }]): JsonObject => ({ uri, frontmatter })))
+}
+
+/** Returns the resources of all `SKILL.md` files, which are the only files in `resources/list`. */
+export function listedResources({ skills, files }: Catalogue): readonly Resource[] {
+  return [...skills.values()].flatMap((skill) => {
+    const file = files.get(skill.uri)
+    return file === undefined || file.name !== skillFileName ? [] : [toResource(file, skill)]
+  })
+}

@@ -1,0 +1,152 @@
+import { checkOptions, encodeBase64, quoteName } from '@x/core'
+import {
+  type CacheScope,
+  errorCodes,
+  type ExtensionHost,
+  type ExtensionInstance,
+  McpError,
+  type ReadResourceResult,
+  type RpcRequest,
+  type ServerExtension,
+} from '@x/schema'
+import { type Skill, skillsIdentifier, skillsMethods } from '../wire/skill.ts'
+import { type Catalogue, compareCatalogues, createCatalogue, listedResources } from './catalogue.ts'
+import { readPage } from './pages.ts'
+import { type ParsedSkillFiles, parseSkillFiles, type ServedFile } from './parse-skill-files.ts'
+import type { SkillFile } from './skill-file.ts'
+
+/** The options of {@link skills}. */
+export interface SkillsOptions {
+  /** The files of all skills, for example from `readSkills` of `@x/skills/node`. */
+  readonly files: readonly SkillFile[]
+  /**
+   * How long clients may cache lists, entries and files, and which caches may store them. Default: five minutes, and
+   * caches of one caller alone.
+   */
+  readonly cache?: { readonly ttlMs?: number | undefined; readonly scope?: CacheScope | undefined } | undefined
+}
+
+/** The member `skills` of a server with the extension. */
+export interface SkillsApi {
+  /**
+   * Replaces all files of all skills. Notifies subscribers if the list of skills has changed, and subscribers of each
+   * file that has changed. The other instances of the server keep their files until they replace them, too.
+   *
+   * @throws SkillError if the files cannot be served. The server then keeps the files that it has.
+   */
+  replace(files: readonly SkillFile[]): Promise<void>
+}
+
+const defaultCache = { ttlMs: 300_000, scope: 'private' } as const
+
+/**
+ * Makes the Skills extension of a server (extensions/skills). Each file of each skill is a resource. `resources/list`
+ * has the `SKILL.md` of each skill, so that hosts without the extension find the skills, too.
+ *
+ * @throws SkillError for files that break a rule of the Agent Skills specification or of the extension. The message
+ *   names the file and says what is right.
+ *
+ * @example
+ * const server = createServer({ name: 'demo', version: '1.0.0', extensions: [skills({ files: await readSkills('./skills') })] })
+ */
+export function skills(options: SkillsOptions): ServerExtension<'skills', SkillsApi> {
+  checkOptions(options, skillsOptionNames, 'skills')
+  const parsedFiles = parseSkillFiles(options.files)
+  const cacheHints = {
+    ttlMs: options.cache?.ttlMs ?? defaultCache.ttlMs,
+    cacheScope: options.cache?.scope ?? defaultCache.scope,
+  }
+  return {
+    side: 'server',
+    name: 'skills',
+    identifier: skillsIdentifier,
+    capabilities: { directoryRead: true },
+    servesResources: true,
+    start: (host) => serveSkills(parsedFiles, cacheHints, host),
+  }
+}
+
+const skillsOptionNames = { files: true, cache: true } as const satisfies Record<keyof SkillsOptions, true>
+
+interface ResultCacheHints {
+  readonly ttlMs: number
+  readonly cacheScope: CacheScope
+}
+
+function serveSkills(
+  firstFiles: ParsedSkillFiles,
+  cacheHints: ResultCacheHints,
+  host: ExtensionHost,
+): ExtensionInstance<SkillsApi> {
+  let currentFiles = firstFiles
+  // The digests are computed at the first request, because a server opens and computes nothing when it is created.
+  let currentCatalogue: Promise<Catalogue> | undefined
+  const catalogue = (): Promise<Catalogue> => (currentCatalogue ??= createCatalogue(currentFiles))
+
+  async function replace(files: readonly SkillFile[]): Promise<void> {
+    const nextFiles = parseSkillFiles(files)
+    const before = catalogue()
+    currentFiles = nextFiles
+    // Requests wait for the new catalogue from now on, so that the last of several replacements counts.
+    currentCatalogue = createCatalogue(currentFiles)
+    const { isListChanged, changedUris } = compareCatalogues(await before, await currentCatalogue)
+    await Promise.all([
+      isListChanged ? host.notifyListChanged('resources') : undefined,
+      ...changedUris.map((uri) => host.notifyResourceUpdated(uri)),
+    ])
+  }
+
+  return {
+    api: { replace },
+    methods: {
+      [skillsMethods.list]: async ({ params }) => {
+        const { skills } = await catalogue()
+        const { entries, nextCursor } = readPage([...skills.values()], params?.['cursor'], countResources)
+        return { skills: entries, ...(nextCursor !== undefined && { nextCursor }), ...cacheHints }
+      },
+      [skillsMethods.get]: async (request) => {
+        const uri = requireUri(request)
+        const skill = (await catalogue()).skills.get(uri)
+        if (skill === undefined) throw invalidParams(`No skill is served at ${quoteName(uri)}`)
+        return { skill, ...cacheHints }
+      },
+      [skillsMethods.readDirectory]: async (request) => {
+        const uri = requireUri(request)
+        const resources = (await catalogue()).directories.get(uri)
+        if (resources === undefined) throw invalidParams(`${quoteName(uri)} is not a directory resource`)
+        const { entries, nextCursor } = readPage(resources, request.params?.['cursor'])
+        return { resources: entries, ...(nextCursor !== undefined && { nextCursor }), ...cacheHints }
+      },
+    },
+    resources: {
+      list: async (_call, cursor) => {
+        const { entries, nextCursor } = readPage(listedResources(await catalogue()), cursor)
+        return { resources: entries, nextCursor, ...cacheHints }
+      },
+      has: (uri) => currentFiles.files.has(uri),
+      read: (uri) => {
+        const file = currentFiles.files.get(uri)
+        return file && toReadResult(file, cacheHints)
+      },
+    },
+  }
+}
+
+function countResources({ resources }: Skill): number {
+  return resources === 'dynamic' ? 1 : 1 + resources.length
+}
+
+function toReadResult({ uri, mimeType, text, bytes }: ServedFile, cacheHints: ResultCacheHints): ReadResourceResult {
+  const content = text === undefined ? { uri, mimeType, blob: encodeBase64(bytes) } : { uri, mimeType, text }
+  return { resultType: 'complete', contents: [content], ...cacheHints }
+}
+
+function requireUri({ params }: RpcRequest): string {
+  const uri = params?.['uri']
+  if (typeof uri !== 'string') throw invalidParams('Invalid params: params.uri must be a string')
+  return uri
+}
+
+function invalidParams(message: string): McpError {
+  return new McpError(errorCodes.invalidParams, message)
+}

@@ -1,0 +1,31 @@
+/** The reasons why a skill cannot be served or used. A {@link SkillError} has one of them as its code. */
+export type SkillErrorCode =
+  /** The entry of a skill, or a set of files to serve, breaks a rule of the extension. */
+  | 'entry'
+  /** The entry of the skill does not list the file. */
+  | 'unlisted'
+  /** A file has another size than its entry says, or a skill exceeds the limit on files or bytes. */
+  | 'size'
+  /** A file has another digest than its entry says. */
+  | 'digest'
+  /** The frontmatter of a `SKILL.md` is invalid, or differs from the entry of the skill. */
+  | 'frontmatter'
+
+/**
+ * The error of a skill that cannot be served or used. A host must not show a file of the skill to a model after this
+ * error (extensions/skills, verification on read).
+ */
+export class SkillError extends Error {
+  override readonly name = 'SkillError'
+  readonly code: SkillErrorCode
+
+  constructor(code: SkillErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Returns true if a value is a {@link SkillError}, from this copy of the package or another. */
+export function isSkillError(error: unknown): error is SkillError {
+  return error instanceof Error && error.name === 'SkillError' && 'code' in error
+}
