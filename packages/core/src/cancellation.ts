@@ -4,8 +4,8 @@ export interface Cancellable {
 }
 
 /**
- * The cancellation state of a call, behind its signal. The signal is created on first access, because few handlers read
- * it and its creation takes longer than the rest of most calls.
+ * The cancellation of a call, from which its signal is made. The signal is created on first access, because few
+ * handlers read it and its creation takes longer than the rest of most calls.
  */
 export interface Cancellation {
   isCancelled: boolean
@@ -117,8 +117,8 @@ export function offCancel(target: Cancellable, listener: () => void): void {
 }
 
 /**
- * Settles like the given promise, or rejects with the reason of the cancellation if that comes first. The work behind
- * the promise continues.
+ * Settles like the given promise, or rejects with the reason of the cancellation if that comes first. The work of the
+ * promise continues.
  */
 export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {

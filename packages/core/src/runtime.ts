@@ -61,9 +61,10 @@ export function isWorkerd(): boolean {
 }
 
 /**
- * Returns a function that runs other functions in the asynchronous context of the present moment (`AsyncLocalStorage`).
- * A server captures the context in which it is created, so that background work never sees the stores of the request
- * that started it. On platforms without such contexts, the returned function calls the other function directly.
+ * Returns a function that runs other functions in the asynchronous context in which it was created
+ * (`AsyncLocalStorage`). A server captures the context in which it is created, so that background work never sees the
+ * stores of the request that started it. On platforms without such contexts, the returned function calls the other
+ * function directly.
  */
 export function captureAsyncContext(): <T>(run: () => T) => T {
   return asyncHooks?.AsyncLocalStorage.snapshot() ?? ((run) => run())

@@ -59,9 +59,10 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
 }
 
 /**
- * Returns a token that meets the conditions of the request: the stored token, a refreshed token, or a new token. It
- * runs alone for its issuer and resource, so that each rotating refresh token is used once. Another process may have
- * stored the token in the meantime. Returns `undefined` if only a new authorization would help and none is allowed.
+ * Returns a token that meets the conditions of the request: the stored token, a refreshed token, or a new token.
+ * Requests for the same issuer and resource run one after another, so that each rotating refresh token is used once.
+ * Another process may have stored the token in the meantime. Returns `undefined` if only a new authorization would help
+ * and none is allowed.
  */
 export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source

@@ -195,7 +195,10 @@ function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
     : principal
 }
 
-/** Five seconds, because an issuer with several instances may need a moment until all of them accept a new token. */
+/**
+ * Milliseconds for which a rejected token is remembered. The time is short, because the instances of an issuer may not
+ * accept a new token all at once.
+ */
 const rejectionCacheMs = 5000
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {

@@ -18,9 +18,7 @@ import {
   type ProtectOptions,
 } from './protect-options.ts'
 
-/**
- * The protection of an endpoint. It is the value of the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`.
- */
+/** The value of the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`. */
 export interface Protection {
   /** Returns the principal of a request, or the HTTP response that rejects the request with a challenge. */
   readonly authenticate: (
@@ -56,7 +54,7 @@ export function protect(options: ProtectOptions): Protection {
   return createProtection(options)
 }
 
-/** Creates the protection that {@link protect} returns. Tests pass other internal values. */
+/** Creates the result of {@link protect}. Tests pass other internal values. */
 export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
   checkOptions(options, protectOptionNames, 'protect')
   const resource = canonicalizeResource(options.resource)

@@ -59,7 +59,7 @@ export interface CoreClientOptions extends InputHandlers {
 
 export const clientDefaults = {
   timeoutMs: 60_000,
-  // This time is enough to restart a server or its store.
+  // A restart of a server or of its store takes less time.
   maxResendMs: 10_000,
 } satisfies Partial<CoreClientOptions>
 

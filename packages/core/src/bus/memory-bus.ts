@@ -50,7 +50,7 @@ interface ListenerEntry {
  */
 export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
   // Each addition makes an entry of its own, because the same listener may be added twice and removed once. A list is
-  // never altered, so that each notification goes to the listeners that were there when it began.
+  // replaced and never altered, so that each notification goes to the listeners that were registered when it began.
   let entries: readonly ListenerEntry[] = []
   const pendingNotifications: ((listener: ChangeListener) => void)[] = []
   let isNotifying = false

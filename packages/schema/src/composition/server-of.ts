@@ -47,8 +47,8 @@ export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrin
 }
 
 /**
- * Creates a server from an exchange, for tests, proxies and gateways. The server announces revision 2026-07-28 alone,
- * and the capabilities of its extensions beside those of the exchange.
+ * Creates a server from an exchange, for tests, proxies and gateways. The server announces only revision 2026-07-28. It
+ * announces the capabilities of its extensions in addition to those of the exchange.
  *
  * @example
  * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))

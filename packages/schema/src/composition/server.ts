@@ -139,15 +139,15 @@ export interface Connection extends AsyncResource {
    */
   readonly canMixPrincipals?: boolean | undefined
   /**
-   * The server at the other end. Undefined until a request has detected its revision. Absent for a connection to
-   * servers of revision 2026-07-28 alone.
+   * The server at the other end. Undefined until a request has detected its revision. Absent for a connection that can
+   * only reach servers of revision 2026-07-28.
    */
   readonly peer?: ConnectionPeer | undefined
   /** A signal that {@link close} aborts. Code that retries requests then stops. */
   readonly closed: AbortSignal
   /**
    * Sends a notification to the server. Resolves when the notification was sent, and rejects if it cannot be sent.
-   * Absent for a connection that sends requests alone.
+   * Absent for a connection that can only send requests.
    */
   notify?(notification: RpcNotification, call: Call): Promise<void>
   /** Rejects the pending requests, and releases the sockets or the process. */

@@ -50,7 +50,7 @@ export interface ServerSettings extends ErrorReporter {
 }
 
 const defaults = {
-  /** More messages than a person can read, but little traffic for one connection. */
+  /** The limit is more than a person can read, and little traffic for one connection. */
   maxNotificationsPerSecond: 100,
   /** Limits the size of the store, which all instances share. */
   maxStoredResultCharacters: 262_144,

@@ -105,9 +105,9 @@ export interface ServerDefinition<
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
    * The measurement of load, and the load from which the instance counts as overloaded. An overloaded or stopping
-   * instance hands running calls off to other instances: it answers a call with a `requestState` alone, and the client
-   * sends the call again with that state. Only calls whose retry can reach another instance with the same `state`
-   * option are handed off. `false` disables hand-offs.
+   * instance hands running calls off to other instances: it answers a call with a `requestState` and no question, and
+   * the client sends the call again with that state. Only calls whose retry can reach another instance with the same
+   * `state` option are handed off. `false` disables hand-offs.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**

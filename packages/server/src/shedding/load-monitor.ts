@@ -178,7 +178,7 @@ export function readCurrentLoad(monitor: LoadMonitor): Load {
 }
 
 /**
- * Measures the load, unless that was done a moment ago. Callers need it, because the timer does not fire while the
+ * Measures the load, unless the last measurement is recent. Callers use it, because the timer does not fire while the
  * event loop is blocked.
  */
 export function sampleLoad(monitor: LoadMonitor): void {

@@ -55,7 +55,7 @@ export function toPeerError(error: unknown, { report, hasBegun = false }: Failed
 
 /**
  * Returns true for a store that cannot be reached, and for a token from the future. If clocks differ, another instance
- * accepts the token at once, and this instance a moment later. These errors do not end a session.
+ * accepts the token at once, and this instance accepts it soon. These errors do not end a session.
  */
 export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')

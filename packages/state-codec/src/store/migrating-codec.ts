@@ -33,8 +33,8 @@ export interface MigratingCodec extends StateCodec {
 }
 
 /**
- * The parts of a token. If a token has both parts, each part is bound to the other one. Neither part then opens alone,
- * or together with a part of another token.
+ * The parts of a token. If a token has both parts, each part is bound to the other one. Neither part then opens without
+ * the other, or together with a part of another token.
  */
 interface TokenParts {
   readonly handle: string | undefined

@@ -10,7 +10,7 @@ export type ProtectedHeader =
 
 /** Seals and opens the tokens of one key and one header. */
 export interface Cipher {
-  /** Returns the compact token of a content. An encrypted token takes its nonce from `random`. */
+  /** Returns the compact token for a text. An encrypted token takes its nonce from `random`. */
   seal(content: string, random: (bytes: number) => Uint8Array): Promise<string> | string
   /**
    * Returns the content of a compact token, which is given as its segments. Returns `undefined` for a token of another

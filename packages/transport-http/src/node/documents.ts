@@ -20,7 +20,7 @@ export function answerDocument({ request, response, path }: DocumentRequest, { s
 }
 
 /**
- * Serves only the documents of a protection. Use it if a router passes only the endpoint's path to the handler of the
+ * Serves only the documents of `protect()`. Use it if a router passes only the endpoint's path to the handler of the
  * endpoint. The returned function returns false, and sends nothing, for any other path.
  *
  * @example

@@ -27,7 +27,7 @@ export type AuthenticateFunction<Source> = (
   context: AuthenticationContext,
 ) => AuthenticationResult | Promise<AuthenticationResult>
 
-/** The protection of an endpoint. `protect` of `@x/auth/server` returns one. */
+/** The authentication of an endpoint, as `protect` of `@x/auth/server` returns it. */
 export interface HttpAuth<Source> {
   readonly authenticate: AuthenticateFunction<Source>
   /**
@@ -48,7 +48,7 @@ export interface HttpAuth<Source> {
 /**
  * Returns the members of the option `auth`.
  *
- * @throws TypeError for a value that is neither a function nor a protection.
+ * @throws TypeError for a value that is neither a function nor a result of `protect`.
  */
 export function compileAuth<Source>(
   auth: AuthenticateFunction<Source> | HttpAuth<Source> | undefined,

@@ -78,7 +78,7 @@ export interface HandlerOptions<Source> {
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * The protection of the endpoint: the result of `protect` of `@x/auth/server`, or a function that authenticates a
+   * The authentication of requests: the result of `protect` of `@x/auth/server`, or a function that authenticates a
    * request. The function returns a principal, undefined for an anonymous caller, or an HTTP response that rejects the
    * request.
    */

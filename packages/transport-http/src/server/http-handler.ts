@@ -61,9 +61,9 @@ export function createFetchHandler(
 }
 
 /**
- * Creates a handler for the documents of `protect()` alone, such as the protected resource metadata (RFC 9728). Use it
- * if a router calls the handler of the endpoint for no path but that of the endpoint. The handler returns undefined for
- * a path without a document.
+ * Creates a handler that serves only the documents of `protect()`, such as the protected resource metadata (RFC 9728).
+ * Use it if a router calls the handler of the endpoint only for the path of the endpoint. The handler returns undefined
+ * for a path without a document.
  *
  * @example
  * app.get('/.well-known/*', ({ request }) => documentHandler(auth)(request) ?? notFound())

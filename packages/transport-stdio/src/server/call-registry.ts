@@ -121,7 +121,10 @@ function findNewCallError({ callsById, runningCalls }: RegistryState, id: Reques
   return quotaError({ limit: 'calls', max: maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
 }
 
-/** One second. The time until a running call ends is unknown, and a retry that is too early costs little. */
+/**
+ * The time after which a client may repeat a rejected call. The time until a running call ends is unknown, and a retry
+ * that is too early costs little.
+ */
 const retryAfterMs = 1000
 
 /**

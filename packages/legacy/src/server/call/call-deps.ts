@@ -7,7 +7,7 @@ import { createStateRounds, type StateRounds } from './state-rounds.ts'
 export interface CallDeps extends Deps {
   /** The open questions of this instance. */
   readonly questions: OpenQuestions
-  /** The store of waiting rounds. If instances are linked, the link replaces it by its own store. */
+  /** The store of waiting rounds. If several instances share a store, it is replaced by the shared one. */
   rounds: RoundStore
   /** The rounds that are sealed in the `state` of their questions. Undefined without the option `questionState`. */
   readonly stateRounds: StateRounds | undefined

@@ -103,8 +103,8 @@ interface ClientOfCaller {
 }
 
 /**
- * Returns true if the server has a resource with this URI for the caller. Opens a subscription for a moment, because
- * the server acknowledges only subscriptions to such resources.
+ * Returns true if the server has a resource with this URI for the caller. Opens a short subscription, because the
+ * server acknowledges only subscriptions to such resources.
  */
 export async function isKnownResource(
   uri: string,

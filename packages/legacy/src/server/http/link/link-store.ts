@@ -19,8 +19,8 @@ export interface StoredSession {
 }
 
 /**
- * The records that linked instances share. Each record is read and written as a whole. A record that is written counts
- * in the quota of `owner`.
+ * The records that instances with a common `store` share. Each record is read and written as a whole. A record that is
+ * written counts in the quota of `owner`.
  */
 export interface LinkStore {
   /** Stores a round. It replaces an earlier round of the same call. */

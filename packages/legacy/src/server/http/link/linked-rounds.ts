@@ -7,7 +7,7 @@ import type { WrittenEvent } from '../event-id.ts'
 import type { SessionPeer } from '../http-deps.ts'
 import type { LinkContext } from './link-context.ts'
 
-/** Stores the rounds of linked instances. Keeps the rounds that wait at this instance in memory as well. */
+/** Stores rounds in the store that several instances share, and those that wait at this instance also in memory. */
 export interface LinkedRounds extends RoundStore {
   /** Calls `handOff` if another instance continues the round, or if this instance stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void
