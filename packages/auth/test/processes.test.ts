@@ -79,7 +79,7 @@ describe('Four processes that share a file store', () => {
   })
 })
 
-test('A process that dies between receiving and storing rotated tokens costs one login, and no lock stays', async () => {
+test('A process that dies between receiving and storing rotated tokens costs one login, and leaves no lock', async () => {
   await using w = await createTestEnvironment()
   const { authorizationServer: as, resource } = w
   const folder = folderOf('die')

@@ -86,7 +86,7 @@ test('a value is JSON as deep as a message may be, and not one level deeper', ()
 })
 
 describe('a copy', () => {
-  test('equals what it was made of, whatever that is', () => {
+  test('equals the original, for any value', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         expect(cloneJson(value)).toEqual(value)

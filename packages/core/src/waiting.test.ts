@@ -78,7 +78,7 @@ describe('A time limit', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('tells whether a promise settled in time, however it settled', async () => {
+  test('resolves to true if a promise settled in time, also if it rejected', async () => {
     const clock = manualClock()
     expect(await settlesWithin(Promise.reject(new Error('of its own')), 100, clock)).toBe(true)
     const isSettled = settlesWithin(never, 100, clock)

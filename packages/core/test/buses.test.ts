@@ -119,7 +119,7 @@ describe('the bus over PostgreSQL', () => {
     expect(narrow.totalCount).toBe(0)
   })
 
-  test('a connection that listened for the application before tells the bus nothing of that', async () => {
+  test('a connection that the application used for another channel passes its notifications on to no listener of the bus', async () => {
     const narrow = server.pool({ max: 1 })
     await narrow.query('LISTEN application')
     const errors: unknown[] = []

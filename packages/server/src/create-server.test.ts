@@ -51,7 +51,7 @@ describe('the order of checks', () => {
     },
   )
 
-  test('a client that opens with an earlier revision is told so with one code [VER-001 VER-008]', async () => {
+  test('a client that begins with an earlier revision gets one error code [VER-001 VER-008]', async () => {
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } }
     const handshake = { jsonrpc: '2.0', id: 'x', method: 'initialize', params } as const
     expect(await whole.exchange(handshake, callOf())).toEqual({
@@ -163,7 +163,7 @@ describe('errors on the wire', () => {
   })
 
   test.each([[-32000], [-32002], [-32019], [-32042], [-32023], [-32099], [1.5], [Number.NaN]])(
-    'code %d, which nobody may send, becomes an internal error [BAS-014 BAS-015 BAS-016 BAS-018 BAS-020 BAS-021]',
+    'code %d, which must not be sent, becomes an internal error [BAS-014 BAS-015 BAS-016 BAS-018 BAS-020 BAS-021]',
     async (code) => {
       const { error, reported } = throwing(new McpError(code, 'secret'))
       expect(await error).toEqual({ code: errorCodes.internal, message: 'Internal error' })
@@ -172,7 +172,7 @@ describe('errors on the wire', () => {
   )
 
   test.each([[new Error('secret path /etc/x')], ['secret'], [undefined], [{ message: 'secret', code: 1 }]])(
-    'anything else that is thrown (%s) is told to the author, and to the peer only that it happened',
+    'any other thrown value (%s) is logged, and the peer receives an internal error without details',
     async (thrown) => {
       const { error, reported } = throwing(thrown)
       expect(await error).toEqual({ code: errorCodes.internal, message: 'Internal error' })

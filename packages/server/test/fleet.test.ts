@@ -67,7 +67,7 @@ function behavesAsOneServer(fleet: () => FleetUnderTest): void {
     await Promise.all(streams.map(waitForListenResult))
   }
 
-  test('what one instance says has changed, the streams of every instance hear, and only those who asked', async () => {
+  test('a change at one instance reaches the streams of every instance, and only those with the topic in their filter', async () => {
     const servers = instances()
     const { lists, resources } = await streamsOf(servers)
     const [one, other, third] = servers
@@ -81,7 +81,7 @@ function behavesAsOneServer(fleet: () => FleetUnderTest): void {
     await end([...lists, ...resources])
   })
 
-  test('when the connections between the instances break, every stream is told to read again whatever it asked for', async () => {
+  test('when the connections between the instances break, every stream is notified of all topics in its filter', async () => {
     const servers = instances()
     const { lists, resources } = await streamsOf(servers)
     await fleet().breakListeners()

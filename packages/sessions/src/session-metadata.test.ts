@@ -45,7 +45,7 @@ describe('Session metadata', () => {
     )
   })
 
-  test('is an issue or metadata, whatever comes, and never throws', () => {
+  test('is an issue or metadata for any value, and never throws', () => {
     const member = fc.option(fc.anything(), { nil: undefined })
     const nearly = fc.record({ sessionId: member, expiresAt: member, state: member })
     fc.assert(

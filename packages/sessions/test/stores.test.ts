@@ -85,7 +85,7 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
     expect([isSessionNotFound(failure), session?.ended]).toEqual([true, true])
   })
 
-  test('a state beyond what may travel stays in the store, and a handle of it travels', async () => {
+  test('a state that is too large for a message is kept in the store, and the message contains its handle', async () => {
     const { clients } = fleetOf(stores(), { large: true })
     const session = await clients[first]?.sessions.create()
     const text = 'x'.repeat(200_000)

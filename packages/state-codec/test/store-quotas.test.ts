@@ -100,7 +100,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
     await expect(fill(ada, 4, 20)).rejects.toMatchObject({ code: 'quota' })
   })
 
-  test('simultaneous additions of one owner stay within the quota', async () => {
+  test('simultaneous additions of one owner do not exceed the quota', async () => {
     const store = few()
     const ada = fresh()
     const added = await Promise.all(

@@ -106,7 +106,7 @@ describe.each(serveFunctions)('a server over %s', (_, serve) => {
     ['an encoded header [SHT-054 SHT-056]', place({ region: 'é' }), { 'Mcp-Param-Region': '=?base64?w6k=?=' }],
     ['no header for an absent argument [SHT-067]', place({}), {}],
     ['an integer in other digits [SHT-071]', place({ count: 42 }), { 'mcp-param-count': '42.0' }],
-    ['a header that nobody knows [SHT-061]', greet, { 'mcp-param-other': 'x' }],
+    ['an unknown header [SHT-061]', greet, { 'mcp-param-other': 'x' }],
   ])('serves a tool call with %s', async (_title, params, headers) => {
     await using handler = await serve(server)
     const received = await handler.send(createPostRequest('tools/call', params, { headers }))

@@ -186,9 +186,9 @@ describe('closing a connection', () => {
 
   test.each([
     ['closes stdin, which is enough for most', answering, [], { exitCode: 0, signal: undefined }],
-    ['sends SIGTERM to one that stays', stubborn('[]'), ['closed'], { exitCode: undefined, signal: 'SIGTERM' }],
+    ['sends SIGTERM to one that does not exit', stubborn('[]'), ['closed'], { exitCode: undefined, signal: 'SIGTERM' }],
     [
-      'sends SIGKILL to one that stays still',
+      'sends SIGKILL to one that ignores SIGTERM',
       stubborn("['SIGTERM']"),
       ['closed', 'SIGTERM'],
       { exitCode: undefined, signal: 'SIGKILL' },

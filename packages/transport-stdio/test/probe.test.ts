@@ -50,7 +50,7 @@ describe('the probe of a fresh process', () => {
     expect(answer).toMatchObject({ id: 1, error: { code: -32022 } })
   })
 
-  test('fails a server that stays silent [STD-018]', async () => {
+  test('fails for a server that does not respond [STD-018]', async () => {
     const clock = manualClock()
     const asked = createGate()
     const source = receive('')

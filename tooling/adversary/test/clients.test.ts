@@ -13,7 +13,7 @@ const runs = { numRuns: 60 }
 
 afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
 
-describe('A client makes an error of its own of whatever its server answers', () => {
+describe('A client rejects with its own error for every answer of its server', () => {
   const operations = {
     callTool: (exchange: Exchange) => clientOf(exchange).callTool('a'),
     discover: (exchange: Exchange) => clientOf(exchange).discover(),

@@ -52,7 +52,7 @@ describe('A text from a peer is parsed, or rejected by an error of the protocol 
   test.each([
     ['sealed', sealedState({ keys: [randomKey()] })],
     ['signed', signedState({ keys: [randomKey()] })],
-  ])('as a %s state, which nobody can make without the key', async (_title, codec) => {
+  ])('as a %s state, which cannot be made without the key', async (_title, codec) => {
     const real = await codec.seal({ a: 1 }, { purpose: 'test' })
     const nearly = fc
       .tuple(fc.nat(real.length - 1), fc.string({ unit: 'binary', maxLength: 5 }))

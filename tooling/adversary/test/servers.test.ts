@@ -18,7 +18,7 @@ const runs = { numRuns: 60 }
 
 afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
 
-describe('A server answers whatever its client sends, shortly and without an internal error', () => {
+describe('A server answers every message of its client soon and without an internal error', () => {
   test.each(
     [...Object.keys(methods), 'sessions/create', 'sessions/delete'].filter(
       (method) => method !== 'subscriptions/listen',
@@ -75,7 +75,7 @@ describe('A server answers whatever its client sends, shortly and without an int
     await fc.assert(property)
   })
 
-  test('as URIs of a resource template, whose variables stay below a root', async () => {
+  test('as URIs of a resource template, whose variables name no path outside of a root', async () => {
     const read: string[] = []
     const files = resourceTemplate('file:///data/{folder}/{+path}', {
       name: 'files',

@@ -25,6 +25,6 @@ test('a round without the floor is refused', () => {
   expect(() => shareOf([new Map([['ours', 1]])], share)).toThrow('no measurement of floor')
 })
 
-test('the spread is told in percent', () => {
+test('the spread is reported in percent', () => {
   expect(spreadText([0.8, 0.75, 0.9])).toBe('(75.0 to 90.0 %)')
 })

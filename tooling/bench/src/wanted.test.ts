@@ -37,7 +37,7 @@ test('a ratio that is far from what is wanted is held where it is', () => {
   expect(wantedText('rounds/16')).toBe('>= 0.70')
 })
 
-test('what is wanted, and from where on it fails, is told in both directions', () => {
+test('the wanted ratio and the limit of failure are reported in both directions', () => {
   expect([wantedText('http/64'), limitText('http/64')]).toEqual(['>= 0.90', 'below 0.64'])
   expect([wantedText('http/p99'), limitText('http/p99')]).toEqual(['<= 1.30', 'above 1.63'])
 })

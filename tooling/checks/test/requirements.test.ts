@@ -61,7 +61,7 @@ describe('a rule of a complete page', () => {
     expect(countPages(root)[0]).toEqual({ page: 'basic/index', all: 2, proved: 1, excused: 1 })
   })
 
-  test.each(['intermediary', 'as'])('of the role %s binds nobody here', (role) => {
+  test.each(['intermediary', 'as'])('of the role %s applies to no package here', (role) => {
     const rows = `${table}SHT-076\tbasic/transports/streamable-http\t${role}\tMUST\tFour\n`
     const text = "test('two [BAS-001 BAS-002]', f)"
     const root = tree({ 'tooling/spec/requirements.tsv': rows, 'packages/a/src/a.test.ts': text })

@@ -7,7 +7,7 @@ const written = (...files: object[]): { directory: string } => ({
 })
 const one = (status: string, title = 'one'): object => ({ status, title, ancestorTitles: ['group'] })
 
-test('passed, failed and skipped tests are told apart, with their titles', () => {
+test('passed, failed and skipped tests are counted separately, with their titles', () => {
   const tests = [
     one('passed'),
     one('failed', 'two'),

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from './free-port.ts'
 
-test('a port that somebody listens on is refused', async () => {
+test('a port that is in use is refused', async () => {
   const port = await freePort()
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve))

@@ -15,7 +15,7 @@ const run = (changes: Partial<ScenarioRun> = {}): ScenarioRun => ({
 const failing = (...ids: string[]): ScenarioRun =>
   run({ exitCode: 1, checks: ids.map((id) => ({ id, status: 'FAILURE', errorMessage: `${id} broke\nat a line` })) })
 
-describe('a scenario that nobody expects to fail', () => {
+describe('a scenario that is not expected to fail', () => {
   test('passes when every check is good, and skipped checks are not counted', () => {
     expect(judge(run(), undefined)).toMatchObject({ outcome: 'pass', succeeded: 2, made: 2, skipped: 1 })
   })

@@ -90,7 +90,7 @@ overEveryTransport('a server and its client', (serve) => {
     ['another name', { name: 'other', version: '9.9.9' }],
     ['a name that means something elsewhere', { name: 'ada', version: '1.0.0', title: 'Administrator' }],
     ['hostile text', { name: '__proto__', version: '<script>', description: 'x'.repeat(10_000) }],
-  ])('answer the same whoever the client says it is: %s [BAS-060 BAS-061]', async (_, clientInfo) => {
+  ])('answer the same for any client info: %s [BAS-060 BAS-061]', async (_, clientInfo) => {
     await using served = await serve(everything())
     const { exchange } = served.connect({ subject: 'grace' })
     const plain = { [metaKeys.clientInfo]: { name: 'e2e-client', version: '1.0.0' } }
@@ -108,7 +108,7 @@ overEveryTransport('a server and its client', (serve) => {
     ['nobody', undefined],
     ['another name', { name: 'other', version: '9.9.9' }],
     ['a well-known name', { name: 'official', version: '2.0.0', title: 'Trusted' }],
-  ])('ask the same whoever the server says it is: %s [BAS-060 BAS-061 DIS-006 DIS-007]', async (_, serverInfo) => {
+  ])('ask the same for any server info: %s [BAS-060 BAS-061 DIS-006 DIS-007]', async (_, serverInfo) => {
     const around =
       (server: Exchange): Exchange =>
       async (request, call) => {
@@ -173,7 +173,7 @@ overEveryTransport('a server and its client', (serve) => {
     for (const key of own) expect(key).toMatch(/^(io\.modelcontextprotocol|dev\.x)\/\w+$/)
   })
 
-  test('that differ in an extension use what both have, or are told what is missing [VER-005]', async () => {
+  test('that differ in an extension use what both have, or get the missing capability [VER-005]', async () => {
     const extension = { 'com.example/maps': {} }
     const shows = tool('shows', {
       description: 'Shows a map where the client can',

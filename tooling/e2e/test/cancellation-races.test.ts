@@ -123,7 +123,7 @@ overEveryTransport('a cancellation', (serve) => {
     await serveOn(client)
   })
 
-  test('is the last that the caller hears of the call, whatever its handler still says [CAN-012 CAN-013]', async () => {
+  test('is the last event of the call for its caller, even if its handler still sends messages [CAN-012 CAN-013]', async () => {
     const [started, over] = [createGate(), createGate()]
     const watched = tool('watched', {
       description: 'Talks on',
@@ -193,7 +193,7 @@ overEveryTransport('a cancellation', (serve) => {
     await serveOn(client)
   })
 
-  test('while somebody answers a question tells them, and the call is not sent again', async () => {
+  test('while a user answers a question aborts the signal of the question, and the call is not sent again', async () => {
     const asks = tool('asks', {
       description: 'Asks',
       run: async (_, ctx) => String((await ctx.elicit('sure', { message: 'Sure?', schema: forms.sure })).sure),

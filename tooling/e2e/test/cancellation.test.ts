@@ -7,7 +7,7 @@ import { waitingTool } from './waiting-tool.ts'
 const reason = new Error('the user pressed stop')
 
 overEveryTransport('cancelling', (serve) => {
-  test('while the handler runs ends both sides: the call rejects with the reason, the handler is told [CAN-004 SHT-024 SHT-025]', async () => {
+  test('while the handler runs ends both sides: the call rejects with the reason, and the signal of the handler aborts [CAN-004 SHT-024 SHT-025]', async () => {
     const { started, stopped, waits } = waitingTool()
     await using served = await serve({ tools: [waits] })
     const controller = new AbortController()
@@ -62,7 +62,7 @@ overEveryTransport('cancelling', (serve) => {
     expect((await other).content).toEqual([{ type: 'text', text: 'slow' }])
   })
 
-  test('in the middle of progress is told to the handler as well [SHT-024]', async () => {
+  test('in the middle of progress aborts the signal of the handler too [SHT-024]', async () => {
     const aborted = createGate()
     const reports = tool('reports', {
       description: 'Reports progress and waits',

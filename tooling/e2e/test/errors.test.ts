@@ -99,7 +99,7 @@ overEveryTransport('an error', (serve) => {
     })
   })
 
-  test('that nobody foresaw keeps its message from the peer', async () => {
+  test('of an unknown class does not send its message to the peer', async () => {
     await using served = await serve(definition)
     const { response } = await send(served.connect().exchange, { method: 'prompts/get', params: { name: 'leaks' } })
     expect(response).toMatchObject({ error: { code: -32603 } })

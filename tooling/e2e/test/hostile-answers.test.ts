@@ -44,9 +44,9 @@ overEveryTransport('a hostile server', (serve) => {
     ['no content', { resultType: 'complete' }],
     ['content that is no list', { resultType: 'complete', content: { length: 1e9 } }],
     ['content of an unknown kind of message', { resultType: 'complete', content: [{ type: 'text', text: { a: 1 } }] }],
-    ['a kind that nobody knows', { resultType: '__proto__', content: [] }],
+    ['an unknown kind', { resultType: '__proto__', content: [] }],
     ['questions that are no map', { resultType: 'input_required', inputRequests: [1, 2] }],
-    ['a question that nobody knows', { resultType: 'input_required', inputRequests: { a: { method: 'shell/run' } } }],
+    ['an unknown question', { resultType: 'input_required', inputRequests: { a: { method: 'shell/run' } } }],
   ] satisfies readonly (readonly [string, JsonObject])[])(
     'whose result is %s is an error of that call alone',
     async (_, result) => {
@@ -98,7 +98,7 @@ overEveryTransport('a hostile server', (serve) => {
     'https://user:password@example.com',
     'https://example.com/\u202emoc.elgoog',
     '$(touch /tmp/pwned)',
-  ])('that wants %j opened has nobody see it', async (url) => {
+  ])('that wants %j opened is not shown to the user', async (url) => {
     const question = { method: 'elicitation/create', params: { mode: 'url', message: 'Go there', url } }
     const answer = (): JsonObject => ({ resultType: 'input_required', inputRequests: { a: question } })
     await using served = await serve(honest, instead({ 'tools/call': answer }))

@@ -215,14 +215,17 @@ describe.each([
     ['a text of 100 KB', said('x'.repeat(100_000))],
     ['a text of 3 MB', said('x'.repeat(3_000_000))],
     ['10,000 blocks of text', { ...said(''), content: Array(10_000).fill({ type: 'text', text: 'x' }) }],
-  ])('an answer of %s is too large to be kept: the client is told so, and the operator why', async (_, why) => {
-    const attack = besieged(wrap)
-    const [, atOnce] = targets
-    const attempt = await attack(atOnce, { requestState: await stateOf(attack, atOnce), inputResponses: { why } })
-    expect(attempt.errors).toMatchObject([{ code: 'too_large' }])
-    judge(atOnce, { ...attempt, errors: [] }, -32602)
-    expect(attempt.past).toEqual([])
-  })
+  ])(
+    'an answer of %s is too large for the state: the client gets an error, and the reason is logged',
+    async (_, why) => {
+      const attack = besieged(wrap)
+      const [, atOnce] = targets
+      const attempt = await attack(atOnce, { requestState: await stateOf(attack, atOnce), inputResponses: { why } })
+      expect(attempt.errors).toMatchObject([{ code: 'too_large' }])
+      judge(atOnce, { ...attempt, errors: [] }, -32602)
+      expect(attempt.past).toEqual([])
+    },
+  )
 
   test.each(targets)(
     '$method $params.name: the good answers go through, so the attacks above could have',

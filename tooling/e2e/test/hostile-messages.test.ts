@@ -63,7 +63,7 @@ const unreadable: readonly (readonly [string, string, number])[] = [
   ['4 MiB of members', call(wholeOf(fourMebibytes, (room) => `{${repeat('"a":0,', room - 16)}"a":0}`)), parse],
   ['100,000 objects in one another', call(nested(100_000)), parse],
   ['100,000 arrays in one another', call(`{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`), parse],
-  ['800,000 brackets that nobody closes', '['.repeat(800_000), parse],
+  ['800,000 brackets that are not closed', '['.repeat(800_000), parse],
   ['a batch of 10,000 (GHSA-f897-62hf-6gxq)', `[${Array(10_000).fill('{"id":1}').join(',')}]`, invalidRequest],
   ['a batch of one', `[${list(',"id":1')}]`, invalidRequest],
   ['no JSON', 'Content-Length: 10', parse],
@@ -96,7 +96,7 @@ const unreadable: readonly (readonly [string, string, number])[] = [
 ]
 
 overEveryWire('what is no message', (open) => {
-  test('is refused with its code, whatever it is, and the next message is heard [BAS-002 CAN-017]', async () => {
+  test('is refused with its code, and the next message is served [BAS-002 CAN-017]', async () => {
     const { server, given } = besieged()
     await using wire = await open(server)
     for (const [title, text, code] of unreadable) {

@@ -119,7 +119,7 @@ overEveryTransport('a call that asks', (serve) => {
   })
 
   test.each(['decline', 'cancel'] as const)(
-    'and gets %s for an answer tells the model so, and never asks again',
+    'and gets %s for an answer reports it to the model, and does not ask again',
     async (action) => {
       let asked = 0
       await using served = await serve({ tools: [resolveTool()], state })
@@ -173,7 +173,7 @@ overEveryTransport('a call that asks', (serve) => {
     expect(logs).toEqual(['before', 'before', 'after'])
   })
 
-  test('can be cancelled while somebody is asked: the question closes, and the server hears no more of it', async () => {
+  test('can be cancelled while a user is asked: the question closes, and the server receives no answer', async () => {
     const work = { saved: [], runs: [] as string[] }
     await using served = await serve({ tools: [resolveTool(work)], state })
     const { exchange, requests } = recording(served.connect().exchange)
@@ -221,7 +221,7 @@ overEveryTransport('a call that asks', (serve) => {
 
 overEveryTransport('a prompt and a resource', (serve) => {
   const letter = prompt('letter', {
-    description: 'A letter to somebody',
+    description: 'A letter to a person',
     run: async (_, ctx) => {
       const { login } = await ctx.elicit('to', { message: 'To whom?', schema: forms.login })
       return `Write to ${login}`
@@ -254,7 +254,7 @@ overEveryTransport('a prompt and a resource', (serve) => {
     await expect(client.readResource('test://secret')).rejects.toMatchObject({ rpc: { code: -32602 } })
   })
 
-  test('that were answered are not kept by the client, whatever their ttlMs [CCH-009]', async () => {
+  test('that were answered are not cached by the client, for any ttlMs [CCH-009]', async () => {
     const reads: string[] = []
     await using served = await serve({ resources: [secretFile(reads)], state, strictReplay: false })
     const names = ['Ada', 'Grace']

@@ -22,7 +22,7 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
     expect(works.map(({ saved }) => saved.length)).toEqual([0, 0, 1])
   })
 
-  test('goes on with a call whose last instance died before the answer came', async () => {
+  test('continues a call whose last instance died before the answer arrived', async () => {
     const definition = { tools: [resolveTool()], state }
     await using fleet = await startFleet(serve, [definition, definition, definition])
     const killed: string[] = []

@@ -45,7 +45,7 @@ overEveryTransport('a list', (serve) => {
     expect(response).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  test('stays the same for callers whatever others call meanwhile [TOL-006]', async () => {
+  test('does not depend on the calls of other callers [TOL-006]', async () => {
     await using served = await serve({ tools: five })
     const before = await served.connect().client.listTools()
     await served.connect().client.callTool('one')

@@ -34,7 +34,7 @@ overEveryTransport('progress', (serve) => {
     expect((await send(served.connect().exchange, callCounts(3))).notifications).toEqual([])
   })
 
-  test('never goes back, whatever the handler reports [PRG-003]', async () => {
+  test('never decreases, even if the handler reports smaller values [PRG-003]', async () => {
     const wavers = tool('wavers', {
       description: 'Reports progress that falls',
       run: (_, ctx) => {
@@ -48,7 +48,7 @@ overEveryTransport('progress', (serve) => {
     expect(seen).toEqual([1, 3, 4])
   })
 
-  test('stops with the result, though the handler goes on behind it [PRG-006 PRG-009]', async () => {
+  test('stops with the result, although the handler continues [PRG-006 PRG-009]', async () => {
     const answered = createGate()
     const overtime = createGate()
     const lingers = tool('lingers', {

@@ -45,7 +45,7 @@ describe.each([
 ] as const)('the official client, with our server at 2026-07-28, over %s', (_, connectWith: Connect) => {
   const connect = (options?: ClientOptions): Promise<OfficialPeer> => connectWith(officialClient(options))
 
-  test('connects in the modern era, and learns who serves', async () => {
+  test('connects in the modern era, and reads the name of the server', async () => {
     await using peer = await connect()
     expect(peer.client.getProtocolEra()).toBe('modern')
     expect(peer.client.getServerVersion()).toMatchObject({ name: 'ours', version: '1.0.0' })
@@ -110,7 +110,7 @@ describe.each([
     expect(completion.values).toEqual(['Ada', 'Adele'])
   })
 
-  test('hears of progress, and logs from the level that it asks for', async () => {
+  test('receives progress, and logs from the level that it requests', async () => {
     await using peer = await connect()
     const progressed: unknown[] = []
     const logged: unknown[] = []
@@ -131,7 +131,7 @@ describe.each([
     expect(logged).toMatchObject([{ level: 'warning', data: { left: 0 }, logger: 'counter' }])
   })
 
-  test('cancels a call, which its handler learns', async () => {
+  test('cancels a call, and the signal of its handler aborts', async () => {
     await using peer = await connect()
     const controller = new AbortController()
     const begun = createGate()
@@ -146,7 +146,7 @@ describe.each([
     ])
   })
 
-  test('tells a tool that failed from one that does not exist', async () => {
+  test('distinguishes a tool that failed from one that does not exist', async () => {
     await using peer = await connect()
     expect(await peer.client.callTool({ name: 'broken', arguments: {} })).toMatchObject({ isError: true })
     await expect(peer.client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32602 })
@@ -175,7 +175,7 @@ describe.each([
     expect(await peer.client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({ isError: true })
     expect(asked).toBe(1)
   })
-  test('listens, and hears what it asked for alone, until it leaves', async () => {
+  test('subscribes, and receives only the requested changes, until it ends the stream', async () => {
     await using peer = await connect()
     const heard: unknown[] = []
     const [listChanged, updated] = [createGate(), createGate()]

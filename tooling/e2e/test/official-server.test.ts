@@ -109,7 +109,7 @@ describe.each([
     expect((await peer.client.complete(ref, argument)).completion.values).toEqual(['Ada', 'Adele'])
   })
 
-  test('hears of progress, and logs from the level that it asks for', async () => {
+  test('receives progress, and logs from the level that it requests', async () => {
     await using peer = await connect()
     const progressed: Progress[] = []
     const logged: LogMessage[] = []
@@ -120,7 +120,7 @@ describe.each([
     expect(logged).toEqual([{ level: 'warning', data: { left: 0 }, logger: 'counter' }])
   })
 
-  test('cancels a call, which its handler learns', async () => {
+  test('cancels a call, and the signal of its handler aborts', async () => {
     await using peer = await connect()
     const controller = new AbortController()
     const begun = createGate()
@@ -134,7 +134,7 @@ describe.each([
     expect(textOf(await peer.client.callTool('stopped'))).toBe('stopped')
   })
 
-  test('tells a tool that failed from one that does not exist', async () => {
+  test('distinguishes a tool that failed from one that does not exist', async () => {
     await using peer = await connect()
     expect(await peer.client.callTool('broken', {})).toMatchObject({ isError: true })
     await expect(peer.client.callTool('nothing', {})).rejects.toMatchObject({ code: 'rpc', rpc: { code: -32602 } })
@@ -153,7 +153,7 @@ describe.each([
     ])
   })
 
-  test('gives the question to whoever asks for its rounds', async () => {
+  test('returns the question from manualRounds', async () => {
     await using peer = await connect({ capabilities: { elicitation: {} } })
     const round = await peer.client.manualRounds.callTool('travel')
     if (round.status === 'complete') throw new Error('the server asked nothing')
@@ -161,7 +161,7 @@ describe.each([
     const last = await round.resume({ city: { action: 'accept', content: { city: 'Lima' } } })
     expect(last).toMatchObject({ status: 'complete', result: { content: [{ text: 'Off to Lima' }] } })
   })
-  test('listens, and hears what it asked for alone, until it leaves', async () => {
+  test('subscribes, and receives only the requested changes, until it ends the stream', async () => {
     await using peer = await connect()
     const filter = { toolsListChanged: true, resourceSubscriptions: ['test://one'] }
     const heard: SubscriptionEvent[] = []

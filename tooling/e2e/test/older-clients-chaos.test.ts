@@ -136,7 +136,7 @@ const longest = 600_000
 
 describeNeeding('redis', 'calls of older clients over instances that are linked by Redis', (redis) => {
   test(
-    `go on in turns whatever happens while they wait (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
+    `continue behind a round-robin balancer while instances are killed (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
     async () => {
       const server = await startRedis(redis)
       try {

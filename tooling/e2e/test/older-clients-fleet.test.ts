@@ -81,7 +81,7 @@ for (const kind of [nginx, haproxy]) {
       expect(progress).toBe(9)
     })
 
-    test('in turns an answer misses the instance that asked: the operator is told, and the call ends [LEG-023]', async () => {
+    test('round robin, an answer misses the instance that asked: a warning is logged, and the call ends [LEG-023]', async () => {
       await using fleet = await openFleet(program, kind, { answerTimeoutMs: 1000 })
       const client = await fleet.connect()
       // After the time for the answer the question counts as cancelled.

@@ -40,7 +40,7 @@ describe.each([
   ['HTTP', overHttp],
   ['stdio', () => overStdio(program.path)],
 ] as const)('the official v1 client, over %s alone', (_, connect: Connect) => {
-  test('hears of progress and of errors', async () => {
+  test('receives progress and errors', async () => {
     await using peer = await connect()
     const steps: number[] = []
     const counting = peer.client.callTool({ name: 'count', arguments: {} }, undefined, {

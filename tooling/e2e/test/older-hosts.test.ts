@@ -11,7 +11,7 @@ import { childProgram } from './child-program.ts'
 import { ourServerOfBothEras } from './interop/our-definition.ts'
 import { overProxy } from './older-client.ts'
 
-test('mcp-proxy passes calls on; it declares no elicitation, and its users are told so [LEG-014]', async () => {
+test('mcp-proxy passes calls on. It declares no elicitation, and the result names the missing capability [LEG-014]', async () => {
   await using peer = await overProxy()
   expect(await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).toMatchObject({
     content: [{ text: 'Hello, Ada!' }],
@@ -73,7 +73,7 @@ test('the adapters of LangChain load the tools and call one', async () => {
 })
 
 describe('the command line of the Inspector in its default', () => {
-  test('calls tools over HTTP, and is told what it lacks to be asked [LEG-014]', async () => {
+  test('calls tools over HTTP, and the result names the capability that it lacks [LEG-014]', async () => {
     await using http = await serveHttp(ourServerOfBothEras())
     expect(await inspect([http.url], 'greet', 'name=Ada')).toEqual({
       code: 0,

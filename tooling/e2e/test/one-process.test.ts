@@ -27,7 +27,7 @@ describe('a server that runs as a process', () => {
     expect([pids.size, connection.process.restartCount]).toEqual([1, 0])
   })
 
-  test('is listened to again after it died, and what was missed is told [STD-014 STD-015 SUB-011]', async () => {
+  test('is subscribed to again after it died, and missed changes are reported [STD-014 STD-015 SUB-011]', async () => {
     await using connection = connectStdio({ command: process.execPath, args: [program.path] })
     const client = createClient(connection, host)
     const seen: SubscriptionEvent[] = []

@@ -37,7 +37,7 @@ async function stateFor(exchange: Exchange, params: JsonObject): Promise<string>
   return requestState
 }
 
-overEveryTransport('a state that comes back', (serve) => {
+overEveryTransport('a returned state', (serve) => {
   test('as it went out is taken', async () => {
     await using served = await serve({ tools: [resolveTool()], state })
     const { exchange } = served.connect()

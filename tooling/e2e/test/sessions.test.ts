@@ -141,7 +141,7 @@ overEveryTransport('sessions', (serve) => {
     expect(textOf(await session.callTool('secret'))).toBe('ran')
   })
 
-  test('that were deleted are not found, by whoever still has them [SES-012]', async () => {
+  test('that were deleted are not found by other clients that have their ids [SES-012]', async () => {
     const { definition } = basketry()
     await using served = await serve(definition)
     const client = sessionsOf(served.connect(), { target: 'shop', user: null })

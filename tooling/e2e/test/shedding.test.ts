@@ -44,7 +44,7 @@ function definitionOf(ran: string[], times: number) {
 }
 
 overEveryTransport('a call that is shed', (serve) => {
-  test('comes to the same end over three instances, with every step done once, and nobody notices', async () => {
+  test('ends with the same result over three instances, with every step done once', async () => {
     const ran: string[] = []
     const definition = definitionOf(ran, 5)
     await using moving = await startFleet(serve, [definition, definition, definition])

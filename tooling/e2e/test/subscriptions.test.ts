@@ -50,7 +50,7 @@ function listenRaw(exchange: Exchange, id: string, notifications: JsonObject) {
 }
 
 overEveryTransport('a subscription', (serve) => {
-  test('is acknowledged before all else, and tells what was asked for alone, under its id [SUB-001 SUB-002 SUB-003 SUB-004 SUB-006 SUB-007 BAS-062]', async () => {
+  test('is acknowledged first, and sends only the requested changes, with its id [SUB-001 SUB-002 SUB-003 SUB-004 SUB-006 SUB-007 BAS-062]', async () => {
     await using served = await serve(definition)
     const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['test://a'] }
     const stream = listenRaw(served.connect().exchange, 'listen-1', filter)

@@ -79,7 +79,7 @@ async function driveTask(fleet: ProcessFleet, number: number): Promise<Ended> {
   }
 }
 
-test(`tasks end once and right whatever happens to their processes and their database (TASKS_CHAOS_SEED=${seed})`, async () => {
+test(`tasks end once, with the right result, while their processes and their database are killed (TASKS_CHAOS_SEED=${seed})`, async () => {
   process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
   await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
   let left = count

@@ -65,7 +65,7 @@ function waiting(gate: Gate, stopped: Gate): Tool {
 }
 
 const asksFirst = tool('asks_first', {
-  description: 'Asks, goes on as a task, and asks again',
+  description: 'Asks, continues as a task, and asks again',
   input: z.object({}),
   run: async (_, ctx) => {
     const { resolution } = await ctx.elicit('resolution', { message: 'How?', schema: forms.resolution })
@@ -163,7 +163,7 @@ overEveryTransport('a call that becomes a task', (serve) => {
     await two.opened
   })
 
-  test('and is kept is taken up by another client of the same user, and by nobody else [TSK-018]', async () => {
+  test('and is stored is resumed by another client of the same user, and not by other users [TSK-018]', async () => {
     const gate = createGate()
     await using served = await serveTasks(serve, [waiting(gate, createGate())])
     const first = served.connect({ subject: 'ada' })

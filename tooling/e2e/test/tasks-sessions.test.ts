@@ -104,7 +104,7 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
 }
 
 overEveryTransport('a task that begins in a session', (serve) => {
-  test('has what it took of it before, and the session as it was; its token is not kept, and the session goes on', async () => {
+  test('has the state that it read before, and the session as it was. Its token is not stored, and the session continues', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })

@@ -29,7 +29,7 @@ overEveryTransport('the time of a call', (serve) => {
     ['60 seconds by default', {}, {}, 60_000],
     ['what the client was given', { timeoutMs: 500 }, {}, 500],
     ['what the call was given', { timeoutMs: 500 }, { timeoutMs: 7000 }, 7000],
-  ])('without a word is %s, then the handler is told to stop [CAN-006 CAN-007 CAN-008]', async (...row) => {
+  ])('without a message is %s, then the signal of the handler aborts [CAN-006 CAN-007 CAN-008]', async (...row) => {
     const [, options, callOptions, time] = row
     const { started, stopped, waits } = patient()
     await using served = await serve({ tools: [waits] })
@@ -47,7 +47,7 @@ overEveryTransport('the time of a call', (serve) => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('grows with progress up to ten times its length, then the handler is told to stop [CAN-007 CAN-009]', async () => {
+  test('grows with progress up to ten times its length, then the signal of the handler aborts [CAN-007 CAN-009]', async () => {
     const { started, stopped, waits, report } = patient()
     await using served = await serve({ tools: [waits] })
     const clock = manualClock()

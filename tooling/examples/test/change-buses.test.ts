@@ -21,21 +21,21 @@ async function toldByAnother(connect: () => Promise<OpenBus>): Promise<unknown> 
 }
 
 describeNeeding('redis', 'the bus of the guide over Redis', (program) => {
-  test('tells the clients of every instance', async () => {
+  test('notifies the clients of every instance', async () => {
     const server = await startRedis(program)
     expect(await toldByAnother(() => connectRedisBus(server.url))).toBe('ticket://1')
     await server.close()
   })
 })
 
-test('the bus of the guide over PostgreSQL tells the clients of every instance', async () => {
+test('the bus of the guide over PostgreSQL notifies the clients of every instance', async () => {
   const server = await startPostgres()
   expect(await toldByAnother(() => connectPostgresBus(server.url))).toBe('ticket://1')
   await untilLeft(server)
   await server.close()
 }, 120_000)
 
-test('a bus of one’s own tells the clients of every instance', async () => {
+test('a bus of the author notifies the clients of every instance', async () => {
   const connect = async (): Promise<OpenBus> => ({ bus: broadcastBus('tickets'), close: async () => {} })
   expect(await toldByAnother(connect)).toBe('ticket://1')
 })

@@ -37,7 +37,7 @@ const asking = (...keys: readonly string[]): Exchange => {
   }
 }
 
-test('forms and URLs are answered by whoever shows them', async () => {
+test('forms and URLs are answered by their handlers', async () => {
   const client = createAskable(asking('resolution', 'login'), {
     form: async ({ message }) => (message === 'How was it resolved?' ? { resolution: 'Fixed' } : undefined),
     url: async ({ host }) => host === 'example.com',
@@ -64,7 +64,7 @@ test('a timeline shows the rounds', async () => {
   ])
 })
 
-test('a call that was kept goes on somewhere else', async () => {
+test('a stored call continues in another process', async () => {
   let kept = ''
   const keep = async (pending: string): Promise<void> => {
     kept = pending

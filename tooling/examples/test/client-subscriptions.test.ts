@@ -27,7 +27,7 @@ test('the tools are shown when the stream opens and when they change, until the 
   expect(shown).toEqual([['one'], ['one', 'two'], []])
 })
 
-test('resources are followed, as far as the server tells of them', async () => {
+test('a client receives the changes of resources that the server reports', async () => {
   const { server, client } = serve()
   const lines: string[] = []
   let done = (): void => {}

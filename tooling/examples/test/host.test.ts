@@ -91,7 +91,7 @@ test('a host in a terminal answers wherever a question comes from', async () => 
   expect([terminal.shown.at(-2), errors]).toEqual(['The user declined to answer the question "page"', []])
 })
 
-test('a host in a terminal says what failed, and goes on', async () => {
+test('a host in a terminal prints the failure, and continues', async () => {
   await using http = await serveHttp(createTracker())
   await using connection = connectTo([http.url])
   const terminal = scriptedTerminal('nothing', 'resolve 7')

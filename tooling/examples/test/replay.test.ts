@@ -72,7 +72,7 @@ test('what is cleaned up in every run, and what is made up for only after a fail
   expect(tracker.done).toEqual(['lock 7', 'release 7', 'lock 7', 'resolve 7 Fixed', 'release 7'])
 })
 
-test('a loop goes on where it was', async () => {
+test('a loop continues from its checkpoint', async () => {
   const pages: number[] = []
   const tool = programs.summarize(async (page) => `page ${pages.push(page) && page}`)
   expect(await call(tool, {}, { answers: { heading: { heading: 'All' } }, strictReplay: false })).toContain(

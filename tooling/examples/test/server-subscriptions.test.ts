@@ -2,7 +2,7 @@ import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { closeDiary, diary } from '../src/server-subscriptions.ts'
 
-test('who listens to the diary hears what was written, and that nothing can be any more', async () => {
+test('a subscriber of the diary is notified of entries, and of its end', async () => {
   await using client = testClient(diary)
   for await (const event of client.listen({ toolsListChanged: true, resourceSubscriptions: ['diary://monday'] })) {
     if (event.type === 'opened') {

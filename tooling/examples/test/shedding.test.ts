@@ -37,7 +37,7 @@ test('a book is indexed over several instances, each page once', async () => {
   expect(archive.done).toEqual(['pages of Emma', 'Emma 1', 'Emma 2', 'Emma 3'])
 })
 
-test('primes are counted the same whether the call moves or stays', async () => {
+test('primes are counted correctly with and without a hand-off', async () => {
   const moved = await call(programs.countPrimes, { limit: 10_000 }, always)
   const stayed = await call(programs.countPrimes, { limit: 10_000 }, sheddingSettings({ policy: () => false }))
   expect([moved.text, stayed.text]).toEqual(['1229 primes up to 10000', '1229 primes up to 10000'])
@@ -56,7 +56,7 @@ test('the server of the guide serves, and is not ready once it was asked to stop
   taken()
 })
 
-test('a server with limits of its own tells of what moves', async () => {
+test('a server with its own limits reports hand-offs', async () => {
   vi.stubEnv('STATE_KEY', keys[0])
   const server = programs.tuned(() => {})
   const { content } = await testClient(server).callTool('count_primes', { limit: 10 })

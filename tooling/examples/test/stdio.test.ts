@@ -37,7 +37,7 @@ test('the server of the guide serves the client of the guide', async () => {
   expect(spoken.mock.calls).toEqual([['server: The client has gone']])
 })
 
-test('a process that ended is told from every other failure', async () => {
+test('a process that ended is distinguished from every other failure', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const failure: unknown = await greetOverStdio(join(folder, 'nothing.mjs')).catch((error: unknown) => error)
   expect(isWorthAnotherTry(failure)).toBe(true)

@@ -116,7 +116,7 @@ describe('a rolling deploy', () => {
     expect(stopMovesPerCall).toBeGreaterThan(0)
   })
 
-  test('moves every call at its next boundary, also under overload, whatever is believed of the others', () => {
+  test('hands every call off at its next boundary, also under overload, for any view of the other instances', () => {
     const events = optionsOf({}, 'rolling deploy').events
     const { lost } = run({ share: 1.1, events, loadMs: 40_000 })
     const without = run({ share: 1.1, events, loadMs: 40_000, mode: 'none' })

@@ -61,7 +61,7 @@ test('requests within a session of an older revision go to one target, also when
   }
 })
 
-test('a session of an older revision stays at its target when other ones come', async () => {
+test('a session of an older revision keeps its target when other sessions begin', async () => {
   await using fixture = await balanced(['a', 'b', 'c', 'd', 'e', 'f'])
   fixture.offer(['a', 'b'])
   const sessions = Array.from({ length: 12 }, (_, number) => `Mcp-Session-Id: s${number}`)

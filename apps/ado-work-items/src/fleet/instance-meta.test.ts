@@ -13,7 +13,7 @@ test('a result says which instance gave it, and keeps the rest of its _meta', as
   expect(readInstance(response)).toEqual(instance)
 })
 
-test('an error stays as it is', async () => {
+test('an error is not changed', async () => {
   const answer: RpcResponse = { jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'no' } }
   const response = await signResults(instance)(async () => answer)(request, call)
   expect(response).toBe(answer)
@@ -29,7 +29,7 @@ test.each([
   expect(readInstance({ jsonrpc: '2.0', id: 1, result })).toBeUndefined()
 })
 
-test('progress says which instance makes it, and other messages stay as they are', async () => {
+test('progress says which instance makes it, and other messages are not changed', async () => {
   const heard: unknown[] = []
   const exchange: Exchange = async (_, { notify }) => {
     for (const method of ['notifications/progress', 'notifications/message'])

@@ -116,7 +116,7 @@ describe('a bug that is resolved', () => {
     ['decline', { resolution: 'decline' }, 'declined to answer "resolution"'],
     ['decline', { ...duplicate, duplicate_of: 'decline' }, 'declined to answer "duplicate_of"'],
     ['cancel', { resolution: 'cancel' }, 'dismissed the question "resolution"'],
-  ])('stays as it is when the user would %s: %j', async (_, answers, words) => {
+  ])('is not changed when the user would %s: %j', async (_, answers, words) => {
     await using fixture = await fleet(answers)
     const result = await fixture.client.callTool('update_work_item', resolve)
     expect(result.isError ?? false).toBe(false)

@@ -18,7 +18,7 @@ describe('a task', () => {
     expect(textOf(result)[0]).toBe('1 of 200 work items was changed: User Story #4601.')
   })
 
-  test('that is cancelled stops between two work items, and what was done stays', async () => {
+  test('that is cancelled stops between two work items, and keeps its changes so far', async () => {
     const gate = hangingAt(4603)
     await using fleet = await withTasks({ views: [gate.view] })
     const task = await begin(fleet.client, resolve(4601, 4602, 4603, 4604))

@@ -62,7 +62,7 @@ test.each([
 })
 
 describe('of an answer', () => {
-  test('what NOTIFY sends is kept apart, and the rest stays as it is', () => {
+  test('notifications of NOTIFY are separated, and other messages are not changed', () => {
     const [complete, news, ready] = [message('C', 'NOTIFY\0'), message('A', 'xyz'), message('Z', 'I')]
     const answer = readAnswer(Buffer.concat([complete, news, ready]))
     expect(answer.bytes).toEqual(Buffer.concat([complete, ready]))

@@ -157,7 +157,7 @@ test('over HTTP it is 403 with a challenge of all that the operation needs [AUT-
   expect((await server.send(wider, { method: 'tools/call', params: { name: 'update_item' } })).status).toBe(200)
 })
 
-test('errors of other kinds stay what they are', async () => {
+test('errors of other kinds are not changed', async () => {
   await using server = await createProtectedServer()
   const { toHttpError } = server.auth
   for (const data of [

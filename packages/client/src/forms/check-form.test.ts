@@ -108,7 +108,7 @@ describe('A field that is left out', () => {
     })
   })
 
-  test('stays empty when it is undefined, unless it is required', () => {
+  test('is left empty when it is undefined, unless it is required', () => {
     const { content } = { content: {}, ...checkForm(withDefaults, { score: undefined, colours: undefined }) }
     expect(Object.keys(content)).toEqual(['name', 'age', 'status', 'verified'])
     expect(checkForm(withDefaults, { name: undefined })).toEqual({ issue: 'content "name": it is required' })

@@ -117,7 +117,7 @@ describe('The check of a form', () => {
   }`)
   const form = readForm(schema)
 
-  test('gives the whole content: a default for what is absent, and undefined for what stays empty', () => {
+  test('gives the whole content: a default for what is absent, and undefined for an empty field', () => {
     expect(form.check(JSON.parse('{"__proto__": "x"}'))).toEqual({ content: JSON.parse('{"__proto__":"x","size":3}') })
     const values = Object.fromEntries([['__proto__', 'x'] as const, ['size', undefined] as const])
     const checked = form.check(values)

@@ -60,7 +60,7 @@ describe('a field of a form is a prompt', () => {
     ['a yes or no', { type: 'boolean', title: 'It' }, `${down}${down}${enter}`, undefined],
     ['a choice', { type: 'string', title: 'It', enum: ['red'] }, `${down}${enter}`, undefined],
     ['several choices', { type: 'array', title: 'It', items: { type: 'string', enum: colours } }, enter, undefined],
-  ])('that may stay empty when it is optional: %s', async (_, field, typed, value) => {
+  ])('that may be empty when it is optional: %s', async (_, field, typed, value) => {
     const terminal = fakeTerminal(['It (optional)', typed])
     expect(await askInTerminal(formWith(field, false), terminal)).toEqual({ action: 'accept', content: { it: value } })
   })

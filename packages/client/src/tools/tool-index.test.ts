@@ -34,7 +34,7 @@ describe('icons', () => {
     expect((await clientOf(safe).listTools())[0]?.icons).toEqual(safe)
   })
 
-  test.each(unsafe)('from %j are left out, and the others stay [BAS-067]', async (src) => {
+  test.each(unsafe)('from %j are left out, and the others are kept [BAS-067]', async (src) => {
     expect((await clientOf([{ src }, ...safe]).listTools())[0]?.icons).toEqual(safe)
   })
 

@@ -62,7 +62,7 @@ function lineInHand() {
 }
 
 describe('a line', () => {
-  test('several who want it wait for one attempt, and are all told when it fails', async () => {
+  test('several callers wait for one attempt, and all reject when it fails', async () => {
     const { line, attempts, attempt, told } = lineInHand()
     const all = Promise.allSettled([line.ensureOpen(), line.ensureOpen()])
     attempt(0).fail('refused')
@@ -71,7 +71,7 @@ describe('a line', () => {
     expect([reasons, attempts.length, told]).toEqual([[reason, reason], 1, []])
   })
 
-  test('after a first attempt that failed nothing goes on, and the next wish makes the next attempt', async () => {
+  test('after a failed first attempt there is no retry, and the next caller makes the next attempt', async () => {
     const { line, attempts, attempt, told, clock } = lineInHand()
     const first = line.ensureOpen()
     attempt(0).fail('refused')
@@ -152,7 +152,7 @@ describe('a line', () => {
     expect(attempts).toHaveLength(3)
   })
 
-  test('who wants it in a pause ends the pause, and is told when it is still away', async () => {
+  test('a caller during a pause ends the pause, and rejects when the attempt fails', async () => {
     const { openFirst, line, attempts, attempt, told } = lineInHand()
     const { onChange } = await openFirst()
     onChange.handleLoss(new Error('reset'))
@@ -224,7 +224,7 @@ describe('a line', () => {
     },
   )
 
-  test('opened again after it was closed, it tells of no gap: nobody listened meanwhile', async () => {
+  test('a session that is opened again after it was closed notifies of no gap, because it had no listener', async () => {
     const { openFirst, line, attempt, told } = lineInHand()
     const first = await openFirst()
     line.close()

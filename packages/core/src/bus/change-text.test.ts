@@ -13,7 +13,7 @@ const changeWith = (data: unknown) => {
 }
 
 describe('a change as a text', () => {
-  test('any topic comes back as it was, through ASCII alone', () => {
+  test('any topic is encoded in ASCII and decoded to the same topic', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (topic) => {
         const text = encodeChange({ topic }, 65_536)
@@ -23,7 +23,7 @@ describe('a change as a text', () => {
     )
   })
 
-  test('any data comes back as it was', () => {
+  test('any data is decoded to equal data', () => {
     const data = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }))
     fc.assert(
       fc.property(data, (value) => {
@@ -73,7 +73,7 @@ describe('a text as a message', () => {
     expect(() => decodeMessage(`${text} `, 100)).toThrow(/longer than 100 characters/)
   })
 
-  test('whatever comes is a message or a BusError', () => {
+  test('any text decodes to a message or throws a BusError', () => {
     fc.assert(
       fc.property(
         fc.oneof(

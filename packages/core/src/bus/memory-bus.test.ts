@@ -10,7 +10,7 @@ test('a listener that answers each change with another one does not deepen the s
   expect(left).toBe(-1)
 })
 
-test('who is stopped by another listener does not hear the change that is being told', () => {
+test('a listener that another one removes does not receive the current change', () => {
   const listeners = createListenerRegistry(() => {})
   const onChange: string[] = []
   let stopSecond = (): void => {}
@@ -20,7 +20,7 @@ test('who is stopped by another listener does not hear the change that is being 
   expect([onChange, listeners.count]).toEqual([[], 1])
 })
 
-test('one listener that is added twice hears twice, and is stopped one at a time', () => {
+test('a listener that is added twice is called twice, and each removal removes one', () => {
   const listeners = createListenerRegistry(() => {})
   let gaps = 0
   const listener = { onChange: () => {}, onGap: () => void gaps++ }

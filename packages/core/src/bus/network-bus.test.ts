@@ -40,7 +40,7 @@ test('publishing that takes too long rejects with what to look at, and is called
   expect([signals.map(({ aborted }) => aborted), clock.waiting]).toEqual([[true], 0])
 })
 
-test('who was refused hears nothing later, and leaves no connection wanted', async () => {
+test('a listener that was rejected receives nothing later, and leaves no connection open', async () => {
   const outcomes = [() => Promise.reject(new Error('refused')), wire.connect]
   const connect: BusConnector['connect'] = async (onChange, signal) => {
     const outcome = outcomes.shift() ?? wire.connect

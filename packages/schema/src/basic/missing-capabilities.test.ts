@@ -28,7 +28,7 @@ test('what every object inherits is not declared', () => {
   expect(findMissingCapabilities({ extensions: {} }, needed)).toEqual(needed)
 })
 
-test('a key named __proto__ stays a key', () => {
+test('a key named __proto__ is treated like any other key', () => {
   const needed: ClientCapabilities = JSON.parse('{"extensions":{"__proto__":{"a":{}}}}')
   expect(JSON.stringify(findMissingCapabilities({}, needed))).toBe('{"extensions":{"__proto__":{"a":{}}}}')
   expect('a' in {}).toBe(false)

@@ -3,7 +3,7 @@ import { callHeadersKey, createCall, withContext, withNotify, withHeader } from 
 import { contextKey } from '../basic/exchange.ts'
 import { cancel, withCancellation, createCancellation, isCancelled } from '@x/core'
 
-test('a header is added to those that a call has, and the call stays as it is', () => {
+test('withHeader returns a call with one more header, and does not change the given call', () => {
   const call = createCall()
   const one = withHeader(call, 'Mcp-One', 'a')
   const both = withHeader(one, 'Mcp-Two', 'b')

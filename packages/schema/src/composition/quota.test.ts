@@ -4,7 +4,7 @@ import { principalIdentityOf, quotaError } from './quota.ts'
 
 const at = (address: string) => callerKeyOf(withContext(createCall(), clientAddressKey, address))
 
-test('a caller is its principal, whatever its address, scopes and claims are', () => {
+test('the key of a caller with a principal does not depend on its address, scopes and claims', () => {
   const ada = { issuer: 'https://a.example', subject: 'ada', client: 'host' }
   const here = callerKeyOf(createCall({ principal: { ...ada, scopes: ['read'] } }))
   const there = callerKeyOf(
@@ -54,7 +54,7 @@ test('the error names the limit and when to try again', () => {
 })
 
 test.each([
-  ['nobody', undefined, null],
+  ['no principal', undefined, null],
   ['a subject alone', { subject: 'a' }, [null, 'a', null]],
   ['all of it, and nothing else', { issuer: 'i', subject: 'a', client: 'c', scopes: ['s'] }, ['i', 'a', 'c']],
 ])('%s', (_title, principal, identity) => {

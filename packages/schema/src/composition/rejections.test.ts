@@ -26,7 +26,7 @@ test('the bound for all callers is an overload that names the kind', () => {
   expect(reachedBound({ perCaller: 10, total: 1 })).toMatchObject({ code: -32603, data })
 })
 
-test('a part that cannot be reached stays unnamed, and the error says whether the handler had begun', () => {
+test('the error for an unreachable part does not name the part, and says whether the handler had begun', () => {
   const error = unavailableError({ begun: false, retryAfterMs: 500, cause: new Error('postgres://secret') })
   const data = { reason: 'unavailable', retryAfterMs: 500, begun: false }
   expect(toWire(error)).toEqual({ code: -32603, message: expect.stringContaining('has not begun'), data })

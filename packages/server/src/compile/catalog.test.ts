@@ -49,7 +49,7 @@ describe.each(lists)('%s', (method, field) => {
     expect(pages.flatMap((page) => namesOf(page, field))).toEqual(names)
   })
 
-  test('has one page unless told otherwise, public for five minutes, and the same each time [TOL-007 CCH-002 CCH-003 CCH-004 CCH-005]', async () => {
+  test('has one page by default, public for five minutes, and the same each time [TOL-007 CCH-002 CCH-003 CCH-004 CCH-005]', async () => {
     const server = createServer({ ...about, ...everyKind() })
     const page = await resultOf(server, method)
     expect(page).toMatchObject({ ttlMs: 300_000, cacheScope: 'public' })
@@ -68,7 +68,7 @@ describe.each(lists)('%s', (method, field) => {
     expect(await resultOf(server, method)).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
   })
 
-  test('that varies by caller is private on every page, whatever the author says [CCH-024 CCH-025]', async () => {
+  test('that varies by caller is private on every page, even if the author makes it public [CCH-024 CCH-025]', async () => {
     const server = createServer({
       ...about,
       ...everyKind(evenOnly),

@@ -112,7 +112,7 @@ describe('schemas', () => {
     expect(await callTool(server, 't', { a: 'b' })).not.toHaveProperty('isError')
   })
 
-  test('a property called __proto__ stays one', async () => {
+  test('a property called __proto__ is validated like any other', async () => {
     const input: JsonObject = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}')
     const list = await resultOf(createServer({ ...about, ...withInput(input) }), 'tools/list')
     expect(JSON.stringify(list)).toContain('"properties":{"__proto__":{"type":"string"}}')
@@ -218,7 +218,7 @@ describe('the search for the first faults', () => {
     ),
   })).value
 
-  test('finds no fault in what zod accepts, whatever the schema', () => {
+  test('finds no fault in a value that zod accepts, for any schema', () => {
     let found = 0
     fc.assert(
       fc.property(schemas, values, (schema, value) => {

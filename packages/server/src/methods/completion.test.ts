@@ -86,7 +86,7 @@ describe('suggestions', () => {
     },
   )
 
-  test('are none for an argument that nobody completes', async () => {
+  test('are empty for an argument without a completer', async () => {
     expect(await completion(address, 'other', 'a')).toEqual({ values: [], hasMore: false })
   })
 

@@ -74,7 +74,7 @@ describe('the resources of templates are listed', () => {
     expect(reported).toHaveLength(1)
   })
 
-  test('for each caller its own, with the media type of the template, and kept by nobody', async () => {
+  test('for each caller its own, with the media type of the template, and without caching', async () => {
     const server = serve({ resourceTemplates: [note(own)] })
     for (const subject of ['ada', 'bob']) {
       const page = await resultOf(server, 'resources/list', {}, { principal: { subject } })
@@ -87,7 +87,7 @@ describe('the resources of templates are listed', () => {
     }
   })
 
-  test('to nobody whom the template is hidden from, and the page before it is then private', async () => {
+  test('not to a caller from whom the template is hidden, and the previous page is then private', async () => {
     const hidden = resourceTemplate('note://{owner}/{id}', {
       name: 'Note',
       list: own,
@@ -109,7 +109,7 @@ describe('the resources of templates are listed', () => {
     expect((await errorOf(full, 'resources/list', stolen, { principal: { subject: 'bob' } })).code).toBe(invalidParams)
   })
 
-  test('a cursor of nobody, and one that the author rejects, are invalid', async () => {
+  test('an unknown cursor, and one that the author rejects, are invalid', async () => {
     const server = serve({ resources: fixed, resourceTemplates: [note(paged)] })
     const template = (await pagesOf(server, 'resources/list'))[1]?.['nextCursor']
     for (const cursor of ['', '.', 'x.y', `${String(template)}x`, `${String(template)}.p.x`]) {

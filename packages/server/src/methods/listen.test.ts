@@ -63,7 +63,7 @@ describe('a stream', () => {
     [{ resourceSubscriptions: ['text://b'] }, ['text://b']],
     [{ resourceSubscriptions: ['note://2', 'text://a', 'note://2'] }, ['text://a', 'note://2']],
     [{ toolsListChanged: true, resourceSubscriptions: ['text://a'] }, ['tools', 'text://a']],
-  ])('of %j hears of that, and of nothing else [SUB-001 SUB-007 TOL-009]', async (filter, heard) => {
+  ])('of %j receives the changes in its filter, and no others [SUB-001 SUB-007 TOL-009]', async (filter, heard) => {
     const server = whole()
     const stream = await openListenStream(server, filter)
     await changeAll(server)
@@ -98,7 +98,7 @@ describe('a stream', () => {
     expect(stream.changes()).toEqual([])
   })
 
-  test('is one of many, of callers with the same ids as well, and each hears only what it asked for', async () => {
+  test('is one of many, also of callers with the same ids, and each receives only the changes in its filter', async () => {
     const server = whole()
     const filters = [{ toolsListChanged: true }, { promptsListChanged: true }, { toolsListChanged: true }]
     const streams = await Promise.all(filters.map((filter) => openListenStream(server, filter, { id: 1 })))
@@ -143,7 +143,7 @@ describe('a stream', () => {
 })
 
 describe('a stream ends in good order', () => {
-  test('with a result that names it, when it is told to stop [SUB-009 SUB-010]', async () => {
+  test('with a result that contains its id, when the server stops it [SUB-009 SUB-010]', async () => {
     const server = whole()
     const stream = await openListenStream(server, everything, { id: 'mine' })
     stream.abort(new Error('The server is stopping'))
@@ -226,21 +226,21 @@ describe('update', () => {
       ['tools', 'prompts', 'resources'],
     ],
     ['nothing', {}, []],
-  ])('of %s tells who listens [TOL-009]', async (_, given, heard) => {
+  ])('of %s notifies the subscribers [TOL-009]', async (_, given, heard) => {
     const server = whole()
     const stream = await openListenStream(server, everything)
     server.update(given)
     expect(stream.changes()).toEqual(heard)
   })
 
-  test('tells nobody when it is refused', async () => {
+  test('notifies no stream when it is refused', async () => {
     const server = whole()
     const stream = await openListenStream(server, everything)
     expect(() => server.update({ tools: [echo, echo] })).toThrow('twice')
     expect(stream.changes()).toEqual([])
   })
 
-  test('succeeds though the bus fails, which the author is told of', async () => {
+  test('succeeds although the bus fails, and logs the failure', async () => {
     const reported: unknown[] = []
     const failure = new Error('the bus is away')
     const bus = createManualBus({ publish: () => Promise.reject(failure) })
@@ -254,7 +254,7 @@ describe('update', () => {
     expect(bus.published).toEqual(['tools', 'tools', 'resource:text://a'])
   })
 
-  test('tells streams that go on with what they were promised, and the old definitions are not kept for them', async () => {
+  test('notifies open streams, which keep their accepted filter but not the old definitions', async () => {
     const bus = createManualBus({ atOnce: true })
     const server = createServer({ ...about, ...offers, subscriptions: { bus } })
     const stream = await openListenStream(server, everything)
@@ -275,7 +275,7 @@ describe('a server without subscriptions', () => {
     })
   })
 
-  test('may be told of changes, and does nothing', async () => {
+  test('accepts notifications of changes, and does nothing', async () => {
     await server.notifyListChanged('tools')
     await server.notifyResourceUpdated('text://a')
     server.update({ tools: [] })
@@ -283,7 +283,7 @@ describe('a server without subscriptions', () => {
   })
 })
 
-test('a stream of which nobody wants the answer before it begins is not begun', async () => {
+test('a stream whose call was cancelled before it began is not opened', async () => {
   const bus = createManualBus({ atOnce: true })
   const server = createServer({ ...about, ...offers, subscriptions: { bus } })
   const reason = new Error('too late')

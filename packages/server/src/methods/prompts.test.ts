@@ -123,7 +123,7 @@ test.each(['unknown', '__proto__', 'constructor'])('prompt %s is unknown', async
   expect(error).toEqual({ code: invalidParams, message: `Unknown prompt: "${name}"` })
 })
 
-test('a prompt that fails tells the peer only that it did, unless it throws an McpError', async () => {
+test('the peer receives an internal error without details when a prompt fails, unless the prompt throws an McpError', async () => {
   const failing = prompt('failing', { run: () => Promise.reject(new Error('secret')) })
   const refusing = prompt('refusing', { run: () => Promise.reject(new McpError(4711, 'Not now')) })
   expect(await errorOf(serve(failing), 'prompts/get', { name: 'failing' })).toEqual({

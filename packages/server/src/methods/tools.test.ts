@@ -116,7 +116,7 @@ describe('arguments', () => {
     expect(textOf(await callTool(server, name, args))).toBe(text)
   })
 
-  test('a hundred faults are not all told', async () => {
+  test('a rejection lists only some of a hundred faults', async () => {
     const result = await callTool(server, 'person', { name: 'xy', tags: Array.from({ length: 100 }, () => 1) })
     expect(textOf(result).split('\n')).toHaveLength(22)
     expect(textOf(result)).toContain('and 80 more')
@@ -226,7 +226,7 @@ describe('tools for some', () => {
     expect(hidden).toEqual({ ...unknown, message: unknown.message.replace('admim', 'admin') })
   })
 
-  test('stay hidden when visibleTo fails', async () => {
+  test('are hidden when visibleTo fails', async () => {
     const broken = tool('broken', {
       description,
       visibleTo: () => {

@@ -76,7 +76,7 @@ describe('an overloaded instance compares itself with the others', () => {
     expect(isHandedOff(await send(here))).toBe(true)
   })
 
-  test('an old state that is sent again tells nothing', async () => {
+  test('an old state that is sent again does not change the view of the fleet', async () => {
     const clock = { time: 0 }
     const states = await Promise.all(Array.from({ length: 10 }, () => comingFrom(clock)))
     clock.time += 20_001
@@ -86,7 +86,7 @@ describe('an overloaded instance compares itself with the others', () => {
     expect(isHandedOff(await send(here))).toBe(true)
   })
 
-  test('a call of which it is told that it comes from the future is taken for new', async () => {
+  test('a report from the future has the age 0', async () => {
     const ahead = { time: 3_600_000 }
     const clock = { time: 0 }
     const state = await comingFrom(ahead)
@@ -173,7 +173,7 @@ describe('an instance that stops', () => {
     expect(state).toBeDefined()
   })
 
-  test('hands off whatever it believes of the others, and as many calls as run', async () => {
+  test('a stopping instance hands all running calls off, and ignores the load of the other instances', async () => {
     const clock = { time: 0 }
     const here = instance(clock)
     for (let count = 0; count < 5; count++) await send(here, { state: await comingFrom(clock) })

@@ -44,14 +44,17 @@ test.each([
   ['eventLoopDelayMs', 'isEventLoopDelayHigh', [100, 101, 100, 81, 80, 100, 101]],
   ['running', 'isRunningCountHigh', [100, 101, 100, 81, 80, 100, 101]],
   ['heapShare', 'isHeapHigh', [0.5, 0.51, 0.5, 0.41, 0.4, 0.5, 0.51]],
-] as const)('what is over its limit in %s stays so until it is below four fifths of it', (measured, name, values) => {
-  let overload = noOverload
-  const seen = values.map((value) => {
-    overload = overloadOf({ ...calm, [measured]: value }, limits, overload)
-    return [overload[name], isOverloaded(overload)]
-  })
-  expect(seen).toEqual([false, true, true, true, false, false, true].map((is) => [is, is]))
-})
+] as const)(
+  'a value over its limit in %s counts as over it until it is below four fifths of the limit',
+  (measured, name, values) => {
+    let overload = noOverload
+    const seen = values.map((value) => {
+      overload = overloadOf({ ...calm, [measured]: value }, limits, overload)
+      return [overload[name], isOverloaded(overload)]
+    })
+    expect(seen).toEqual([false, true, true, true, false, false, true].map((is) => [is, is]))
+  },
+)
 
 test('a measure that falls leaves the others where they are', () => {
   const overload = overloadOf({ running: 101, eventLoopDelayMs: 101, heapShare: 0.51 }, limits, noOverload)
@@ -103,7 +106,7 @@ test('a loop that does not turn is measured at boundaries, where no tick can com
   expect(readCurrentLoad(monitor).eventLoopDelayMs).toBe(500)
 })
 
-test('what a source tells goes before what the server measures itself, and it is asked ten times a second at most', () => {
+test('the measurements of a source replace those of the server, and are requested at most ten times a second', () => {
   let asked = 0
   const { monitor, pass } = monitorOf(() => ({ eventLoopDelayMs: ++asked, heapShare: 0.25 }))
   for (let count = 0; count < 100; count++) {
@@ -113,7 +116,7 @@ test('what a source tells goes before what the server measures itself, and it is
   expect([asked, readCurrentLoad(monitor)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
 })
 
-test('a source that fails is told, and what the server measures itself goes on', () => {
+test('the failure of a source is logged, and the server uses its own measurements', () => {
   const { monitor, failures } = monitorOf(() => {
     throw new Error('no histogram')
   })

@@ -20,7 +20,7 @@ function counting(steps: number, ran: string[] = []): RunHandler {
 
 describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test.each(handlerKinds)(
-    'a $kind on an overloaded instance answers with requestState alone at the end of a step, and goes on from there [MRT-014]',
+    'a $kind on an overloaded instance answers with requestState alone at the end of a step, and continues after the step [MRT-014]',
     async (kind) => {
       const ran: string[] = []
       const busy = createManualLoad(overloadedLoad)
@@ -38,7 +38,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     },
   )
 
-  test('a call moves from a checkpoint as well, and goes on from its value', async () => {
+  test('a call is also handed off at a checkpoint, and continues from its value', async () => {
     const seen: number[] = []
     const run: RunHandler = async (ctx) => {
       const progress = ctx.checkpoint('loop', 0)
@@ -54,7 +54,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect([text, rounds.length, seen]).toEqual(['4', 1, [0, 1, 2, 3]])
   })
 
-  test('what an idle instance runs stays there', async () => {
+  test('an idle instance hands off no call', async () => {
     const hand = createManualLoad({ eventLoopDelayMs: 25, heapShare: 0.85 })
     const { text, rounds } = await completeCall(serveWithLoad(hand, oneStep, mode))
     expect([text, rounds, hand.sheds]).toEqual(['1', [], []])
@@ -110,7 +110,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(played.rounds).toHaveLength(sheds)
   })
 
-  test('questions beyond the third take from the budget, so that a call stays within ten rounds', async () => {
+  test('questions beyond the third reduce the budget, so that a call has at most ten rounds', async () => {
     const hand = createManualLoad(overloadedLoad, 100)
     const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 6; index++) await ctx.elicit(`ask/${index}`, question)
@@ -123,7 +123,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(hand.sheds.map(({ shedCount }) => shedCount)).toEqual([1, 2])
   })
 
-  test('sheds are no rounds: nobody is warned that a call asks too often', async () => {
+  test('hand-offs are not rounds, so that no warning says that a call asks too often', async () => {
     const hand = createManualLoad(overloadedLoad, 100)
     const served = serveWithLoad(hand, counting(20), { ...mode, shedding: { budget: 12, policy: () => true } })
     const { rounds } = await completeCall(served)
@@ -282,7 +282,7 @@ describe('the hard limit', () => {
     },
   )
 
-  test('a call that comes back is let in up to twice the limit, because its work would be lost', async () => {
+  test('a call that returns with its state is accepted up to twice the limit, because its work would be lost', async () => {
     const hand = createManualLoad(overloadedLoad)
     const served = serveWithLoad(hand, counting(2))
     const { state } = await send(served)

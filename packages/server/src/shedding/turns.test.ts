@@ -110,7 +110,7 @@ test('steps that compute let others have their turn as well', async () => {
   expect(await workedUntilTurn(work)).toBe(2)
 })
 
-test('a call that is cancelled while it computes hears of it', async () => {
+test('the signal of a computing handler aborts when its call is cancelled', async () => {
   const hand = createManualLoad()
   const controller = new AbortController()
   let saves = 0

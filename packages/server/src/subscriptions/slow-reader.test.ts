@@ -73,7 +73,7 @@ describe('while a reader is behind', () => {
     expect(stream.changes()).toHaveLength(5)
   })
 
-  test('others hear at once', async () => {
+  test('other streams are notified at once', async () => {
     const { server, bus, stream } = await stalled()
     const other = await openListenStream(server, filter)
     bus.change('tools')
@@ -103,7 +103,7 @@ describe('while a reader is behind', () => {
     expect([stream.changes(), clock.waiting]).toEqual([['tools', 'prompts'], 0])
   })
 
-  test('it is not waited for longer than its time limit: the client is told, and nothing stays', async () => {
+  test('a stream whose reader stays slow beyond the time limit ends with an error, and its resources are freed', async () => {
     const { bus, clock, slow, stream } = await stalled()
     clock.advance(4999)
     await flushAsyncWork()
@@ -118,7 +118,7 @@ describe('while a reader is behind', () => {
     expect(stream.changes()).toEqual([])
   })
 
-  test('it may end in good order, and then hears nothing more', async () => {
+  test('the stream may end with a result, and then sends nothing more', async () => {
     const { clock, slow, stream } = await stalled()
     stream.abort()
     expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })

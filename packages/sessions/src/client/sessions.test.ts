@@ -36,7 +36,7 @@ const open = (
   createClient(target, { ...host, ...options, extensions: [sessions({ target: named, user })] })
 
 describe('sessions.create()', () => {
-  test('asks for a session, and never names one, whatever it is told to send [SES-003]', async () => {
+  test('requests a session, and never names one, even if the options contain one [SES-003]', async () => {
     const exchange = serving(() => createTextResult('hi'))
     const meta = { [sessionKey]: { sessionId: 'mine' }, traceparent: 'x' }
     const session = await open(exchange).sessions.create({ meta })
@@ -258,7 +258,7 @@ describe('What is cached', () => {
 describe('A serialized session', () => {
   const owner = { target: 'https://example.com/mcp', user: 'ada' }
 
-  test('goes on in another process, where the first has left it [SES-004 SES-005]', async () => {
+  test('continues in another process with its last state [SES-004 SES-005]', async () => {
     const exchange = serving(() =>
       createTextResult('hi', { sessionId: 's1', state: 'next', expiresAt: '2027-01-01T00:00:00Z' }),
     )
@@ -274,7 +274,7 @@ describe('A serialized session', () => {
   test.each([
     ['another server', { target: 'https://evil.example/mcp' }],
     ['another user', { user: 'eve' }],
-    ['nobody', { user: null }],
+    ['no user', { user: null }],
   ])('is not sent to or for %s [SES-004]', async (_title, other) => {
     const serialized = (await open(echo, owner).sessions.create()).serialize()
     const exchange = serving(() => createTextResult('hi'))

@@ -34,7 +34,7 @@ describe('sessions/create', () => {
     for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{100,600}$/)
   })
 
-  test('answers with the state that onCreate gives, which is told whose session it is [SES-002]', async () => {
+  test('answers with the state that onCreate returns, and onCreate receives the owner of the session [SES-002]', async () => {
     const seen: unknown[] = []
     const { server, now } = createNotesServer({
       onCreate: ({ id, principal, expiresAt }) => {
@@ -70,7 +70,7 @@ describe('sessions/create', () => {
     expect((await errorOf(server, 'sessions/delete', {}, { session, meta })).code).toBe(code)
   })
 
-  test('takes back what nobody waits for any more', async () => {
+  test('ends a session whose creation was cancelled', async () => {
     const controller = new AbortController()
     const deleted: string[] = []
     const store = memoryStore()

@@ -6,7 +6,7 @@ import { sessionNotFoundCode } from '../session-metadata.ts'
 import { callIn, createSession, errorOf, resultOf, sessionsOf, createNotesServer } from '../testing/asking.ts'
 
 describe('sessions/delete', () => {
-  test('ends a session with an empty result, and tells the author, with the state [SES-011 SES-012]', async () => {
+  test('ends a session with an empty result, and calls onDelete with the state [SES-011 SES-012]', async () => {
     const deleted: unknown[] = []
     const { server } = createNotesServer({
       onDelete: ({ id, state, principal }) => void deleted.push([id, state, principal]),
@@ -75,7 +75,7 @@ describe('sessions over a bus', () => {
     expect(JSON.stringify(told)).not.toContain(first?.sessionId)
   })
 
-  test('are not served before the instance hears the others', async () => {
+  test('are not served before the instance listens to the bus', async () => {
     const shared = memoryBus()
     let isAway = true
     const listen: typeof shared.listen = (listener) =>

@@ -27,7 +27,7 @@ describe('A session is not found', () => {
     ['for another subject', { principal: { subject: 'eve' } }],
     ['for the same subject of another issuer', { principal: { subject: 'ada', issuer: 'https://evil.example' } }],
     ['for the same subject through another client', { principal: { subject: 'ada', client: 'other' } }],
-    ['for nobody', {}],
+    ['without a principal', {}],
   ])('%s, who can neither use nor delete it [SES-012]', async (_title, other) => {
     const { server } = createNotesServer()
     const { session } = await callIn(server, await createSession(server, ada), 'note', { text: 'secret' }, ada)
@@ -40,7 +40,7 @@ describe('A session is not found', () => {
     expect((await callIn(server, session, 'note', { text: 'mine' }, ada)).text).toBe('secret mine')
   })
 
-  test('by a user when nobody made it', async () => {
+  test('by a user when it was created without a principal', async () => {
     const { server } = createNotesServer()
     const session = await createSession(server)
     expect((await errorOf(server, 'tools/list', {}, { ...ada, session })).code).toBe(sessionNotFoundCode)
@@ -119,7 +119,7 @@ test.each<[string, unknown]>([
   }
 })
 
-test('sessions of a thousand callers at once stay with whom they belong to', async () => {
+test('sessions of a thousand callers at once are not mixed up', async () => {
   const { server } = createNotesServer()
   const visit = async (index: number): Promise<string> => {
     const asking = { principal: { subject: `user ${index % 50}` } }

@@ -25,7 +25,7 @@ function serving(options: SessionOptions = {}) {
   }
 }
 
-test('10,000 sessions that one address creates lock nobody else out', async () => {
+test('10,000 sessions that one address creates do not lock other callers out', async () => {
   const send = serving({ store: memoryStore() })
   let refused = 0
   for (let count = 0; count < 10_000; count++) {

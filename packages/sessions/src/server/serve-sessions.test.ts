@@ -46,7 +46,7 @@ describe('A server with sessions', () => {
 })
 
 describe('A request of a session', () => {
-  test('is answered with the same id, on whatever method, and the id never changes [SES-006 SES-007 SES-008]', async () => {
+  test('is answered with the same id for every method, and the id never changes [SES-006 SES-007 SES-008]', async () => {
     const { server } = createNotesServer()
     const created = await createSession(server)
     let session = created
@@ -163,7 +163,7 @@ describe('A request of a session', () => {
     expect(error.code).toBe(errorCodes.headerMismatch)
   })
 
-  test('whose state cannot be sealed fails without a word of why, and the author is told', async () => {
+  test('whose state cannot be sealed fails without details, and the reason is logged', async () => {
     const { server, reported } = createNotesServer()
     const session = await createSession(server)
     const args = { name: 'note', arguments: { text: 'x'.repeat(40_000) } }

@@ -63,7 +63,7 @@ describe('A session whose first state is not the initial one', () => {
     expect(reported).toEqual([expect.objectContaining({ message: 'The request has no state of its session' })])
   })
 
-  test('is deleted by its id alone, and then nobody says what its state was [SES-011]', async () => {
+  test('is deleted by its id alone, and onDelete then receives no state [SES-011]', async () => {
     const { server, ended } = setUp()
     const [one, other] = [await createSession(server), await createSession(server)]
     await resultOf(server, 'sessions/delete', {}, { session: { sessionId: one.sessionId } })
@@ -121,7 +121,7 @@ describe('An initial state', () => {
   })
 })
 
-describe('States that stay in a store', () => {
+describe('States in a store', () => {
   const tenMinutes = 600_000
   const setUp = () => {
     const now = createManualClock()

@@ -63,7 +63,7 @@ describe('A call that asks in the middle, within a session', () => {
     expect(sessionOfResult(result).state).toEqual(expect.any(String))
   })
 
-  test('goes on with the state that the session has by then, though it was asked under another', async () => {
+  test('continues with the current state of the session, although the question was sent with another state', async () => {
     const { one, other } = setUp()
     const session = await createSession(one)
     const asked = await resultOf(one, 'tools/call', { name: 'asking', arguments: {} }, { session })
@@ -233,7 +233,7 @@ describe('Overlapping calls', () => {
     return { server: createTestServer({ tools: [add], strictReplay: false, extensions: [sessions], log }), errors }
   }
 
-  test('each answer with the state that they made: the last that the client hears of wins [SES-009]', async () => {
+  test('each answer with the state that they made: the state in the last response that the client receives counts [SES-009]', async () => {
     const { server } = setUp(undefined)
     const session = await createSession(server)
     const both = await Promise.all(['a', 'b'].map((text) => callIn(server, session, 'add', { text })))

@@ -33,7 +33,7 @@ test('sessions that should live longer than their tokens open are refused, with 
   expect(sessionsOf(serve(9 * hour, long))).toBeDefined()
 })
 
-test('revoking needs a store, because nobody else would hear of it', async () => {
+test('revoke needs a store or a bus, because other instances would not be notified', async () => {
   const serve = (store?: StateStore) => createTestServer({ extensions: [createNotesSessions({ store }).sessions] })
   await expect(sessionsOf(serve()).revoke('x')).rejects.toThrow('needs a store or a bus')
   await sessionsOf(serve(memoryStore())).revoke('unknown')
@@ -71,7 +71,7 @@ test('keys are rotated without losing a session: the new one is known everywhere
   expect(texts).toEqual(['0', '0 1', '0 1 2'])
 })
 
-test('an author who cannot be told of errors changes no answer', async () => {
+test('a log that throws changes no response', async () => {
   const { sessions } = createNotesSessions({
     onError: () => {
       throw new Error('the log is full')

@@ -12,7 +12,7 @@ test.each([
   ['bound', { ...plain, bind, value: null }],
   ['bound to nothing', { ...plain, aud: 'tickets', value: false }],
   ['that replaces another', { ...plain, value: 'x', replaces: { key: 'state:a', at: 1_799_999_999_999 } }],
-])('an envelope %s comes back', (_, envelope) => {
+])('an envelope %s is parsed to an equal envelope', (_, envelope) => {
   expect(parseEnvelope(stringifyEnvelope(envelope))).toEqual(envelope)
 })
 
@@ -43,7 +43,7 @@ describe('names of members', () => {
     expect(pack({ round: 0, other: true })).toBe(`[${times.at},3600000,1000,null,[2,0,{"other":true}]]`)
   })
 
-  test('come back with their values, whatever the value is', () => {
+  test('are parsed with their values, for any value', () => {
     const name = fc.constantFrom(...names, 'other', '0', 'constructor')
     const json = fc.oneof(fc.dictionary(name, fc.jsonValue()), fc.jsonValue())
     const property = fc.property(json, (given) => {

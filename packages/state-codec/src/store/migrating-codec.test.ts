@@ -130,7 +130,7 @@ describe('in the phase "dual"', () => {
     expect(codec.report().mismatchCount).toBe(1)
   })
 
-  test('a state too large to travel stays in the store alone, and is counted', async () => {
+  test('a state that is too large for a token is kept in the store, and is counted', async () => {
     const { instance, events } = createFleet()
     const codec = instance('dual')
     const value = 'x'.repeat(40_000)
@@ -222,7 +222,7 @@ describe('the two parts of a token belong together', () => {
     },
   )
 
-  test('so a single use stays single', async () => {
+  test('a token can still be used only once', async () => {
     const { instance, store } = createFleet()
     const codec = singleUseState(instance('state-first'), store)
     const token = await codec.seal(1, claims)
@@ -243,7 +243,7 @@ describe('the report', () => {
     expect(codec.report()).toMatchObject({ canAdvance: true, advice: 'Advance to "state-first"' })
   })
 
-  test('the advice is to stay for one token lifetime after the last problem', async () => {
+  test('canAdvance is false for one token lifetime after the last problem', async () => {
     const { instance, advance, clock } = createFleet()
     const token = await instance('dual').seal(1, claims)
     const codec = instance('dual', { state: sealedState({ keys: [randomKey()], runtime: clock }) })

@@ -33,7 +33,7 @@ const anyJson = fc.jsonValue({ maxDepth: 5 }).map((value): JsonValue => JSON.par
 describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) => {
   const keys = [oldKey]
 
-  test('any JSON value comes back, with either platform, from a URL-safe string', async () => {
+  test('a URL-safe token opens to the JSON value that was sealed, on either platform', async () => {
     await fc.assert(
       fc.asyncProperty(anyJson, anyJson, async (value, binding) => {
         const token = await maker[kind]({ keys }).seal(value, { purpose: 'test', binding })

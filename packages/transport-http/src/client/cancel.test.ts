@@ -81,7 +81,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     expect(await running).toMatchObject({ code: 'timeout', message: expect.stringContaining('1800000 ms') })
   })
 
-  test('a stream that is quiet for 20 minutes stays open', async () => {
+  test('a stream that is quiet for 20 minutes is not closed', async () => {
     let finish = (): void => {}
     await using server = await scriptedServer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')

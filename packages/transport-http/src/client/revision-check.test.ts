@@ -46,7 +46,7 @@ describe.each(senders)('A server of an earlier revision, over %s', (_, connect) 
     ],
     ['422 with text', createJsonAnswer('expect initialize request', 422), createJsonAnswer(initialized)],
     ['400, and a stream', createJsonAnswer(error(-32_000), 400), createEventStreamAnswer(formatEvent(initialized))],
-    ['400, and a stream that stays open', createJsonAnswer(error(-32_000), 400), silentStream],
+    ['400, and a stream that does not end', createJsonAnswer(error(-32_000), 400), silentStream],
   ] as const)('is named by its revision after %s', async (_, refusal, initialize) => {
     await using server = await scriptedServer(byMethod({ initialize }, refusal))
     await using connection = connect(server.url)
@@ -72,14 +72,14 @@ test('The session that was begun for the name is ended', async () => {
 })
 
 describe('Another answer', () => {
-  test.each([-32_020, -32_021, -32_022])('with the error %i of this revision stays as it is', async (code) => {
+  test.each([-32_020, -32_021, -32_022])('with the error %i of this revision is not changed', async (code) => {
     await using server = await scriptedServer(createJsonAnswer({ ...error(code), id: 7 }, 400))
     await using connection = connectHttp(server.url)
     expect(await connection.exchange(rpcRequest(), callWith())).toMatchObject({ error: { code } })
     expect(server.received).toHaveLength(1)
   })
 
-  test('of a server that answers discovery stays as it is, and is looked at once', async () => {
+  test('of a server that answers discovery is not changed, and the server is checked once', async () => {
     const discover = createJsonAnswer(rpcResult({ resultType: 'complete', supportedVersions: ['2026-07-28'] }, 0))
     const refusal = createJsonAnswer({ ...error(-32_601), id: 7 }, 404)
     await using server = await scriptedServer(byMethod({ 'server/discover': discover }, refusal))
@@ -95,13 +95,13 @@ describe('Another answer', () => {
     ['of no MCP server', html, 404],
     ['of a server that wants a login', ((response) => void response.writeHead(401).end()) satisfies Answer, 401],
     ['of one that is broken', ((response) => void response.writeHead(500).end()) satisfies Answer, 500],
-  ] as const)('%s stays as it is', async (_, answer, status) => {
+  ] as const)('%s is not changed', async (_, answer, status) => {
     await using server = await scriptedServer(answer)
     await using connection = connectHttp(server.url)
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'status', status })
   })
 
-  test('of a server that is unreachable for the request of its revision stays the same', async () => {
+  test('of a server that cannot be reached for its revision is not changed', async () => {
     const initialize: Answer = (response) => void response.destroy()
     await using server = await scriptedServer(byMethod({ initialize }))
     await using connection = connectHttp(server.url)

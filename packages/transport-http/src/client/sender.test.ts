@@ -3,7 +3,7 @@ import { Agent } from 'undici'
 import { callWith, createJsonAnswer, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { connectHttp } from './connect-node.ts'
 
-test('a dispatcher that was given carries the requests, and stays open for its maker', async () => {
+test('the dispatcher of the options sends the requests, and is not closed', async () => {
   await using server = await scriptedServer(createJsonAnswer(rpcResult()))
   let carried = 0
   const dispatcher = new Agent().compose((dispatch) => (options, handler) => {

@@ -49,7 +49,7 @@ test('requests beyond the limit of one connection are answered with 503, and oth
   other.socket.destroy()
 })
 
-test('requests that wait on a connection end when it closes, and none stays in memory', async () => {
+test('requests that wait on a connection end when it closes, and their memory is freed', async () => {
   const { exchange, next } = pendingCalls()
   await using http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)

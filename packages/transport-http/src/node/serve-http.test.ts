@@ -204,7 +204,7 @@ test('closing twice is closing once, and `await using` closes', async () => {
   await expect(fetch(url)).rejects.toThrow('fetch failed')
 })
 
-test('a socket that does not read loses progress beyond the bound, and the server stays small', async () => {
+test('a socket that does not read loses progress beyond the bound, and the memory of the server is bounded', async () => {
   let sent = 0
   const message = 'x'.repeat(100_000)
   const { exchange, next } = pendingCalls()

@@ -42,7 +42,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect([asked.status, asked.headers.get('access-control-allow-headers')]).toEqual([204, '*'])
   })
 
-  test('an error that is HTTP’s business has the status and the headers that it needs, and stays the body', async () => {
+  test('an error that toHttpError converts has its status and headers, and is still the body', async () => {
     const error = { code: errorCodes.invalidRequest, message: 'no', data: { reason: 'insufficient_scope' } }
     const exchange: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, error })
     const toHttpError = vi.fn(() => ({ status: 403, headers: { 'WWW-Authenticate': 'Bearer' } }))

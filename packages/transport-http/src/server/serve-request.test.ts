@@ -105,7 +105,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   test.each([
     ['nested too deeply', `${'['.repeat(300)}${']'.repeat(300)}`],
     ['of too many elements', `[${'0,'.repeat(100_000)}0]`],
-  ])('a body %s is refused before anybody works on it', async (_title, args) => {
+  ])('a body %s is refused before it is parsed', async (_title, args) => {
     await using handler = await serve(echo)
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":${args}}}`
     const received = await handler.send(createPostRequest('tools/list', {}, { body }))

@@ -14,12 +14,12 @@ test('tasks a second are compared within a round, so that a slow round of the ma
   expect(boss).toMatch(/pg-boss +1,000\/s +1,000 us CPU$/)
 })
 
-test('who is alone is compared with nobody', () => {
+test('a single contender is compared with no other', () => {
   expect(throughputLines('made', [[did('tasks', 500)]])).toEqual([expect.stringMatching(/us CPU$/)])
   expect(latencyLines('waited', [{ name: 'tasks', rounds: [[1]] }])).toEqual([expect.stringMatching(/1\.00 ms$/)])
 })
 
-test('latencies are told of all rounds, and compared by the middle of each', () => {
+test('latencies are reported over all rounds, and compared by the median of each', () => {
   const boss = { name: 'pg-boss', rounds: [[2], [2]] }
   const columns = [{ name: 'tasks', rounds: [[2, 4, 90], [6]] }, boss]
   const [ours, theirs] = latencyLines('waited', columns, boss)
@@ -27,7 +27,7 @@ test('latencies are told of all rounds, and compared by the middle of each', () 
   expect(theirs).toMatch(/p50 2\.00 ms +p99 2\.00 ms$/)
 })
 
-test('starts are told from sending and from the answer, contender by contender', () => {
+test('starts are reported from sending and from the answer, for each contender', () => {
   const latencies = (name: string) => ({ name, fromSending: [3], fromAnswer: [-1] })
   const rounds = [[latencies('tasks'), latencies('pg-boss')]]
   expect(startColumns(rounds)).toEqual({
@@ -42,7 +42,7 @@ test('starts are told from sending and from the answer, contender by contender',
   })
 })
 
-test('every way to call is told beside the plain call of its round', () => {
+test('every kind of call is reported beside the plain call of its round', () => {
   const trip = (name: string, milliseconds: number) => ({ name, milliseconds, cpuPerCall: milliseconds * 100 })
   const rounds = [
     [trip('plain', 0.5), trip('task', 5)],

@@ -21,7 +21,7 @@ test('calls stand side by side in their lanes, and a heavy one is not broken ove
   expect(cellsOf(placeCalls(new Map(), calls, room))).toEqual({ a: '1/0', b: '1/1', c: '2/0', d: '1/6', e: '1/4' })
 })
 
-test('a call that stays keeps its place when others leave, and one that moves takes the first free place', () => {
+test('a call keeps its place when others leave, and one that moves takes the first free place', () => {
   const before = placeCalls(new Map(), [call('a', 1), call('b', 1), call('c', 1)], room)
   const after = placeCalls(before, [call('b', 1), call('c', 2), call('d', 1), call('e', 1)], room)
   expect(cellsOf(after)).toEqual({ b: '1/1', c: '2/0', d: '1/0', e: '1/2' })

@@ -35,7 +35,7 @@ test('an older server serves one user on a connection: another principal, sessio
   expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(2)
 })
 
-test('another user cannot answer a question, whatever state it names [GWY-004 GWY-006]', async () => {
+test('another user cannot answer a question, with any state [GWY-004 GWY-006]', async () => {
   const stream = openStream()
   const handle = ({ message }: ReceivedRequest): Response | undefined => {
     if (message['method'] !== 'tools/call') return undefined

@@ -137,7 +137,7 @@ describe('a question on the stream of a call', () => {
     expect(rounds).toEqual([1, 1])
   })
 
-  test('that never ends being asked ends the call, and tells the server', async () => {
+  test('that asks without end is cancelled, and the server is notified', async () => {
     const { server, client, nextCall } = connect({ elicit: createAcceptAnswer }, { answerTimeoutMs: 20 })
     const result = client.callTool('greet', {}, { rounds: { maxRounds: 3 } }).catch((error: unknown) => error)
     const call = await nextCall()

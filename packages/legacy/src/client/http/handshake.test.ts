@@ -100,7 +100,7 @@ test('what the server has not declared is not asked of it, nor what its revision
   expect(server.methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
 })
 
-test('a tool that runs as a task alone is left out, and told of [LEG-057]', async () => {
+test('a tool that only runs as a task is left out with a warning [LEG-057]', async () => {
   const tools = [
     { name: 'job', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
     { name: 'greet', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } },
@@ -204,7 +204,7 @@ describe('a server that is found to be', () => {
     ['202', () => new Response(null, { status: 202 })],
     ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
     ['another result', (one) => createReply(one, {})],
-  ])('an older one by %s hears initialize [SHT-078 SHT-080]', async (_, answer) => {
+  ])('an older one by %s receives initialize [SHT-078 SHT-080]', async (_, answer) => {
     const { server, client, connection } = connect(discover(answer))
     await client.callTool('greet')
     expect(server.methods()).toContain('initialize')
@@ -220,7 +220,7 @@ describe('a server that is found to be', () => {
     ],
     ['a header mismatch', (one) => createErrorReply(one, { code: -32020, message: 'no' }, 400)],
     ['a missing capability', (one) => createErrorReply(one, { code: -32021, message: 'no' }, 400)],
-  ])('a modern one by %s never hears it [SHT-079]', async (_, answer) => {
+  ])('a modern one by %s does not receive it [SHT-079]', async (_, answer) => {
     const { server, client, connection } = connect(discover(answer))
     await client.callTool('greet').catch(() => {})
     expect(connection.peer).toEqual({ era: 'modern' })

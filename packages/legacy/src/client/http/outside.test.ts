@@ -127,7 +127,7 @@ describe('a request of the server on the stream outside calls', () => {
 })
 
 describe('a subscription', () => {
-  test('is told of what the server declared, with one stream for all, and ends without a trace [STD-007]', async () => {
+  test('receives the changes that the server declares, over one stream for all, and ends without a trace [STD-007]', async () => {
     const { server, client, streams } = connect()
     const first = client.listen({
       toolsListChanged: true,
@@ -164,7 +164,7 @@ describe('a subscription', () => {
     expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
   })
 
-  test('over a server without such a stream is told of nothing, and the host of that', async () => {
+  test('receives nothing from a server without such a stream, and a warning is logged', async () => {
     const warnings: unknown[] = []
     const get = () => new Response(null, { status: 405 })
     const { client } = connect({ get, log: ({ code }) => warnings.push(code) })

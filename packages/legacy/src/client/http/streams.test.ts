@@ -95,7 +95,7 @@ describe('a stream that broke off', () => {
     expect(connectionCount).toBe(3599)
   })
 
-  test('that goes on without end is cut at its bound', async () => {
+  test('that does not end is closed at its bound', async () => {
     const { client, nextCall } = connect({}, { http: { maxStreamBytes: 10_000 } })
     const result = client.callTool('greet')
     const { stream } = await nextCall()

@@ -22,7 +22,7 @@ function connect(args: readonly string[], options: ConnectAnyOptions = {}, entry
   return { connection, client, methods, heard }
 }
 
-test('a server that answers the probe with an error hears initialize in the same process [STD-016 STD-018]', async () => {
+test('a server that answers the probe with an error receives initialize in the same process [STD-016 STD-018]', async () => {
   const { connection, client, methods } = connect(['answers'])
   await client.listTools()
   const peer = { era: 'legacy', revision: '2025-11-25', info: { name: 'plain' }, namesCalls: false }
@@ -33,7 +33,7 @@ test('a server that answers the probe with an error hears initialize in the same
 })
 
 test.each(['exits', 'breaks'])(
-  'a server that %s at the probe gets a new process, which hears initialize first [LEG-085 STD-018]',
+  'a server that %s at the probe gets a new process, which receives initialize first [LEG-085 STD-018]',
   async (mode) => {
     const detectedRevisions = new Map<string, string>()
     const { connection, client, methods } = connect([mode, '2025-06-18'], { probeTimeoutMs: 500, detectedRevisions })
@@ -52,7 +52,7 @@ test.each(['exits', 'breaks'])(
   },
 )
 
-test('a server that is silent at the probe hears initialize in the same process [LEG-085 LEX-004]', async () => {
+test('a server that does not answer the probe receives initialize in the same process [LEG-085 LEX-004]', async () => {
   const { connection, client, methods } = connect(['silent', '2024-11-05'], { probeTimeoutMs: 300 })
   await client.listTools()
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
@@ -85,7 +85,7 @@ test('a program that cannot be started, or ends either way, is an error [LEG-084
 })
 
 describe('a call of an older server over stdio', () => {
-  test('is asked, hears of progress and logs, and state comes back [STA-002 STA-003]', async () => {
+  test('is asked, receives progress and logs, and its state is returned [STA-002 STA-003]', async () => {
     const { connection, client } = connect(['answers'])
     const heard: unknown[] = []
     await using changes = client.listen({ toolsListChanged: true })

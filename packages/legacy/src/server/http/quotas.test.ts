@@ -147,7 +147,7 @@ test('what one caller ends, subscribes to and sets is refused beyond its share, 
   expect((await second.post(createRpcRequest('ping'))).status).toBe(200)
 })
 
-test('a session that was ended stays so, however many others end [LEG-088]', async () => {
+test('an ended session is not accepted again, however many others end [LEG-088]', async () => {
   const { connect } = serve()
   const ended = await connect(greedy)
   await ended.end()

@@ -150,7 +150,7 @@ test('capabilities that are too large for an id are left out, or refused', async
   expect(warnings.map(({ code }) => code)).toEqual(['large_session'])
 })
 
-test('200 GET streams of one caller stay within what the server allows them [LEG-091]', async () => {
+test('200 GET streams of one caller do not exceed its limit [LEG-091]', async () => {
   const server = createLegacyServer({ tools: [greet], limits: { streams: 100 } })
   const handler = httpHandler(server, { auth: () => ({ subject: 'ada' }) })
   const statuses: number[] = []
