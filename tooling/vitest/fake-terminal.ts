@@ -7,7 +7,7 @@ export const keys = { enter: '\r', down: '\u001B[B', space: ' ', erase: '\u007F'
 /** A scripted reaction: waits for the words, then presses the keys, or runs a function. */
 export type Move = readonly [seen: string, then: string | (() => void)]
 
-/** A terminal with somebody at it who follows a script. */
+/** A terminal whose user follows a script. */
 export interface FakeTerminal {
   readonly input: PassThrough
   readonly output: Writable

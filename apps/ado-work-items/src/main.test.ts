@@ -34,7 +34,7 @@ describe.concurrent('the walk-through', { timeout }, () => {
       'round 3, instance 3,',
       'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
       'Bug #4301 was not changed: the user declined',
-      'Bug #4517 was not changed. Somebody else changed the work item',
+      'Bug #4517 was not changed. Another user changed the work item',
       'revision 2025-11-25, a session that every instance can open',
       'elicitation/create: Resolving Bug #4533 requires a resolution.',
       '4533, 4517, 4522, 4544, 4540',

@@ -12,7 +12,7 @@ export interface Options {
   readonly ask?: boolean | undefined
   /** The file that answers in the place of a person. */
   readonly answers?: string | undefined
-  /** Starts an authorization server, and lets nobody in without a token of it. */
+  /** Starts an authorization server, and requires its tokens. */
   readonly auth: boolean
   /** Accepts tokens only if they are bound to their client's key. */
   readonly dpop: boolean
@@ -51,7 +51,7 @@ export function parseOptions(args: readonly string[]): Options {
   const problem = conflictIn(values)
   if (problem !== undefined) throw new UsageError(problem)
   const { once = false, auth = false, dpop = false, stdio = false, help = false, ask, answers } = values
-  // A run that ends by itself is for nobody else, and another one may be serving at the usual port.
+  // A run that ends by itself needs no fixed port, and another run may use the usual one.
   const port = wholeNumber('--port', values.port ?? (once ? '0' : '4522'), [0, 65_535])
   const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
   return { once, port, instances, ask, answers, auth, dpop, stdio, help }

@@ -88,7 +88,7 @@ async function start(
   return { ...outside, fleet }
 }
 
-/** Resolves like `Promise.all`, but never before all have ended: so whatever was opened can be stopped. */
+/** Resolves like `Promise.all`, but not before all have settled, so that everything that was opened can be closed. */
 async function allOf<T extends readonly unknown[]>(
   openings: readonly [...{ [I in keyof T]: Promise<T[I]> }],
 ): Promise<T> {
@@ -122,7 +122,7 @@ async function walk(
     },
     print,
   })
-  // Whoever comes after it finds every bug open that terminal and page offer.
+  // The bugs are open again for the terminal and the page, which offer them afterwards.
   await service.reset()
   return wentWell
 }

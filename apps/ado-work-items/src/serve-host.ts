@@ -15,7 +15,7 @@ import { taskOptions } from './tasks/task-options.ts'
 export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const { state = ownState(), tasksDatabase, takeoverMs } = readConfiguration(environment)
   const service = await openService(environment)
-  // The output is the protocol's: whatever people should read goes to the error output, which hosts write down.
+  // The output carries the protocol, so texts for people go to the error output, which hosts log.
   const log: Log = ({ method = '', name = '', message, err }) => console.error(`${method} ${name}:`, err ?? message)
   const server = createWorkItemsServer(createAzureDevOps(service.connection), {
     state,

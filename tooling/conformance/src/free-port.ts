@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 
 /**
- * Makes sure of a port on 127.0.0.1 that nobody listens on: the given one, or any when it is 0. A stale server on a
- * port that we believe ours would be tested in its place.
+ * Returns a free port of 127.0.0.1: the given port, or any for 0. A stale server on a port that we believe ours would
+ * be tested in its place.
  *
  * @throws Error when the port is taken.
  */

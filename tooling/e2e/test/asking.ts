@@ -68,7 +68,7 @@ export const askOften = tool('often', {
   },
 })
 
-/** Somebody who resolves every item as a duplicate of #17. */
+/** A user who resolves every item as a duplicate of #17. */
 export const duplicateOf17 = {
   elicit: (_, { key }) => {
     const content = key.startsWith('resolution') ? { resolution: 'Duplicate' } : { original: 17 }

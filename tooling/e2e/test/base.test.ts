@@ -86,7 +86,7 @@ overEveryTransport('a server and its client', (serve) => {
   })
 
   test.each([
-    ['nobody', undefined],
+    ['no info', undefined],
     ['another name', { name: 'other', version: '9.9.9' }],
     ['a name that means something elsewhere', { name: 'ada', version: '1.0.0', title: 'Administrator' }],
     ['hostile text', { name: '__proto__', version: '<script>', description: 'x'.repeat(10_000) }],
@@ -105,7 +105,7 @@ overEveryTransport('a server and its client', (serve) => {
   })
 
   test.each([
-    ['nobody', undefined],
+    ['no info', undefined],
     ['another name', { name: 'other', version: '9.9.9' }],
     ['a well-known name', { name: 'official', version: '2.0.0', title: 'Trusted' }],
   ])('ask the same for any server info: %s [BAS-060 BAS-061 DIS-006 DIS-007]', async (_, serverInfo) => {

@@ -1,12 +1,12 @@
 import type { Exchange } from '@x/schema'
 import type { Definition, Serve, Served } from './over-every-transport.ts'
 
-/** Several instances behind a balancer that sends every request to the next one, whoever it comes from. */
+/** Several instances behind a balancer that sends every request to the next one, independent of the client. */
 export interface Fleet extends AsyncDisposable {
   readonly exchange: Exchange
   /** The number of requests that each instance has served, in the order of the instances. */
   readonly served: readonly number[]
-  /** Ends an instance in the middle of whatever it does; the balancer sends it nothing more. */
+  /** Ends an instance during its work. The balancer sends it no more requests. */
   kill(place: number): Promise<void>
   /** Takes an instance out of the turn, waits for what it serves, ends it, and puts another one in its place. */
   restart(place: number, definition: Definition): Promise<void>

@@ -57,7 +57,7 @@ export function overStdio(...args: readonly string[]): Peer {
   return peerOf(connectAny({ command: process.execPath, args }, { handshakeTimeoutMs: 60_000 }))
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const http = createHttpServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))

@@ -127,7 +127,7 @@ test('the official v1 server without sessions is used', async () => {
 
 test.each([
   ['2025-06-18', 'Ada', ['Name?']],
-  ['2025-03-26', 'nobody was asked', []],
+  ['2025-03-26', 'no user was asked', []],
 ])('the official server that speaks %s at most is used [LEG-006]', async (revision, text, asked) => {
   await using peer = overStdio(serverOfRevision, revision)
   expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask'])

@@ -7,11 +7,11 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 export interface ProcessFleet extends AsyncDisposable {
   /** The ports of the instances that are not about to begin. */
   readonly ports: readonly number[]
-  /** Sends a request to one instance; undefined when no answer comes, and then nobody knows whether it was done. */
+  /** Sends a request to one instance; undefined without an answer. The request may then have been processed. */
   send(method: string, params: JsonObject): Promise<JsonObject | undefined>
   /** Sends a request to one instance after the other until one answers. Rejects when none does. */
   ask(method: string, params: JsonObject): Promise<JsonObject>
-  /** Ends a process in the middle of whatever it does, and starts another in its place. */
+  /** Ends a process during its work, and starts another. */
   replace(place: number): Promise<void>
   /** Stops a process by SIGTERM, and resolves with its exit code; null when it had to be killed. */
   stop(place: number): Promise<number | null>

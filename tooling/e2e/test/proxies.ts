@@ -139,7 +139,7 @@ export async function freePort(): Promise<number> {
   throw new Error('the system gave no port')
 }
 
-/** Knocks until somebody opens; rejects when the process has ended before that. */
+/** Connects until a connection is accepted. Rejects when the process has ended before. */
 async function listens(port: number, child: ChildProcess): Promise<void> {
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('the process has ended')

@@ -58,7 +58,7 @@ function writeLines({ input, output }: Ends, close: () => Promise<void>): Wire {
   }
 }
 
-/** Gives line after line; what nobody asks for is read all the same, so that the other side can end. */
+/** Gives line after line; Lines that are not requested are read too, so that the other side can end. */
 function readLines(input: Readable): () => Promise<string> {
   const [lines, asking]: [string[], ((line: string) => void)[]] = [[], []]
   let rest = ''

@@ -24,7 +24,7 @@ export async function connectRedisBus(url: string): Promise<OpenBus> {
 export async function connectPostgresBus(connectionString: string): Promise<OpenBus> {
   // One connection listens while anybody does, so the pool needs two at least.
   const pool = new Pool({ connectionString, max: 10 })
-  // pg ends the process when an idle connection breaks and nobody listens.
+  // pg ends the process when an idle connection breaks and the pool has no listener.
   pool.on('error', (error) => console.error('postgres', error))
   const bus = postgresBus(pool, { channel: 'tickets_changes', log: ({ message }) => console.error('bus', message) })
   return { bus, close: () => pool.end() }

@@ -12,7 +12,7 @@ const recipient = form(z.object({ to: z.string() }))
 
 export const pay = (bank: Bank): Tool =>
   tool('pay', {
-    description: 'Pays somebody',
+    description: 'Pays a person',
     input: z.object({ amount: z.number().positive() }),
     keyedEffects: true,
     async run({ amount }, ctx) {

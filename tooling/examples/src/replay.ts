@@ -70,7 +70,7 @@ export const book = tool('book', {
 const confirmation = form(z.object({ sure: z.boolean() }))
 
 export const purge = tool('purge', {
-  description: 'Deletes what nobody uses',
+  description: 'Deletes unused files',
   input: z.object({ paths: z.array(z.string()) }),
   async run({ paths }, ctx) {
     const deleted: string[] = []
@@ -87,7 +87,7 @@ export const purge = tool('purge', {
 // #region cleanup
 export const resolveLocked = (tracker: Tracker): Tool =>
   tool('resolve_locked', {
-    description: 'Resolves a bug that nobody else may touch meanwhile',
+    description: 'Locks a bug, and resolves it',
     input: z.object({ id: z.number().int() }),
     async run({ id }, ctx) {
       const lock = await tracker.lock(id)

@@ -43,7 +43,7 @@ export function isWorthAnotherTry(failure: unknown): boolean {
 // #region sockets
 export function listen(path: string): Server {
   const sockets = createSocketServer((socket) => {
-    serveStdio(server, { input: socket, output: socket, principal: { subject: 'somebody on this machine' } })
+    serveStdio(server, { input: socket, output: socket, principal: { subject: 'a user of this machine' } })
   })
   return sockets.listen(path)
 }

@@ -33,7 +33,7 @@ export const copy = tool('copy', {
       ctx.log('info', { file })
       await Promise.resolve(file)
     }
-    return `Copied ${files.length} files for ${ctx.principal?.subject ?? 'nobody in particular'}`
+    return `Copied ${files.length} files for ${ctx.principal?.subject ?? 'an unknown user'}`
   },
 })
 // #endregion

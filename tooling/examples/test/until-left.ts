@@ -2,7 +2,7 @@ import type { RealPostgres } from '@tooling/real-servers/postgres'
 import { expect } from 'vitest'
 
 /**
- * Waits until nobody is connected any more: pools have ended before their sockets are closed, and would be told of the
+ * Waits until no client is connected: pools have ended before their sockets are closed, and would be told of the
  * server's end.
  */
 export async function untilLeft(server: RealPostgres): Promise<void> {

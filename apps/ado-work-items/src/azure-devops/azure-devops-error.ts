@@ -6,7 +6,7 @@ export type AzureDevOpsErrorCode =
   | 'forbidden'
   /** No such thing, or the token may not see it. */
   | 'not_found'
-  /** Somebody else changed the work item. */
+  /** Another user changed the work item. */
   | 'conflict'
   /** A rule of the process refused field values; `violations` lists them. */
   | 'rule'

@@ -48,7 +48,7 @@ function errorOf(status: number, error: ServiceError): AzureDevOpsError {
       return new AzureDevOpsError('not_found', error.message || 'Azure DevOps does not know this address (404).')
     case 409:
     case 412:
-      return new AzureDevOpsError('conflict', `Somebody else changed the work item in the meantime (${status}).${said}`)
+      return new AzureDevOpsError('conflict', `Another user changed the work item in the meantime (${status}).${said}`)
     default:
       return isPassing(status)
         ? new AzureDevOpsError('unavailable', `Azure DevOps is not available now (${status}); try again later.`)

@@ -33,7 +33,7 @@ describe('a failed answer', () => {
     ['401', { status: 401 }, 'unauthorized', 'refused the access token'],
     ['403', { status: 403, body: '{"message":"TF401027: You need the Edit permission."}' }, 'forbidden', 'TF401027'],
     ['404', { status: 404, body: '{"message":"TF401232: Work item 1 does not exist."}' }, 'not_found', 'TF401232'],
-    ['409', { status: 409 }, 'conflict', 'Somebody else changed'],
+    ['409', { status: 409 }, 'conflict', 'Another user changed'],
     ['412', { status: 412, body: '{"message":"VS403351: Test failed."}' }, 'conflict', 'VS403351'],
     ['400', { status: 400, body: '{"message":"TF51535: Cannot find field X."}' }, 'invalid', 'TF51535'],
     ['400 without JSON', { status: 400, body: 'Bad Request' }, 'invalid', 'refused the request (400)'],

@@ -83,7 +83,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, scope
       organizationUrl: `${url.origin}/${encodeURIComponent(scope.options.organization)}`,
     },
   )
-  // The change is made by now: whoever ends meanwhile has made it, and does not know.
+  // The change is made. A client that ends during the delay does not receive this response.
   if (request.method === 'PATCH') await setTimeout(scope.options.writeMs ?? 0)
   sendJson(response, 200, result)
 }

@@ -16,7 +16,7 @@ const project = 'Fabrikam Fiber'
 /** About what the real service takes for a change. */
 const writeMs = 200
 
-/** Starts the emulator in a process of its own, with fresh work items and a token that nobody else knows. */
+/** Starts the emulator in a process of its own, with fresh work items and a secret token. */
 export async function startEmulator(): Promise<EmulatorProcess> {
   const token = randomBytes(24).toString('base64url')
   const child = await startChild(new URL('./process.js', import.meta.url), {

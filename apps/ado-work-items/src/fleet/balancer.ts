@@ -23,8 +23,8 @@ const endOfHead = '\r\n\r\n'
 
 /**
  * Listens on one port of this machine and passes each request on to one of the ports which `targets` gives: the one
- * whose last turn is longest ago or, within a session of an older revision, the same one for as long as it is there.
- * One that cannot be reached is passed over, so an instance that has just died costs nobody anything.
+ * whose last turn is longest ago or, within a session of an older revision, the same one for as long as it is there. A
+ * target that cannot be reached is skipped, so that no request fails because an instance has just died.
  *
  * Each connection carries one request, so that a client which would reuse its connection comes to another instance each
  * time. Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being

@@ -32,7 +32,7 @@ export function signResults(instance: Instance): Middleware {
 
 /**
  * An extension that writes the instance's number into what it says of its progress. For a task that is all that its
- * client sees of who works on it: whoever answers about a task may be any instance.
+ * client sees of who works on it: any instance may answer requests about a task.
  */
 export function signProgress({ id }: Instance): ServerExtension<'progressSignature', undefined> {
   const signed = (notification: RpcNotification): RpcNotification => {

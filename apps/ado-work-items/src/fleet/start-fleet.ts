@@ -35,7 +35,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 
   let environment: Readonly<Record<string, string>> = {}
   const startInstance = async (id: number): Promise<void> => {
-    // The fleet is for this machine alone, whatever the environment says of a deployment.
+    // The fleet listens on this machine only, for any environment.
     const own = { PORT: '0', HOST: '127.0.0.1', INSTANCE: String(id) }
     const child = await startChild(module, { ...environment, ...own })
     if (stopping) return child.stop()

@@ -16,8 +16,8 @@ export interface WantedChange {
 /**
  * The fields of a change with everything that the rules of the process require. The user is asked for what is missing.
  *
- * An answer can bring another rule into force, so the rules are asked again until none wants more. Rejects with
- * {@link ToolFailure} when nobody can be asked, and with `InputDeclined` when the user would not answer.
+ * An answer can bring another rule into force, so the rules are asked again until none wants more. Rejects with {@link
+ * ToolFailure} if the client cannot ask its user, and with `InputDeclined` when the user would not answer.
  */
 export async function completeFields(change: WantedChange, asking: Asking): Promise<Fields> {
   let { fields } = change

@@ -74,7 +74,7 @@ export function refuseStale(
 function checkRevision(item: WorkItem, rev: number): void {
   if (item.rev === rev) return
   const which = `it is at revision ${item.rev}, not ${rev}`
-  throw new AzureDevOpsError('conflict', `Somebody else changed the work item in the meantime: ${which}.`)
+  throw new AzureDevOpsError('conflict', `Another user changed the work item in the meantime: ${which}.`)
 }
 
 function isEmpty({ fields, links }: { readonly fields: Fields; readonly links: readonly unknown[] }): boolean {

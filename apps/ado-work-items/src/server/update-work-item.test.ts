@@ -168,7 +168,7 @@ describe('while a user is asked', () => {
     })
     const result = await fixture.client.callTool('update_work_item', resolve)
     expect(result.isError).toBe(true)
-    expect(textOf(result)).toContain('Somebody else changed the work item in the meantime')
+    expect(textOf(result)).toContain('Another user changed the work item in the meantime')
     expect(await fixture.revisions(4522)).toEqual([8])
   })
 

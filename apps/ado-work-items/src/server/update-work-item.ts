@@ -69,7 +69,7 @@ async function change(
 ): Promise<Answer> {
   const basis = await ctx.step('read', async ({ signal }) => {
     const read = await readBasis({ id, fields }, azureDevOps, signal)
-    // Nobody is asked about a change that cannot be made.
+    // An impossible change is rejected before the user is asked.
     refuseStale(read.item, { fields, rev }, azureDevOps)
     return read.basis
   })

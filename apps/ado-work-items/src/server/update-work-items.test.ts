@@ -107,15 +107,15 @@ describe.each([
 
   test.each([
     ['overwrite', { changedMeanwhile: 'overwrite' }, [4, 4], '2 of 2 work items were changed'],
-    ['skip', { changedMeanwhile: 'skip' }, [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
-    ['decline', 'decline', [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
+    ['skip', { changedMeanwhile: 'skip' }, [4, 3], 'Not changed: User Story #4602: another user changed it'],
+    ['decline', 'decline', [4, 3], 'Not changed: User Story #4602: another user changed it'],
   ] as const)(
     'asks about work items that another person changed meanwhile: %s',
     async (_title, answer, revisions, words) => {
       await using fleet = await start({ views: [touching(4602)], answers: { changed_meanwhile: answer } })
       const result = await fleet.client.callTool('update_work_items', resolve(4601, 4602))
       expect(fleet.asked()).toEqual([
-        ['changed_meanwhile', 'Somebody else changed User Story #4602 in the meantime. Change them all the same?'],
+        ['changed_meanwhile', 'Another user changed User Story #4602 in the meantime. Change them all the same?'],
       ])
       expect(textOf(result).join('\n')).toContain(words)
       expect(await fleet.revisions(4601, 4602)).toEqual(revisions)
@@ -132,7 +132,7 @@ describe.each([
     }
     await using fleet = await start({ views: [same, same], answers })
     const result = await fleet.client.callTool('update_work_items', resolve(4609, 4610))
-    expect(fleet.asked()[1]?.[1]).toContain('Somebody else changed Bug #4610')
+    expect(fleet.asked()[1]?.[1]).toContain('Another user changed Bug #4610')
     expect(textOf(result)).toEqual(['2 of 2 work items were changed: Bug #4609, Bug #4610.'])
     expect(await fleet.revisions(4609, 4610)).toEqual([2, 4])
   })

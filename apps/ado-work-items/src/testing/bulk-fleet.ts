@@ -27,7 +27,7 @@ export interface BulkFleet<C extends BulkClient = BulkClient> extends AsyncDispo
   /** Returns the keys and texts of the questions so far. */
   asked(): readonly (readonly [key: string, message: string])[]
   revisions(...ids: readonly number[]): Promise<number[]>
-  /** Changes a work item as somebody else. */
+  /** Changes a work item as another user. */
   touch(id: number): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export interface BulkFleet<C extends BulkClient = BulkClient> extends AsyncDispo
 export interface BulkOptions {
   /** One instance for each view of Azure DevOps; one instance when absent. */
   readonly views?: readonly View[]
-  /** Answers by the keys of questions; without any, the client is one that nobody can ask. */
+  /** Answers by the keys of questions; without any, the client cannot ask its user. */
   readonly answers?: Answers
 }
 

@@ -1,6 +1,6 @@
 import { metaKeys, protocolVersion } from '@x/schema'
 
-/** A request that somebody can send by hand. */
+/** A request to send by hand. */
 export interface ExampleRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

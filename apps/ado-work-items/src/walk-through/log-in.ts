@@ -19,7 +19,7 @@ export interface LoginPlan {
   readonly onInstance: (id: number) => void
 }
 
-/** The steps before all others: nobody gets in without a token, and a job gets one without a person. */
+/** The steps before all others: every call needs a token, and a job obtains one without a person. */
 export function loginSteps(plan: LoginPlan): readonly Step[] {
   return [rejectStranger(plan), logInJob(plan), ...(plan.dpop ? [rejectCopiedToken(plan)] : [])]
 }
@@ -53,10 +53,10 @@ function logInJob(plan: LoginPlan): Step {
   }
 }
 
-/** Whoever copies a bound token from the wire or a log lacks the key for a proof (RFC 9449). */
+/** A copy of a bound token, from the wire or a log, lacks the key for a proof (RFC 9449). */
 function rejectCopiedToken({ url, login }: LoginPlan): Step {
   return {
-    title: 'Somebody else sends a token that they copied.',
+    title: 'Another client sends a copied token.',
     ask: 'tools/call list_work_items, with the token and without a proof',
     run: async ({ signal }) => {
       await login.auth.login(url, { signal })
@@ -99,7 +99,7 @@ export function keepPeopleApart(plan: LoginPlan): Step {
   }
 }
 
-/** A client of somebody who logs in, with everything that they may carry on. */
+/** The client of a person who logs in, with the data that it keeps between calls. */
 function connect({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth) {
   const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), auth)
   const own = { target: url, user: null }

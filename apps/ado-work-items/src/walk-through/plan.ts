@@ -61,9 +61,9 @@ export const emulatorPlan: readonly Step[] = [
     { refused: false, say: ['Bug #4517 was changed', 'revision 4'] },
   ),
   update(
-    'Somebody else still has revision 3, and closes it.',
+    'Another user still has revision 3, and closes it.',
     { workItemId: 4517, fields: { [state]: 'Closed' }, rev: 3 },
-    { refused: true, say: ['Bug #4517 was not changed', 'Somebody else changed the work item', 'get_work_item'] },
+    { refused: true, say: ['Bug #4517 was not changed', 'Another user changed the work item', 'get_work_item'] },
   ),
   talkInSessions('Two sessions at once: in each, "it" is another bug.', [4517, 4533]),
   resolveAsOlderClient({

@@ -70,7 +70,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   return failed === 0
 }
 
-/** The plan of a server that wants tokens; on a real organization nobody changes anything. */
+/** The plan of a server that wants tokens; a real organization is not changed. */
 function protectedPlan(steps: readonly Step[], plan: LoginPlan & { readonly emulated: boolean }): readonly Step[] {
   return [...loginSteps(plan), ...steps, ...(plan.emulated ? [keepPeopleApart(plan)] : [])]
 }

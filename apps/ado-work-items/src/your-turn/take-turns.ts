@@ -54,7 +54,10 @@ export function whoAnswers(
   throw new UsageError('--ask needs a terminal, and there is none: give --answers with a file instead')
 }
 
-/** Lets whoever answers resolve bugs. Resolves to whether that went well; rejects when the run is stopped. */
+/**
+ * Lets the person at the terminal or the page resolve bugs. Resolves to whether that went well; rejects when the run is
+ * stopped.
+ */
 export async function takeTurns(
   turns: Turns | undefined,
   server: TurnsServer,

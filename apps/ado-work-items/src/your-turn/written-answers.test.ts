@@ -12,7 +12,7 @@ test('each question gets the answer that is written for its key; null declines',
   const person = writtenAnswers('{"first": {"id": 1}, "second": null, "constructor": {"id": 3}}', 'a.json')
   expect(await person.answer('first', question)).toEqual({ action: 'accept', content: { id: 1 } })
   expect(await person.answer('second', question)).toEqual({ action: 'decline' })
-  expect(person.leftOver()).toBe('a.json answers "constructor", which nobody asked; asked was "first", "second"')
+  expect(person.leftOver()).toBe('a.json answers "constructor", which was not asked; asked was "first", "second"')
   expect(await person.answer('constructor', question)).toEqual({ action: 'accept', content: { id: 3 } })
   expect(person.leftOver()).toBeUndefined()
 })

@@ -33,7 +33,7 @@ export function writtenAnswers(text: string, name: string): Person {
     leftOver: () => {
       const unused = [...written.keys()].filter((key) => !asked.has(key))
       if (unused.length === 0) return undefined
-      return `${name} answers ${listOf(unused)}, which nobody asked; asked was ${listOf([...asked])}`
+      return `${name} answers ${listOf(unused)}, which was not asked; asked was ${listOf([...asked])}`
     },
   }
 }

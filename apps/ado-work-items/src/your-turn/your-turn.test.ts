@@ -60,7 +60,7 @@ test.each([
   [{ work_item: { id: 4533 } }, 'should have a "workItemId" of an open bug'],
   [
     { work_item: { workItemId: 4533 }, resolution: { resolution: 'Fixed' }, duplicate_of: null },
-    'answers "duplicate_of", which nobody asked; asked was "work_item", "resolution"',
+    'answers "duplicate_of", which was not asked; asked was "work_item", "resolution"',
   ],
   [{ work_item: { workItemId: 4533 }, resolution: { resolution: 'fixed' } }, 'the answer to "resolution" is not valid'],
 ])('written answers %j are rejected with the reason', async (answers, problem) => {

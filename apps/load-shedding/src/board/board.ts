@@ -18,7 +18,7 @@ export interface Board {
   lost(call: string): void
   /** A client has its result. */
   completed(call: string, isRight: boolean): void
-  /** Nobody waits for the call any more. */
+  /** The client no longer waits for the call. */
   dropped(call: string): void
   lanes(): readonly LaneView[]
   calls(): readonly CallView[]

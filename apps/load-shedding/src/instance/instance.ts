@@ -30,7 +30,7 @@ process.on('message', (value) => {
 // The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is
 // served.
 process.once('SIGTERM', () => void cluster.worker?.disconnect())
-// Whoever started it is gone.
+// The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 
 watchLateness((eventLoopDelayMs) => {

@@ -169,7 +169,7 @@ function rejected({ body, status }: Reply, code?: number): void {
 
 async function deletedNothing(peer: Attacker): Promise<void> {
   const deleted = await peer.target.ask<number>('deleted')
-  if (deleted > 0) throw new Error('everything was deleted, and nobody was asked')
+  if (deleted > 0) throw new Error('everything was deleted, and no user was asked')
 }
 
 function textOf({ content }: JsonObject): string {

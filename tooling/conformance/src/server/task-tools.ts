@@ -10,7 +10,7 @@ const confirmed = z.object({ confirm: z.boolean().meta({ title: 'Confirm' }) })
 /** Tools that run as tasks, and one that never does (seps/2663-tasks-extension). */
 export const taskTools = [
   tool('greet', {
-    description: 'Greets somebody, at once',
+    description: 'Greets a person, at once',
     input: z.object({ name: z.string() }),
     run: ({ name }) => `Hello, ${name}!`,
   }),

@@ -12,6 +12,6 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
 server.setRequestHandler(CallToolRequestSchema, async () => {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
   const answer = await server.elicitInput?.({ message: 'Name?', requestedSchema })
-  return { content: [{ type: 'text', text: answer?.content?.name ?? 'nobody was asked' }] }
+  return { content: [{ type: 'text', text: answer?.content?.name ?? 'no user was asked' }] }
 })
 await server.connect(new StdioServerTransport())

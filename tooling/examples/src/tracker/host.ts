@@ -39,7 +39,7 @@ export async function importAll(
   return structuredContent?.ids ?? []
 }
 
-/** Lists what somebody has to do. */
+/** Lists the open issues of a person. */
 export async function listOpen(tracker: Client<Tracker>, assignee: string): Promise<readonly string[]> {
   const { structuredContent } = await tracker.tools.find_issues({ by: 'assignee', assignee })
   return (structuredContent?.issues ?? []).filter(({ state }) => state === 'open').map(({ title }) => title)

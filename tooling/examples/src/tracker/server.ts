@@ -43,7 +43,7 @@ const createIssue = tool('create_issue', {
 })
 
 const findIssues = tool('find_issues', {
-  description: 'Finds issues by their state, or those of somebody',
+  description: 'Finds issues by their state, or those of one person',
   input: z.discriminatedUnion('by', [
     z.object({ by: z.literal('state'), state: z.enum(['open', 'closed']) }),
     z.object({ by: z.literal('assignee'), assignee: z.string() }),
@@ -58,7 +58,7 @@ const findIssues = tool('find_issues', {
 })
 
 const assign = tool('assign_issue', {
-  description: 'Assigns an issue to somebody',
+  description: 'Assigns an issue to a person',
   input: z.object({ id, assignee: z.string() }),
   output: issue,
   annotations: { idempotentHint: true },

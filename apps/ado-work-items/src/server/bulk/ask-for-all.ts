@@ -45,14 +45,17 @@ const decision = form(
   }),
 )
 
-/** Asks whether work items are to be changed that somebody else has changed meanwhile; no, where nobody says so. */
+/**
+ * Asks whether to change work items that another user has changed since the search. Returns false if the user cannot be
+ * asked.
+ */
 export async function mayOverwrite(
   conflicts: readonly EntryOf<'conflict'>[],
   { ctx }: Pick<AskingForAll, 'ctx'>,
 ): Promise<boolean> {
   if (!ctx.can('elicitation.form')) return false
   const names = namesOf(conflicts.map(({ target }) => target))
-  const message = `Somebody else changed ${names} in the meantime. Change them all the same?`
+  const message = `Another user changed ${names} in the meantime. Change them all the same?`
   const answer = await ctx.elicitResult('changed_meanwhile', { message, schema: decision })
   return answer.action === 'accept' && answer.content.changedMeanwhile === 'overwrite'
 }

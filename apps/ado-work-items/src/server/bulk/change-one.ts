@@ -8,7 +8,7 @@ import type { Entry, Outcome } from './outcome.ts'
 
 /** A change of one among several work items. */
 export interface OneChange extends Pick<Entry, 'target' | 'fields'> {
-  /** `true` when the change applies even to a work item that somebody else changed since the search. */
+  /** `true` when the change applies even to a work item that another user changed since the search. */
   readonly overwrite: boolean
 }
 
@@ -17,7 +17,8 @@ const longestReason = 160
 
 /**
  * Changes one of several work items, once however often it is called, and tells what came of it: what goes wrong with
- * one must not cost the others. Only what is nobody's business rejects, and the signal's reason.
+ * one must not cost the others. Rejects only with the signal's reason, and with errors that are not about the work
+ * item.
  */
 export async function changeOne(change: OneChange, azureDevOps: AzureDevOps, signal: AbortSignal): Promise<Outcome> {
   try {

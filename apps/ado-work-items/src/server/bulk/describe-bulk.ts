@@ -29,7 +29,7 @@ export function toBulkOutput(entries: readonly Entry[], { missing }: Pick<Target
 
 function whyNot(outcome: Exclude<Entry['outcome'], { rev: number }>): string {
   if (outcome.status === 'skipped') return outcome.why
-  if (outcome.status === 'conflict') return 'somebody else changed it in the meantime.'
+  if (outcome.status === 'conflict') return 'another user changed it in the meantime.'
   return `rules require ${outcome.needs.join(' and ')}.`
 }
 

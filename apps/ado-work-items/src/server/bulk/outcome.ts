@@ -1,7 +1,7 @@
 /** A work item that is to be changed, as it was when it was found. */
 export type Target = {
   readonly id: number
-  /** A change is tied to it, so that nothing is written over what somebody else did since. */
+  /** A change requires this revision, so that it overwrites no change of another user. */
   readonly rev: number
   readonly type: string
 }
@@ -10,9 +10,9 @@ export type Target = {
 export type Outcome =
   | { readonly status: 'changed'; readonly rev: number }
   | { readonly status: 'unchanged'; readonly rev: number }
-  /** Rules require these fields, and nobody has said what they should be. */
+  /** Rules require these fields, and the user has given no values for them. */
   | { readonly status: 'waiting'; readonly needs: string[] }
-  /** Somebody else changed it since it was found. */
+  /** Another user changed it since it was found. */
   | { readonly status: 'conflict' }
   | { readonly status: 'skipped'; readonly why: string }
 

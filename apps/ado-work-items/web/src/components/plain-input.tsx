@@ -27,7 +27,7 @@ export function TextInput({ kind, ...props }: InputProps & { readonly kind: Text
   }
 }
 
-/** A number. It is a text for the browser, which would hide what somebody wrote that is none. */
+/** A number. It is a text for the browser, which would hide a text that is not a number. */
 export function NumberInput({ kind, ...props }: InputProps & { readonly kind: NumberKind }): VNode {
   const { id, field, draft, describedBy, isInvalid, onDraft } = props
   return (

@@ -59,7 +59,7 @@ export const draft = z.union([z.string(), z.boolean(), z.array(z.string()).reado
 /** The input of a field: text, a check mark, the selected values, or rows. */
 export type Draft = z.infer<typeof draft>
 
-/** One field of a form, whatever schema it was made from. */
+/** One field of a form, for any schema. */
 export interface Field {
   readonly name: string
   readonly label: string

@@ -3,7 +3,7 @@ import type { JsonValue } from '@x/schema'
 import type { Draft, Field } from './field.ts'
 import { readField } from './read-field.ts'
 
-/** A form while somebody fills it in. */
+/** A form that is being filled in. */
 export interface Form {
   readonly fields: readonly Field[]
   readonly drafts: ReadonlySignal<ReadonlyMap<string, Draft>>
@@ -23,7 +23,10 @@ export function openForm(fields: readonly Field[]): Form {
   const readOne = (field: Field): ReturnType<typeof readField> =>
     readField(field, drafts.peek().get(field.name) ?? field.initial)
 
-  /** While a field is wrong each change is judged at once, and before that none is: nobody is told off while typing. */
+  /**
+   * While a field is invalid, each change is checked at once. Before that no change is checked, so that no error
+   * appears while the user types.
+   */
   const judgeAgain = (field: Field): void => {
     const reading = readOne(field)
     const others = [...issues.peek()].filter(([name]) => name !== field.name)

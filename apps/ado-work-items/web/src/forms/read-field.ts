@@ -8,7 +8,7 @@ import { fromLocalMoment } from './moment.ts'
 /** The kinds of fields that a question can ask for (client/elicitation, requested schema). */
 type QuestionKind = Extract<FieldKind, { readonly type: 'text' | 'number' | 'choice' | 'choices' }>
 
-/** Reads what somebody filled in. Issues are sentences for that person. */
+/** Parses the text of a field. Issues are sentences for the user. */
 export function readField({ kind, required }: Field, draft: Draft): FieldReading {
   const reading = readKind(kind, draft)
   return reading === 'empty' && required ? { issue: missing(kind) } : reading
@@ -76,7 +76,7 @@ function momentOf(text: string): string {
   return text === '' ? '' : (fromLocalMoment(text) ?? text)
 }
 
-/** The chosen values in the order of the options, whatever order they were ticked in. */
+/** The chosen values, in the order of the options. */
 function chosenInOrder({ options }: ChoicesKind, chosen: readonly string[]): string[] {
   return options.map(({ value }) => value).filter((value) => chosen.includes(value))
 }

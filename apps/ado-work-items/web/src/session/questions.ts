@@ -18,7 +18,7 @@ export interface Questions {
   readonly ask: NonNullable<InputHandlers['elicit']>
 }
 
-/** Opens the queue. A question leaves it when it is answered, and when nobody waits for the answer any more. */
+/** Opens the queue. A question leaves it when it is answered, and when its call no longer waits for the answer. */
 export function createQuestions(): Questions {
   const open = signal<readonly OpenQuestion[]>([])
   let lastId = 0

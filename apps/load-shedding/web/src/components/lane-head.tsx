@@ -67,7 +67,7 @@ interface LaneButtonProps {
   readonly children: string
 }
 
-// It keeps its place in the order of focus when it can do nothing, so that nobody who uses a keyboard is thrown out.
+// A button that is disabled keeps its place in the focus order, so that the focus of a keyboard user is not lost.
 function LaneButton({ lane, act, isPressed, onAsk, children }: LaneButtonProps): VNode {
   const isOff = lane.status !== 'ready'
   return (
