@@ -46,6 +46,7 @@ export type {
   ExtensionMethod,
   ExtensionResourcePage,
   ExtensionResources,
+  ToolView,
   HostStateCodec,
   LiteralName,
   ServerApis,

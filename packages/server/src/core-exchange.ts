@@ -29,6 +29,7 @@ import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
+import type { Tool } from './definitions/tool.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
 /** The protocol revisions that the server accepts, the newest first. */
@@ -38,6 +39,8 @@ const servedVersions = [protocolVersion]
 export interface ServerState {
   /** The compiled definitions. `update` replaces them. */
   catalog: Catalog
+  /** The tools as the author defined them. `update` replaces them. */
+  tools: readonly Tool[]
   /** Methods of extensions. They are set after the exchange was created, because extensions start later. */
   methods: ReadonlyMap<string, ExtensionMethod>
   /** Resources of extensions. They are set with the methods. */

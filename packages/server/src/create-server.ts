@@ -30,6 +30,7 @@ export function createServer<
   const info = Object.freeze(requireServerInfo(definition))
   const state: ServerState = {
     catalog: compileDefinition(definition, settings.warn),
+    tools: definition.tools ?? [],
     settings,
     methods: new Map(),
     extensionResources: [],
@@ -45,6 +46,7 @@ export function createServer<
       runtime: settings.runtime,
       state: settings.sharedStateCodec,
       bus: definition.subscriptions === false ? undefined : definition.subscriptions?.bus,
+      tools: () => state.tools,
       runsOnlyTasks: () => runsOnlyTasks(state),
       beginWork: () => beginExtensionWork(settings),
       log: settings.log,
@@ -96,6 +98,7 @@ function createServerMembers(
       resourceTemplates: offers.resourceTemplates ?? currentDefinition.resourceTemplates,
     }
     state.catalog = compileDefinition(nextDefinition, settings.warn)
+    state.tools = nextDefinition.tools ?? []
     currentDefinition = nextDefinition
     for (const kind of listKindsOf(offers)) void publishTopic(kind, settings)
   }

@@ -63,6 +63,7 @@ export interface CompositionOptions {
     | 'runtime'
     | 'state'
     | 'runsOnlyTasks'
+    | 'tools'
     | 'log'
     | 'notifyListChanged'
     | 'notifyResourceUpdated'

@@ -100,6 +100,8 @@ export interface ExtensionHost {
   readonly state: HostStateCodec | undefined
   /** The change bus that the author gave to the server, over which its instances notify one another of changes. */
   readonly bus: ChangeBus | undefined
+  /** Returns the tools of the server as its author defined them. An update of the server returns another array. */
+  tools(): readonly ToolView[]
   /** Returns true if the server has at least one tool and every tool has `task: 'required'`. */
   runsOnlyTasks(): boolean
   /**
@@ -113,6 +115,12 @@ export interface ExtensionHost {
   notifyResourceUpdated(uri: string): Promise<void>
   /** The log of the server, for warnings and for failures whose details the caller does not see. It never throws. */
   readonly log: Log
+}
+
+/** A tool of a server, for extensions that recognize the definitions of their own tools. */
+export interface ToolView {
+  readonly name: string
+  readonly definition: object
 }
 
 /** The part of a server's codec that extensions use. A `StateCodec` of `@x/state-codec` implements it. */

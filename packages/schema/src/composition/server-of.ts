@@ -109,12 +109,13 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
 }
 
-type ConstantHostMember = 'runtime' | 'bus' | 'runsOnlyTasks' | 'notifyListChanged' | 'notifyResourceUpdated'
+type ConstantHostMember = 'runtime' | 'bus' | 'tools' | 'runsOnlyTasks' | 'notifyListChanged' | 'notifyResourceUpdated'
 
 function createHost({ runtime }: ServerParts): Pick<ExtensionHost, ConstantHostMember> {
   return {
     runtime: runtimeOf(runtime),
     bus: undefined,
+    tools: () => [],
     runsOnlyTasks: () => false,
     notifyListChanged: () => Promise.resolve(),
     notifyResourceUpdated: () => Promise.resolve(),

@@ -13,7 +13,9 @@ import {
   type Catalog,
   type CompiledDefinition,
   type CompiledPrompt,
+  type CompiledResource,
   type CompiledTemplate,
+  type CompiledTool,
   createListing,
   type ListField,
   type Listing,
@@ -46,6 +48,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
   rejectTasksWithoutExtension(definition)
+  for (const compiled of [...tools, ...prompts, ...resources, ...templates]) requireExtension(compiled, definition)
   const capabilities = buildServerCapabilities(definition, [...prompts, ...templates])
   return {
     capabilities,
@@ -68,6 +71,14 @@ function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefi
   if (tool === undefined) return
   const reason = "task is 'required', and no extension serves tasks; write extensions: [tasks(…)], or task: 'allowed'"
   throw new DefinitionError('value', `tool ${JSON.stringify(tool.name)}`, { reason })
+}
+
+/** Throws for a definition whose extension is not in the list of the server. */
+function requireExtension({ key, definition }: CompiledEntry, { extensions = [] }: ServerDefinition): void {
+  const { needsExtension } = definition
+  if (needsExtension === undefined || extensions.some(({ identifier }) => identifier === needsExtension)) return
+  const reason = `needs the extension ${needsExtension}, which is not in \`extensions\` of the server`
+  throw new DefinitionError('value', JSON.stringify(key), { reason })
 }
 
 /** Returns the checked name, version and description of the server. */
@@ -149,6 +160,8 @@ function buildDiscoverResult(
   }
   return prepareResult(freezeJsonObject(result, 'server'))
 }
+
+type CompiledEntry = CompiledTool | CompiledPrompt | CompiledResource | CompiledTemplate
 
 type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
 

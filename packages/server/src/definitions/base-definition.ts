@@ -15,6 +15,11 @@ export interface BaseDefinition {
    */
   readonly requires?: ClientCapabilities | undefined
   /**
+   * The identifier of the extension without which the server cannot serve the definition. `createServer` throws a
+   * {@link DefinitionError} if its list has no such extension.
+   */
+  readonly needsExtension?: string | undefined
+  /**
    * Decides which callers may see and use the definition. Default: every caller. For other callers the definition does
    * not exist. The decision may depend on the principal and on the request itself. It must not depend on the connection
    * or on earlier requests (server/tools, capabilities).
