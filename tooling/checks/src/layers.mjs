@@ -80,6 +80,15 @@ export const layers = new Map([
     },
   ],
   [
+    '@x/apps',
+    {
+      imports: ['@x/core', '@x/schema', '@x/server'],
+      dependencies: [],
+      portable: ['./server'],
+      without: {},
+    },
+  ],
+  [
     '@x/skills',
     {
       imports: ['@x/core', '@x/schema', '@x/client'],

@@ -20,6 +20,7 @@ const completePages = [
   'basic/authorization/',
   'server/discover',
   'design/auth',
+  'extensions/apps',
   'extensions/auth/',
   'extensions/skills',
   'rfc6750',

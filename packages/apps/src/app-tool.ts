@@ -1,0 +1,153 @@
+import {
+  type AnySchema,
+  type CallerInput,
+  type CallerOutput,
+  type Tool,
+  tool,
+  type ToolDefinition,
+  type VisibleTo,
+} from '@x/server'
+import { DefinitionError, type JsonObject, type ToolTypes, type TypeCarrier } from '@x/schema'
+import { appsIdentifier, showsPages } from './shows-pages.ts'
+
+/** A feature of the browser that a page asks the host for. A host may refuse it. */
+export type AppPermission = 'camera' | 'microphone' | 'geolocation' | 'clipboardWrite'
+
+/**
+ * The origins that a page may use, such as `https://api.example.com` or `https://*.example.com`. Without a list, the
+ * host blocks all of them (extensions/apps, content security policy).
+ */
+export interface AppCsp {
+  /** Origins of requests: `fetch`, `XMLHttpRequest` and `WebSocket`. */
+  readonly connectDomains?: readonly string[] | undefined
+  /** Origins of scripts, styles, images, fonts and media. */
+  readonly resourceDomains?: readonly string[] | undefined
+  /** Origins of frames in the page. */
+  readonly frameDomains?: readonly string[] | undefined
+  /** Origins of the base URI of the document. */
+  readonly baseUriDomains?: readonly string[] | undefined
+}
+
+/** A page that a host shows in a sandboxed frame (extensions/apps, UI resource format). */
+export interface AppPage {
+  /** The HTML document, or a function that returns it, such as `pageFile('page.html')` of `@x/apps/node`. */
+  readonly html: string | (() => string | Promise<string>)
+  /** The origins that the page uses. Default: none, so that scripts and styles must be inside the document. */
+  readonly csp?: AppCsp | undefined
+  readonly permissions?: readonly AppPermission[] | undefined
+  /** The origin at which the host serves the page, in the form that the host requires. Default: the host decides. */
+  readonly domain?: string | undefined
+  /** True asks for a border and a background around the page, and false for none. Default: the host decides. */
+  readonly prefersBorder?: boolean | undefined
+}
+
+/** Where a tool can be called: by the model, or by pages of the same server. */
+export type AppVisibility = 'model' | 'app'
+
+/** The definition of a tool with a page. */
+export type AppToolDefinition<
+  Input extends AnySchema | undefined,
+  Output extends AnySchema | undefined,
+> = ToolDefinition<Input, Output> & {
+  /** The page that shows the result, or another tool whose page shows it. */
+  readonly page: AppPage | AppTool
+  /**
+   * Default: the model and pages. A tool for pages alone is hidden from hosts that show no pages, because no caller is
+   * left there.
+   */
+  readonly visibility?: readonly AppVisibility[] | undefined
+}
+
+/** A tool with a page, as {@link appTool} makes it. */
+export interface AppTool<Name extends string = string, Input = unknown, Output = unknown>
+  extends Tool<Name, Input, Output> {
+  readonly page: ServedPage
+}
+
+/** A page with the URI of its resource. */
+export interface ServedPage extends AppPage {
+  readonly uri: string
+  /** The name of the tool that the page was defined with. */
+  readonly name: string
+}
+
+/**
+ * Defines a tool whose result a host shows in a page. A host without pages shows the content of the result, as for any
+ * tool. The server needs the extension {@link apps}.
+ *
+ * @throws DefinitionError for an origin of `csp` that is not of the form `https://host`, and for an unknown visibility.
+ *
+ * @example
+ * const weather = appTool('weather', {
+ *   description: 'Shows the weather of a city',
+ *   input: z.object({ city: z.string() }),
+ *   output: z.object({ celsius: z.number() }),
+ *   page: { html: pageFile(new URL('weather.html', import.meta.url)) },
+ *   run: async ({ city }) => ({ celsius: await measure(city) }),
+ * })
+ */
+export function appTool<
+  const Name extends string,
+  Input extends AnySchema | undefined = undefined,
+  Output extends AnySchema | undefined = undefined,
+>(
+  name: Name,
+  { page, visibility, ...definition }: AppToolDefinition<Input, Output>,
+): AppTool<Name, CallerInput<Input>, CallerOutput<Output>> {
+  const servedPage = 'definition' in page ? page.page : { ...page, uri: `ui://${name}/page.html`, name }
+  checkPage(servedPage)
+  checkVisibility(name, visibility)
+  const ui = { resourceUri: servedPage.uri, ...(visibility && { visibility }) }
+  const appDefinition: ToolDefinition<Input, Output> = {
+    ...definition,
+    meta: { ...definition.meta, ui },
+    needsExtension: appsIdentifier,
+    visibleTo:
+      visibility && !visibility.includes('model') ? visibleToPages(definition.visibleTo) : definition.visibleTo,
+  }
+  return { ...tool(name, appDefinition), page: servedPage }
+}
+
+function visibleToPages(visibleTo: VisibleTo | undefined): VisibleTo {
+  return (principal, call) => showsPages(call) && (visibleTo?.(principal, call) ?? true)
+}
+
+/** An origin, or all subdomains of one. */
+const originPattern = /^(?:https?|wss?):\/\/(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/i
+
+function checkPage({ name, csp = {} }: ServedPage): void {
+  for (const [list, origins] of Object.entries(csp)) {
+    const wrongOrigin = (origins ?? []).find((origin: string) => !originPattern.test(origin))
+    if (wrongOrigin === undefined) continue
+    const reason = `csp.${list} has ${JSON.stringify(wrongOrigin)}; write an origin, such as "https://api.example.com"`
+    throw new DefinitionError('value', `page of tool "${name}"`, { reason })
+  }
+}
+
+const visibilities: readonly string[] = ['model', 'app'] satisfies AppVisibility[]
+
+function checkVisibility(name: string, visibility: readonly AppVisibility[] | undefined): void {
+  if (visibility === undefined) return
+  if (visibility.length > 0 && visibility.every((each) => visibilities.includes(each))) return
+  throw new DefinitionError('value', `tool "${name}"`, { reason: 'visibility must be a list of "model" and "app"' })
+}
+
+/** The `_meta.ui` of a page's resource (extensions/apps, UI resource format). */
+export function pageMeta({ csp, permissions, domain, prefersBorder }: AppPage): JsonObject {
+  return {
+    ...(csp && { csp: { ...csp } }),
+    ...(permissions && { permissions: Object.fromEntries(permissions.map((permission) => [permission, {}])) }),
+    ...(domain !== undefined && { domain }),
+    ...(prefersBorder !== undefined && { prefersBorder }),
+  }
+}
+
+/**
+ * The type of the structured content of a tool's result, for the script of its page.
+ *
+ * @example
+ * import type { weather } from './server.ts'
+ * type Weather = ResultOf<typeof weather>
+ */
+export type ResultOf<T extends TypeCarrier<ToolTypes>> =
+  T extends TypeCarrier<ToolTypes<unknown, infer Output>> ? Output : never

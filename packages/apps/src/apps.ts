@@ -1,0 +1,85 @@
+import {
+  type ExtensionHost,
+  type ExtensionInstance,
+  type Middleware,
+  type ReadResourceResult,
+  type Resource,
+  type ServerExtension,
+  type ToolView,
+  withContext,
+} from '@x/schema'
+import { pageMeta, type ServedPage } from './app-tool.ts'
+import { appsIdentifier, declaresPages, pageMediaType, showsPages, showsPagesKey } from './shows-pages.ts'
+
+/**
+ * Makes the Apps extension of a server (extensions/apps). It serves the pages of all tools that `appTool` of this
+ * package makes, and shows the tools for pages alone to hosts that show pages.
+ *
+ * @example
+ * const server = createServer({ name: 'demo', version: '1.0.0', tools: [weather], extensions: [apps()] })
+ */
+export function apps(): ServerExtension<'apps'> {
+  return {
+    side: 'server',
+    name: 'apps',
+    identifier: appsIdentifier,
+    capabilities: {},
+    servesResources: true,
+    middleware: markHosts,
+    start: servePages,
+  }
+}
+
+/** Records with each call whether its host shows pages. */
+const markHosts: Middleware = (next) => (request, call) =>
+  declaresPages(request) ? next(request, withContext(call, showsPagesKey, true)) : next(request, call)
+
+/**
+ * How long hosts may cache a page. The page of a server is the same for every caller, and a release of the server may
+ * change the page.
+ */
+const cacheHints = { ttlMs: 60_000, cacheScope: 'private' } as const
+
+function servePages(host: ExtensionHost): ExtensionInstance<undefined> {
+  let pages: ReadonlyMap<string, ServedPage> = new Map()
+  let toolsOfPages: readonly ToolView[] | undefined
+  const currentPages = (): typeof pages => {
+    const tools = host.tools()
+    if (tools !== toolsOfPages) pages = pagesOf(tools)
+    toolsOfPages = tools
+    return pages
+  }
+  return {
+    resources: {
+      list: (call) => ({
+        resources: showsPages(call) ? [...currentPages().values()].map(toResource) : [],
+        ...cacheHints,
+      }),
+      has: (uri) => currentPages().has(uri),
+      read: async (uri) => {
+        const page = currentPages().get(uri)
+        return page && readPage(page)
+      },
+    },
+  }
+}
+
+function pagesOf(tools: readonly ToolView[]): ReadonlyMap<string, ServedPage> {
+  const pages = tools.filter(hasPage).map(({ page }): [string, ServedPage] => [page.uri, page])
+  return new Map(pages)
+}
+
+function hasPage(tool: ToolView): tool is ToolView & { readonly page: ServedPage } {
+  return 'page' in tool && typeof tool.page === 'object' && tool.page !== null && 'uri' in tool.page
+}
+
+function toResource(page: ServedPage): Resource {
+  return { uri: page.uri, name: page.name, mimeType: pageMediaType, _meta: { ui: pageMeta(page) } }
+}
+
+async function readPage(page: ServedPage): Promise<ReadResourceResult> {
+  const { html, uri } = page
+  const text = typeof html === 'string' ? html : await html()
+  const content = { uri, mimeType: pageMediaType, text, _meta: { ui: pageMeta(page) } }
+  return { resultType: 'complete', contents: [content], ...cacheHints }
+}

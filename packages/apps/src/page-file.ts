@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises'
+
+/**
+ * Returns a function that reads an HTML file, for the member `html` of a page. The file is read for each request of a
+ * host, so that a change of the file counts at once.
+ *
+ * @example
+ * appTool('weather', { description: 'Shows the weather', page: { html: pageFile(new URL('weather.html', import.meta.url)) }, run })
+ */
+export function pageFile(path: string | URL): () => Promise<string> {
+  return () => readFile(path, 'utf8')
+}

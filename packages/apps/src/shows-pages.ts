@@ -1,0 +1,27 @@
+import type { CallView } from '@x/server'
+import { contextKey, isJsonObject, metaKeys, requestMetaOf, type RpcRequest } from '@x/schema'
+
+/** The identifier of the Apps extension. */
+export const appsIdentifier = 'io.modelcontextprotocol/ui'
+
+/** The media type of a page (extensions/apps, content requirements). */
+export const pageMediaType = 'text/html;profile=mcp-app'
+
+/** The key under which a call has true if its host shows pages. */
+export const showsPagesKey = contextKey<boolean>('io.modelcontextprotocol/ui')
+
+/**
+ * Returns true if the host of a call shows pages of Apps. A handler may then return a shorter text, because the user
+ * sees the page. Returns false at a server without the extension.
+ */
+export function showsPages({ context }: CallView): boolean {
+  return context.get(showsPagesKey) === true
+}
+
+/** Returns true if the client of a request declares that it shows pages (extensions/apps, capability negotiation). */
+export function declaresPages({ params }: RpcRequest): boolean {
+  const capabilities = requestMetaOf(params)[metaKeys.clientCapabilities]
+  const settings = capabilities?.extensions?.[appsIdentifier]
+  const mediaTypes = isJsonObject(settings) ? settings['mimeTypes'] : undefined
+  return Array.isArray(mediaTypes) && mediaTypes.includes(pageMediaType)
+}
