@@ -144,17 +144,17 @@ export const connectAnyOptionNames = {
 
 type WarningCode = 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
 
+const defaults = { answerTimeoutMs: 600_000, handshakeTimeoutMs: 30_000 } satisfies ConnectAnyOptions
+
 /** The options that the parts of a client for older servers share. */
-export interface LegacySettings {
-  readonly answerTimeoutMs: number
-  readonly handshakeTimeoutMs: number
+export interface LegacySettings extends Readonly<typeof defaults> {
   readonly log: Log
   readonly warn: (code: WarningCode, message: string) => void
 }
 
 /** Fills in defaults. */
 export function resolveSettings(options: ConnectAnyOptions): LegacySettings {
-  const { answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
+  const { answerTimeoutMs = defaults.answerTimeoutMs, handshakeTimeoutMs = defaults.handshakeTimeoutMs } = options
   const log = createLog(options.log, '@x/legacy')
   return { answerTimeoutMs, handshakeTimeoutMs, log, warn: (code, message) => log({ level: 'warning', code, message }) }
 }

@@ -156,18 +156,17 @@ export function checkToken(token: unknown): asserts token is string {
   throw new StateUsageError('configuration', `open() was given ${typeof token} instead of a token`)
 }
 
+/** An hour to answer a question, and a day for all questions of a flow. */
+const defaults = { ttlMs: 3_600_000, maxAgeMs: 86_400_000 } satisfies ClaimOptions
+
 /** Claim options with every default filled in. */
-export interface ResolvedClaimOptions {
+export interface ResolvedClaimOptions extends Readonly<typeof defaults> {
   readonly audience: string | undefined
-  readonly ttlMs: number
-  readonly maxAgeMs: number
   readonly clock: Pick<Runtime, 'now'>
 }
 
 /** The accepted difference between the clocks of two instances, in milliseconds. */
 export const clockSkewMs = 30_000
-
-const hourMs = 3_600_000
 
 /**
  * Fills in the defaults of claim options.
@@ -175,8 +174,8 @@ const hourMs = 3_600_000
  * @throws RangeError for an invalid duration, and StateUsageError for a `ttlMs` that exceeds `maxAgeMs`.
  */
 export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions {
-  const maxAgeMs = checkedNumber('maxAgeMs', options.maxAgeMs ?? 24 * hourMs)
-  const ttlMs = checkedNumber('ttlMs', options.ttlMs ?? Math.min(hourMs, maxAgeMs))
+  const maxAgeMs = checkedNumber('maxAgeMs', options.maxAgeMs ?? defaults.maxAgeMs)
+  const ttlMs = checkedNumber('ttlMs', options.ttlMs ?? Math.min(defaults.ttlMs, maxAgeMs))
   if (ttlMs > maxAgeMs) {
     throw new StateUsageError('configuration', `ttlMs is ${ttlMs}, which exceeds maxAgeMs, ${maxAgeMs}`)
   }

@@ -55,18 +55,25 @@ export interface TasksClientOptions {
   readonly random?: (() => number) | undefined
 }
 
+const defaultPolling = {
+  defaultMs: 1000,
+  minMs: 50,
+  maxMs: 3_600_000,
+  streamingMs: 30_000,
+} satisfies PollingOptions
+
 /** {@link PollingOptions} with defaults filled in. */
-export type PollingSettings = { readonly [K in keyof PollingOptions]-?: number }
+export type PollingSettings = Readonly<typeof defaultPolling>
+
+const defaults = { failureTimeoutMs: 120_000, maxTaskMs: 86_400_000 } satisfies TasksClientOptions
 
 /** {@link TasksClientOptions} with defaults filled in. */
-export interface TasksClientSettings {
+export interface TasksClientSettings extends Readonly<typeof defaults> {
   readonly target: string | undefined
   readonly user: string | null | undefined
   readonly persistentWorkflow: TasksClientOptions['persistentWorkflow']
   readonly shouldListen: boolean
   readonly polling: PollingSettings
-  readonly failureTimeoutMs: number
-  readonly maxTaskMs: number
   readonly cancelsOnAbort: boolean
   readonly onTask: TasksClientOptions['onTask']
   readonly clock: Clock
@@ -88,17 +95,17 @@ export function resolveTasksSettings(options: TasksClientOptions, url: string | 
     shouldListen: options.follow === 'listen',
     cancelsOnAbort: options.onAbort !== 'leave',
     polling: resolvePollingSettings(options.polling),
-    failureTimeoutMs: resolveMilliseconds('failureTimeoutMs', options.failureTimeoutMs, 120_000),
-    maxTaskMs: resolveMilliseconds('maxTaskMs', options.maxTaskMs, 86_400_000),
+    failureTimeoutMs: resolveMilliseconds('failureTimeoutMs', options.failureTimeoutMs, defaults.failureTimeoutMs),
+    maxTaskMs: resolveMilliseconds('maxTaskMs', options.maxTaskMs, defaults.maxTaskMs),
   }
 }
 
 function resolvePollingSettings({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): PollingSettings {
   return {
-    defaultMs: resolveMilliseconds('polling.defaultMs', defaultMs, 1000),
-    minMs: resolveMilliseconds('polling.minMs', minMs, 50),
-    maxMs: resolveMilliseconds('polling.maxMs', maxMs, 3_600_000),
-    streamingMs: resolveMilliseconds('polling.streamingMs', streamingMs, 30_000),
+    defaultMs: resolveMilliseconds('polling.defaultMs', defaultMs, defaultPolling.defaultMs),
+    minMs: resolveMilliseconds('polling.minMs', minMs, defaultPolling.minMs),
+    maxMs: resolveMilliseconds('polling.maxMs', maxMs, defaultPolling.maxMs),
+    streamingMs: resolveMilliseconds('polling.streamingMs', streamingMs, defaultPolling.streamingMs),
   }
 }
 

@@ -116,14 +116,19 @@ export function checkHandlerOptions(options: object, where: string, moreOptions:
   checkOptions(options, { ...knownHandlerOptions, ...moreOptions }, where)
 }
 
+const defaults = {
+  allowedHosts: loopbackHosts,
+  maxBodyBytes: defaultBounds.bytes,
+  timeoutMs: 300_000,
+  keepAliveMs: 15_000,
+} satisfies Partial<HandlerOptions<never>>
+
 /** The compiled options of a handler. */
-export interface HandlerSettings<Source> {
+export interface HandlerSettings<Source> extends Readonly<Pick<typeof defaults, 'timeoutMs' | 'keepAliveMs'>> {
   readonly hosts: HostRule
   readonly origins: OriginRule
   readonly cors: CorsRule | undefined
   readonly bounds: ParseBounds
-  readonly timeoutMs: number
-  readonly keepAliveMs: number
   readonly maxQueuedBytes: number
   readonly authenticate: HttpAuth<Source>['authenticate'] | undefined
   readonly clientAddress: HandlerOptions<Source>['clientAddress']
@@ -136,13 +141,6 @@ export interface HandlerSettings<Source> {
   readonly reportRejection: ReportRejection<Source>
   readonly schedule: Schedule
 }
-
-const defaults = {
-  allowedHosts: loopbackHosts,
-  maxBodyBytes: defaultBounds.bytes,
-  timeoutMs: 300_000,
-  keepAliveMs: 15_000,
-} satisfies Partial<HandlerOptions<never>>
 
 /**
  * The bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. If more would wait, notifications

@@ -98,18 +98,17 @@ export interface StdioConnectOptions extends ConnectionOptions {
   readonly onExit?: ((exit: ProcessExit) => void) | undefined
 }
 
+const defaults = { graceMs: 2000 } satisfies ConnectionOptions
+
 /** The connection options, in which defaults replace missing values. */
-export interface ConnectionSettings {
+export interface ConnectionSettings extends Readonly<typeof defaults> {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
   readonly onError: (error: StdioError) => void
   readonly onNotification: (message: RpcNotification) => void
   readonly onRequest: ConnectionOptions['onRequest']
-  readonly graceMs: number
   readonly clock: Clock
 }
-
-const defaults = { graceMs: 2000 } satisfies ConnectionOptions
 
 /**
  * The limit for the bytes of one line, which equals the limit of a client over HTTP. A longer line is reported and

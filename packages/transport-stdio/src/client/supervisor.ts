@@ -164,7 +164,7 @@ function stopRunningProcess(
   return runningProcess.process.stop(settings.graceMs)
 }
 
-/** The time limit of the first request to a new process. Programs that `npx` downloads first need several seconds. */
+/** The time limit of the first request to a new process. A package runner that downloads the program needs seconds. */
 const probeTimeoutMs = 30_000
 
 /** Sends the first requests to a new process, before any call. */

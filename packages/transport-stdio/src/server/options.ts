@@ -33,12 +33,13 @@ const knownOptions = {
   runtime: true,
 } as const satisfies Record<keyof ServeStdioOptions, true>
 
+const defaults = { graceMs: 1000 } satisfies ServeStdioOptions
+
 /** The options of a service, in which defaults replace missing values. */
-export interface ServiceSettings {
+export interface ServiceSettings extends Readonly<typeof defaults> {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
   readonly maxQueuedBytes: number
-  readonly graceMs: number
   readonly principal: Principal | undefined
   readonly onError: (error: unknown) => void
   readonly clock: Clock
@@ -49,8 +50,6 @@ export interface ServiceInternals {
   readonly maxLineBytes?: number | undefined
   readonly maxQueuedBytes?: number | undefined
 }
-
-const defaults = { graceMs: 1000 } satisfies ServeStdioOptions
 
 /**
  * The limit for the bytes of one line. It is four times the limit over HTTP, because the peer on a pair of streams is a

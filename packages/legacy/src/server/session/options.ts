@@ -84,16 +84,21 @@ export interface LegacyLink {
   readonly bus: ChangeBus
 }
 
+const defaultTimes = {
+  sessionTtlMs: 86_400_000,
+  answerTimeoutMs: 600_000,
+  resumeWindowMs: 60_000,
+  closeAfterMs: Number.POSITIVE_INFINITY,
+} satisfies LegacyOptions
+
+type Times = Readonly<typeof defaultTimes>
+
 /** {@link LegacyOptions} with defaults filled in. */
-export interface LegacySettings {
+export interface LegacySettings extends Times {
   /** The codec that seals session ids. */
   readonly state: StateCodec
   /** The served revisions, newest first. */
   readonly revisions: readonly LegacyRevision[]
-  readonly sessionTtlMs: number
-  readonly answerTimeoutMs: number
-  readonly resumeWindowMs: number
-  readonly closeAfterMs: number
   /** False if a call ends with its connection, so that no stream can be resumed. */
   readonly keepsStreams: boolean
   readonly questionState: QuestionStateSettings | undefined
@@ -108,8 +113,6 @@ export interface QuestionStateSettings {
   /** Returns true if a question is to be sent with a state. */
   readonly isChosen: (question: StateQuestion) => boolean
 }
-
-const dayMs = 86_400_000
 
 const legacyOptionNames = {
   revisions: true,
@@ -165,18 +168,16 @@ function resolveRevisions({ revisions = legacyRevisions }: LegacyOptions): reado
   )
 }
 
-type Times = Pick<LegacySettings, 'sessionTtlMs' | 'answerTimeoutMs' | 'resumeWindowMs' | 'closeAfterMs'>
-
 function resolveTimes(options: LegacyOptions): Times {
-  const readMilliseconds = (name: keyof Times, defaultMs: number): number => {
+  const readMilliseconds = (name: keyof Times): number => {
     const value = options[name]
-    return value === undefined ? defaultMs : checkedNumber(name, value, { max: maxTimerMs })
+    return value === undefined ? defaultTimes[name] : checkedNumber(name, value, { max: maxTimerMs })
   }
   return {
-    sessionTtlMs: readMilliseconds('sessionTtlMs', dayMs),
-    answerTimeoutMs: readMilliseconds('answerTimeoutMs', 600_000),
-    resumeWindowMs: readMilliseconds('resumeWindowMs', 60_000),
-    closeAfterMs: readMilliseconds('closeAfterMs', Number.POSITIVE_INFINITY),
+    sessionTtlMs: readMilliseconds('sessionTtlMs'),
+    answerTimeoutMs: readMilliseconds('answerTimeoutMs'),
+    resumeWindowMs: readMilliseconds('resumeWindowMs'),
+    closeAfterMs: readMilliseconds('closeAfterMs'),
   }
 }
 
