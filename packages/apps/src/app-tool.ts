@@ -51,10 +51,7 @@ export type AppToolDefinition<
 > = ToolDefinition<Input, Output> & {
   /** The page that shows the result, or another tool whose page shows it. */
   readonly page: AppPage | AppTool
-  /**
-   * Default: the model and pages. A tool for pages alone is hidden from hosts that show no pages, because no caller is
-   * left there.
-   */
+  /** Default: the model and pages. A tool that only pages may call is hidden from hosts that show no pages. */
   readonly visibility?: readonly AppVisibility[] | undefined
 }
 

@@ -13,7 +13,7 @@ import { appsIdentifier, declaresPages, pageMediaType, showsPages, showsPagesKey
 
 /**
  * Makes the Apps extension of a server (extensions/apps). It serves the pages of all tools that `appTool` of this
- * package makes, and shows the tools for pages alone to hosts that show pages.
+ * package makes, and lists the tools that only pages may call, for hosts that show pages.
  *
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [weather], extensions: [apps()] })
@@ -35,8 +35,8 @@ const markHosts: Middleware = (next) => (request, call) =>
   declaresPages(request) ? next(request, withContext(call, showsPagesKey, true)) : next(request, call)
 
 /**
- * How long hosts may cache a page. The page of a server is the same for every caller, and a release of the server may
- * change the page.
+ * The time that hosts may cache a page. The page of a server is the same for every caller, and a release of the server
+ * may change the page.
  */
 const cacheHints = { ttlMs: 60_000, cacheScope: 'private' } as const
 

@@ -188,7 +188,7 @@ describe('client.skills.read', () => {
     },
   )
 
-  test('reads a nested SKILL.md as any file, whatever its frontmatter says [SKI-009]', async () => {
+  test('reads a nested SKILL.md as any other file, with any frontmatter [SKI-009]', async () => {
     const nested = { path: 'triage/nested/SKILL.md', content: skillText('nested', ['allowed-tools: Bash']) }
     const files = [skillFile('triage'), nested]
     const server = createServer({ name: 'demo', version: '1.0.0', extensions: [skills({ files })] })

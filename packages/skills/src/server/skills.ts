@@ -20,8 +20,8 @@ export interface SkillsOptions {
   /** The files of all skills, for example from `readSkills` of `@x/skills/node`. */
   readonly files: readonly SkillFile[]
   /**
-   * How long clients may cache lists, entries and files, and which caches may store them. Default: five minutes, and
-   * caches of one caller alone.
+   * The time that clients may cache lists, entries and files, and the caches that may store them. Default: five
+   * minutes, and caches of one caller.
    */
   readonly cache?: { readonly ttlMs?: number | undefined; readonly scope?: CacheScope | undefined } | undefined
 }

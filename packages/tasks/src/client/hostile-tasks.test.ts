@@ -177,7 +177,7 @@ describe('A server that does not keep the rules', () => {
     expect(of('tools/call')).toHaveLength(1)
   })
 
-  test('whatever it tells, the call ends with a result, a ClientError or a TaskError, and leaves nothing behind', async () => {
+  test('for any answers, the call ends with a result, a ClientError or a TaskError, and leaves no timer or listener', async () => {
     const states = fc.array(fc.oneof(shapes(), fc.jsonValue().map(objectOf)), { minLength: 1, maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(states, async (answers) => {

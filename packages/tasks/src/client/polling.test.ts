@@ -240,7 +240,7 @@ describe('The end of a task', () => {
     expect(await result).toMatchObject({ error: { code: 'cancelled', message: expect.stringContaining(message) } })
   })
 
-  test('that has expired is a failure that says so, and nobody asks to cancel it', async () => {
+  test('that has expired rejects with a clear error, and no cancellation is sent', async () => {
     const gone = { error: { code: -32602, message: 'Task not found' } }
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('working'), gone] })
     const result = outcome(client.callTool('work'))

@@ -114,7 +114,7 @@ describe('What a task asks', () => {
     expect(of('tasks/update')).toHaveLength(0)
   })
 
-  test('is answered in part where somebody else has answered the other part [TSK-034]', async () => {
+  test('is answered in part if another client has answered the other part [TSK-034]', async () => {
     let answer = (): void => {}
     const slow = new Promise<ReturnType<typeof named>>((resolve) => {
       answer = () => resolve(named('Ada'))
@@ -206,7 +206,7 @@ describe('What a task asks', () => {
     expect([asked, of('tasks/update').length]).toEqual([1, 3])
   })
 
-  test('is answered by round trips before the call becomes a task, whatever keys that took', async () => {
+  test('is answered in rounds before the call becomes a task, with any keys', async () => {
     const before = { resultType: 'input_required', inputRequests: { one: createQuestion('before') }, requestState: 's' }
     const asked: string[] = []
     const { client, of, pass } = scriptedTasks(
@@ -232,7 +232,7 @@ describe('What a task asks', () => {
 })
 
 describe('Who watches only', () => {
-  test('asks nobody, and may answer by hand what is asked then [TSK-034]', async () => {
+  test('calls no handler, and its requests can be answered with the handle [TSK-034]', async () => {
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one', 'two')] },
       { client: { capabilities: { elicitation: {} } } },

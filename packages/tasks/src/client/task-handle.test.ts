@@ -32,7 +32,7 @@ describe('A handle', () => {
     expect(await task.status()).toMatchObject({ status: 'completed', result: createTextResult('done') })
   })
 
-  test('is iterated over state by state, each told once, to the last', async () => {
+  test('yields each state once, to the last', async () => {
     const states = [
       toGetTaskResult('working'),
       toGetTaskResult('working'),
@@ -157,7 +157,7 @@ describe('A call that is not waited for any more', () => {
 describe('A task that is kept', () => {
   const keeping = async (): Promise<SerializedTask> => (await beginTask(scriptedTasks({}).client)).serialize()
 
-  test('is told before it is followed, so that nothing is lost, and is plain JSON [TSK-018]', async () => {
+  test('is passed to onTask before it is followed, so that it is not lost, and is plain JSON [TSK-018]', async () => {
     const order: string[] = []
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [completedTaskResult] },
@@ -178,7 +178,7 @@ describe('A task that is kept', () => {
     ])
   })
 
-  test('is taken up by another process, which looks at once [TSK-018]', async () => {
+  test('is resumed by another process, which polls at once [TSK-018]', async () => {
     const kept: unknown = JSON.parse(JSON.stringify(await keeping()))
     const { client, of } = scriptedTasks({ 'tasks/get': [completedTaskResult] })
     expect(await client.tasks.resume(kept).result()).toEqual(createTextResult('done'))

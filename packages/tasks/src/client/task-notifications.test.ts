@@ -60,7 +60,7 @@ function last(opened: readonly Stream[]): Stream {
 const looks = ({ of }: ScriptedTasks): number[] => of('tasks/get').map(({ at }) => at)
 
 describe('A client that listens', () => {
-  test('asks for the one task, and takes what it is told for an answer', async () => {
+  test('subscribes to the one task, and uses the notified states', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const { client, clock, of, pass } = scripted
@@ -78,7 +78,7 @@ describe('A client that listens', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('answers what it is told of [TSK-028]', async () => {
+  test('answers requests for input in notifications [TSK-028]', async () => {
     const { script, opened } = streams()
     const { client, of, pass } = scriptedTasks(
       { 'subscriptions/listen': script },
@@ -130,7 +130,7 @@ describe('A client that listens', () => {
     expect(await result).toEqual(createTextResult('told'))
   })
 
-  test('opens a stream that stood for a while again after a short pause, whatever was before', async () => {
+  test('opens a stream that was open for a while again after a short pause, independent of earlier failures', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = scripted.client.callTool('work')
@@ -202,7 +202,7 @@ describe('A client that listens', () => {
     expect(seen).toEqual(['working', 'completed'])
   })
 
-  test('takes nothing for told before the stream was acknowledged', async () => {
+  test('ignores notifications before the stream was acknowledged', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = scripted.client.callTool('work')

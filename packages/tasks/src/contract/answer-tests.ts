@@ -107,7 +107,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'a task that nobody works on is cancelled at once, and stays so',
+    'a task without a claim is cancelled at once, and cannot change again',
     async ({ here, there }) => {
       await here.create(createNewTask('ready'))
       equal(await there.cancel('ready', sampleOwner), 'cancelled')
@@ -169,7 +169,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'a task whose worker died after it was told to cancel is given to another one that is told as well',
+    'a task whose worker died after it was notified of the cancellation is claimed by another worker, which is notified as well',
     async ({ here, there, advanceTime }) => {
       await createClaimedTask(here)
       await there.cancel('a', sampleOwner)
@@ -178,7 +178,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'workers are woken by a new task, by the last answer and by one that is given back, and told of what to cancel',
+    'workers are notified of a new task, of the last answer, of a released task, and of a cancellation',
     async ({ here, there }) => {
       const receivedEvents: string[] = []
       const stop = await there.listen({

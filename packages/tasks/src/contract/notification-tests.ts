@@ -6,7 +6,7 @@ import { waitUntil } from './wait-until.ts'
 /** Tests of `notifications`. An engine without this member passes them all. */
 export const notificationTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
-    'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
+    'changes that one instance publishes reach the listeners of every instance in order, until they are removed',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
       const [nearTopics, farTopics]: [string[], string[]] = [[], []]
@@ -35,7 +35,7 @@ export const notificationTests: readonly (readonly [string, (engines: TestEngine
     },
   ],
   [
-    'news with a topic that is too long for a message are heard as a gap, and data of a change arrives with it',
+    'a change with a topic that is too long for a message becomes a gap, and the data of a change arrives with it',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
       const receivedEvents: unknown[] = []
@@ -55,7 +55,7 @@ export const notificationTests: readonly (readonly [string, (engines: TestEngine
     },
   ],
   [
-    'what the engine tells itself is no news, and news are nothing that it obeys',
+    'notifications of the engine are no changes for listeners, and published changes do not affect the engine',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
       const notifiedTopics: string[] = []

@@ -77,7 +77,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'for another owner there is no such task, whatever is done with it',
+    'for another owner the task does not exist, for every function',
     async ({ here }) => {
       const task = await createSuspendedTask(here)
       equal(await here.get('a', otherOwner), undefined)
@@ -89,7 +89,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'what nobody made is unknown',
+    'a task that was not created is unknown',
     async ({ here }) => {
       equal(await here.get('b', sampleOwner), undefined)
       equal(await here.answer({ id: 'b', owner: sampleOwner, responses: {}, lifetimeMs: sampleLifetimeMs }), 'unknown')
@@ -114,7 +114,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
+    'a caller has as many open tasks as its limit allows, independent of other callers, also of the same owner',
     async ({ here, there }) => {
       const firstTask = await createClaimedTask(here, 'a')
       await here.create(createNewTask('b', { owner: otherOwner, callerLimit: 1 }))

@@ -84,7 +84,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'heartbeats keep a task, and one that comes late does if nobody has taken it',
+    'heartbeats renew a lease, and a late one does if no other worker has claimed the task',
     async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
       for (let heartbeats = 0; heartbeats < 3; heartbeats++) {
@@ -160,7 +160,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a task that is given back for a while is nobody’s until then, whatever is looked for meanwhile',
+    'a task that is released with a pause cannot be claimed before the pause ends',
     async ({ here, there, advanceTime }) => {
       const firstClaim = await createClaimedTask(here)
       const entries = [{ member: 'steps', key: 'plan', value: [1] }]
@@ -187,7 +187,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a task that waits for its client is nobody’s',
+    'a task that waits for its client cannot be claimed',
     async ({ here, advanceTime }) => {
       const task = await createSuspendedTask(here)
       await advanceTime(here.leaseMs + 1)

@@ -45,8 +45,8 @@ export interface TaskEngine {
    */
   cancel(id: string, owner?: string): Promise<CancelOutcome>
   /**
-   * Claims tasks for this worker alone: ready tasks and tasks with an expired lease, in the order in which they became
-   * due. Each claim has a new token and a higher attempt.
+   * Claims tasks for this worker: ready tasks and tasks with an expired lease, in the order in which they became due.
+   * Each claim has a new token and a higher attempt.
    */
   claim(request: ClaimRequest): Promise<Claims>
   /**

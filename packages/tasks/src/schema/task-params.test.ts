@@ -34,7 +34,7 @@ test.each<[string, (params: JsonObject | undefined) => unknown, JsonObject, obje
   expect(read(params)).toEqual(expect.objectContaining(expected))
 })
 
-test('whatever else comes is refused with an error that the peer may see', () => {
+test('any other value is refused with an error that the peer may see', () => {
   const readers = [
     parseTaskRequestParams,
     parseUpdateTaskRequestParams,

@@ -15,7 +15,7 @@ import {
 const named = z.object({ name: z.string().min(2) })
 
 describe.each(replayModes)(
-  'a task goes on with what it has, runs again from the top or not ($strictReplay)',
+  'a task continues from its journal, with and without strict replay ($strictReplay)',
   (definition) => {
     test('its steps are done once, its questions asked once, and its UUIDs and its time stay the same', async () => {
       const { done, work } = createWorkRecorder()
@@ -123,7 +123,7 @@ describe.each(replayModes)(
       expect(done).toEqual(['plan for Ada', 'save for Ada'])
     })
 
-    test('a tool that would become a task goes on as it is for a client that takes none, or tells it so', async () => {
+    test('a tool that would become a task continues without one, or fails, for a client that accepts no tasks', async () => {
       const becoming = tool('become', {
         description: 'Becomes a task',
         input: z.object({ must: z.boolean() }),
@@ -139,7 +139,7 @@ describe.each(replayModes)(
       })
     })
 
-    test('a worker that stands still is replaced, and changes nothing when it comes back', async () => {
+    test('a suspended worker is replaced, and changes nothing when it resumes', async () => {
       const { done, work } = createWorkRecorder()
       const shut = createGate()
       let isFirst = true

@@ -49,7 +49,7 @@ describe('a call becomes a task', () => {
     expect(types).toEqual(['complete', 'task', 'complete'])
   })
 
-  test('and a client that would have to take it is told so [TSK-004 TSK-060]', async () => {
+  test('and a client that does not accept a task gets an error [TSK-004 TSK-060]', async () => {
     const { error } = createFleet().add([createGreetTool('required')])
     const capabilities = { ...plain, tasks: { requests: {} }, experimental: { tasks: {} } }
     expect(await error('tools/call', greetAdaParams, { capabilities })).toMatchObject({
@@ -129,7 +129,7 @@ describe('the answer with a task', () => {
     expect((await result('tools/call', greetAdaParams)).ttlMs).toBeNull()
   })
 
-  test('has an id that nobody can guess: 160 bits of chance each [TSK-068]', async () => {
+  test('has an id that cannot be guessed, of 160 random bits [TSK-068]', async () => {
     const chance = vi.spyOn(crypto, 'getRandomValues')
     const { start } = createFleet().add([createGreetTool('allowed')])
     const ids = new Set<string>()

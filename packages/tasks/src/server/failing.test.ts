@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createFleet, createGate, createWorkRecorder, textOf } from '../testing/fleet.ts'
 
-test('a loop goes on from its checkpoint, and tells how far it is', async () => {
+test('a loop continues from its checkpoint, and reports its progress', async () => {
   const { done, work } = createWorkRecorder()
   const shut = createGate()
   const scan = tool('scan', {
@@ -36,7 +36,7 @@ test('a loop goes on from its checkpoint, and tells how far it is', async () => 
   expect(done).toEqual(['row 0', 'row 1', 'row 2', 'row 2', 'row 3'])
 })
 
-test('progress is told without a checkpoint, too, and log messages go nowhere', async () => {
+test('progress is reported without a checkpoint, too, and log messages are dropped', async () => {
   const shut = createGate()
   const telling = tool('tell', {
     description: 'Tells',

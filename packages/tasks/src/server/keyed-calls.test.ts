@@ -60,7 +60,7 @@ describe('a call with an idempotency key', () => {
     expect(await start('greet', { name: 'Bob' }, { meta, principal })).not.toBe(id)
   })
 
-  test('whose creation fails is told to come again, and is answered with the task that was made nonetheless', async () => {
+  test('whose creation fails gets an error to repeat it, and then the task that was created nonetheless', async () => {
     let isAway = true
     const whenThere = <T>(value: T): T => {
       if (isAway) throw new Error('no connection')
@@ -83,7 +83,7 @@ describe('a call with an idempotency key', () => {
   })
 })
 
-test('a call without an idempotency key whose task cannot be stored is not told to come again', async () => {
+test('a call without an idempotency key whose task cannot be stored gets no error to repeat it', async () => {
   const fleet = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no connection')) }))
   const error = await fleet.add([createGreetTool('required')]).error('tools/call', greetAdaParams)
   expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })

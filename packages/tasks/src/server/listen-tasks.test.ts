@@ -123,7 +123,7 @@ describe('subscriptions/listen with tasks', () => {
     stream.stop()
   })
 
-  test('looks again when the bus may have lost something, and leaves the bus when nobody listens', async () => {
+  test('reads the tasks again after a gap of the bus, and stops listening to the bus without streams', async () => {
     const listeners = new Set<{ readonly onGap: () => void }>()
     const bus = {
       publish: () => Promise.reject(new Error('bus away')),

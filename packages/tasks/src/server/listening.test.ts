@@ -47,7 +47,7 @@ test('a worker whose engine could not be listened to tries again, for longer eac
   expect([engine.stops, clock.waiting]).toEqual([1, 0])
 })
 
-test('what became ready while nobody listened is taken up as soon as somebody does', async () => {
+test('a task that became ready while no worker listened is claimed as soon as one does', async () => {
   const engine = refusing(1)
   const fleet = createFleet(engine.around)
   const worker = fleet.add([greet], {})

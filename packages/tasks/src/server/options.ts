@@ -26,11 +26,15 @@ export interface TaskOptions {
    * scheme throws `RangeError`. Default: `memory:`.
    */
   readonly store?: string | TaskEngine | undefined
-  /** True if this instance runs tasks, whichever instance created them. Default: true, and false with a `runner`. */
+  /**
+   * True if this instance runs tasks, also those that other instances have created. Default: true, and false with a
+   * `runner`.
+   */
   readonly runWorker?: boolean | undefined
   /**
-   * Decides where and when tasks run, by calls of `server.tasks.run`. Then no instance claims a task unasked. A runner
-   * together with `runWorker: true` throws `RangeError`. Default: the workers of the instances run tasks.
+   * Decides where and when tasks run, by calls of `server.tasks.run`. Then an instance claims a task only in such a
+   * call. A runner together with `runWorker: true` throws `RangeError`. Default: the workers of the instances run
+   * tasks.
    */
   readonly runner?: TaskRunner | undefined
   /** The largest number of tasks that this instance runs at once. Default: 16. */

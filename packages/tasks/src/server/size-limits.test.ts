@@ -31,7 +31,7 @@ const greedy = [
     /^What the task records has 4\d{6} bytes with steps "step-19", which has 2000\d\d, and may have 4000000: /,
   ],
   [
-    'a checkpoint is too long, and the handler goes on in spite of it',
+    'a checkpoint is too long, and the handler continues',
     tool('greedy', {
       description: 'x',
       task: 'required',

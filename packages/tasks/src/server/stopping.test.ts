@@ -134,7 +134,7 @@ describe('a server that stops', () => {
 })
 
 describe('a new version', () => {
-  test('carries on what an old one began, and what it does not know is there when the old one goes on', async () => {
+  test('continues a task of an old version, and keeps the entries that it does not know for the old version', async () => {
     const old = tool('change', {
       description: 'The old version',
       task: 'required',

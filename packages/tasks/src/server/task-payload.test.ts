@@ -38,7 +38,7 @@ test('what belongs to one request is left behind', async () => {
   expect(work.params).toEqual({ name: 'do', arguments: { a: 1 }, _meta: { 'com.example/kept': true } })
 })
 
-test('answers that came with the first request, before anybody asked, are kept', async () => {
+test('answers in the first request, before any question, are stored', async () => {
   const params = { name: 'do', inputResponses: { who: { action: 'cancel' } }, _meta: {} }
   const payload = await createPayload(
     { id: 'a', request: request(params), principal: undefined, journal: {}, extensionRecords: {} },

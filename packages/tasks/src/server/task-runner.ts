@@ -2,8 +2,8 @@ import { type Clock, type LogContext, withTimeout } from '@x/core'
 import type { TaskEngine } from '../engines/engine.ts'
 
 /**
- * The place that decides where tasks run, instead of the worker of a server: a distributed engine, a queue, or functions
- * with a time limit.
+ * The system that decides where tasks run, instead of the worker of a server: a distributed engine, a queue, or
+ * functions with a time limit.
  */
 export interface TaskRunner {
   /**

@@ -105,7 +105,7 @@ describe('a server with tasks', () => {
     expect(errors).toEqual([new Error('no claims')])
   })
 
-  test('shows its operator every task, whoever’s it is, and its running tasks', async () => {
+  test('shows its operator the tasks of all owners, and its running tasks', async () => {
     const { server, start } = createFleet().add([greet], { runWorker: false })
     const taskId = await start('greet', {}, { principal: { subject: 'ada' } })
     expect(await server.tasks.get(taskId)).toMatchObject({ taskId, status: 'working' })

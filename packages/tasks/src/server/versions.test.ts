@@ -102,7 +102,7 @@ describe('an instance that does not know the tool of a task', () => {
     expect(await accepting.see(taskId)).toMatchObject({ status: 'cancelled' })
   })
 
-  test('ends it when nobody has known it for long enough, and says so', async () => {
+  test('ends it with an error when no instance has supported it for long enough', async () => {
     const fleet = createFleet()
     const old = fleet.add([greet])
     const accepting = fleet.add([young((what) => what)], { runWorker: false })
@@ -119,7 +119,7 @@ describe('an instance that does not know the tool of a task', () => {
     expect(old.errors.map(String)).toHaveLength(2)
   })
 
-  test('counts anew after somebody has served it', async () => {
+  test('counts again from 0 after an instance has supported it', async () => {
     const { work } = createWorkRecorder()
     const fleet = createFleet()
     const old = fleet.add([greet])
@@ -175,7 +175,7 @@ describe('over PostgreSQL', () => {
   }, 60_000)
   afterAll(() => postgres.close())
 
-  test('two servers of different versions each do what they know, and streams at one hear of what the other does, without a bus', async () => {
+  test('two servers of different versions run the tasks that they support, and the streams of one receive the changes of the other, without a bus', async () => {
     const { done, work } = createWorkRecorder()
     const fleet = createFleet()
     const add = (tools: readonly Tool[]): Instance => {

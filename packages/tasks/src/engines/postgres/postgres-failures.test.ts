@@ -54,7 +54,7 @@ test('a database that is restarted in the middle costs a task nothing', async ()
   await engine.close()
 })
 
-test('who listens is told of work again after the database was restarted', async () => {
+test('a listener is notified of work again after a restart of the database', async () => {
   const [here, there] = [postgresEngine(server.url), postgresEngine(server.url)]
   let heard = 0
   const cancelled: string[] = []

@@ -6,7 +6,7 @@ const anyText = fc
   .string({ unit: 'binary' })
   .chain((text) => fc.constantFrom(text, `${text}\0`, `${text}\ud800`, `"${text}`, toStoredText(text)))
 
-test('every text comes back, from one that PostgreSQL can hold', () => {
+test('every text is restored from a form that PostgreSQL can store', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const stored = toStoredText(text)
