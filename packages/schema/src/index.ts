@@ -22,7 +22,7 @@ export {
   withNotify,
 } from './composition/call-context.ts'
 export { callerKeyOf } from './composition/quota.ts'
-export { limitErrorToMcp, type Unavailability, unavailableError } from './composition/rejections.ts'
+export { limitErrorToMcp, unavailableError } from './composition/rejections.ts'
 export {
   type AsyncResource,
   type ClientTarget,
@@ -32,7 +32,6 @@ export {
   type ConnectionView,
   createAttachHost,
   type DrainOptions,
-  exchangeOf,
   type ListKind,
   type Server,
   type ServerLoad,
@@ -56,7 +55,7 @@ export type {
   TypeCarrier,
   TypesOf,
 } from './composition/server-extension.ts'
-export { type CallContext, type ContextKey, contextKey, emptyContext } from './basic/exchange.ts'
+export { type CallContext, type ContextKey, contextKey } from './basic/exchange.ts'
 export type {
   BackgroundRunner,
   Call,
@@ -73,7 +72,6 @@ export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.t
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
-  EchoedState,
   RequestId,
   RpcError,
   RpcMessage,
@@ -233,7 +231,6 @@ export {
   parseRequestOrNotification,
   rejectedRequestIdOf,
 } from './messages/parse-message.ts'
-export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { findMissingCapabilities } from './basic/missing-capabilities.ts'
 export { type TraceContext, traceContextOf } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue, type HeaderParam } from './transports/header-params.ts'

@@ -17,6 +17,6 @@ export {
 } from './composition/call-context.ts'
 export { type Composition, composeServer, type NamedResources } from './composition/compose.ts'
 export type { ServerPart } from './composition/part-readiness.ts'
-export { principalIdentityOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

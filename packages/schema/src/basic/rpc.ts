@@ -74,21 +74,13 @@ export const rpcError = shape<RpcError>({ jsonrpc, id: optional(requestId), erro
 export type RpcResponse = RpcResult | RpcError
 
 /**
- * The `state` that a server adds to its request, and that the client repeats in its response (SEP-1685). Only revisions
- * before 2026-07-28 have it.
+ * A request from a server to a client of an older revision. It may contain a `state`, which is opaque to the client
+ * (SEP-1685).
  */
-export interface EchoedState {
-  /**
-   * State that is opaque to the client, which returns it unchanged. Absent in a response to a request without state.
-   */
-  readonly state?: string | JsonObject
-}
+export type StatefulRequest = RpcRequest & { readonly state?: string | JsonObject }
 
-/** A request from a server to a client of an older revision. It may contain `state` (SEP-1685). */
-export type StatefulRequest = RpcRequest & EchoedState
-
-/** The response to a {@link StatefulRequest}. Its `state` is a member next to `result` or `error`. */
-export type StatefulResponse = RpcResponse & EchoedState
+/** The response to a {@link StatefulRequest}. It repeats the `state` unchanged, next to `result` or `error`. */
+export type StatefulResponse = RpcResponse & Pick<StatefulRequest, 'state'>
 
 /** Every message that travels over a transport. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse

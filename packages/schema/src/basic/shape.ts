@@ -33,14 +33,11 @@ export type Description = {
   | { readonly kind: 'words'; readonly literals: readonly (string | number)[] }
   | { readonly kind: 'optional' | 'map'; readonly of: Description }
   | { readonly kind: 'list'; readonly of: Description; readonly maxLength?: number }
-  | { readonly kind: 'object'; readonly members: Descriptions; readonly isOpen: boolean }
+  | { readonly kind: 'object'; readonly members: { readonly [key: string]: Description }; readonly isOpen: boolean }
   | { readonly kind: 'union'; readonly of: readonly Description[] }
 )
 
-/** The descriptions of an object's members, by key. */
-export interface Descriptions {
-  readonly [key: string]: Description
-}
+type Descriptions = Readonly<Record<string, Description>>
 
 /**
  * A description of the wire type `T`. It is invariant in `T`. A member that is missing, surplus, of another type, or
@@ -252,7 +249,7 @@ function createMapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check 
 /** Returns the shape of a union whose variants differ in the string at `key`. */
 export function unionByMember<T, K extends keyof T & string>(
   key: K,
-  variants: { readonly [W in T[K] & string]: Shape<SelectedVariant<T, K, W>> },
+  variants: { readonly [W in T[K] & string]: Shape<T extends unknown ? (W extends T[K] ? T : never) : never> },
 ): Shape<T> {
   const entries: readonly [string, Description][] = Object.entries(variants)
   return {
@@ -271,9 +268,6 @@ export function unionByMember<T, K extends keyof T & string>(
     },
   }
 }
-
-/** The variants of the union `T` whose member `K` may be the string `W`. */
-export type SelectedVariant<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
 
 /**
  * Returns the shape of a union of any types. `guessMemberIndex` returns the index of the type that a value resembles.

@@ -56,17 +56,6 @@ function expandLeadingGroups(address: string): readonly string[] {
   return [...headGroups, ...zeroGroups, ...tailGroups].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
 }
 
-/** A quota that a caller has reached. */
-export interface ReachedQuota {
-  /** The `LedgerKind` that the quota limits, such as `streams`. */
-  readonly limit: string
-  readonly max: number
-  /** Milliseconds until another attempt may succeed. Undefined if waiting does not help. */
-  readonly retryAfterMs: number | undefined
-  /** An action of the caller that makes room in the quota, such as `end a subscription`. */
-  readonly advice?: string | undefined
-}
-
 /**
  * The `data.reason` of the error for a caller whose quota is full. The HTTP transport answers it with the status 429
  * (RFC 6585, section 4).
@@ -74,10 +63,23 @@ export interface ReachedQuota {
 export const quotaReason = 'quota'
 
 /**
- * Creates the error for a caller whose quota is full. Its message and its `data` name the limit and the
- * time after which the caller may try again.
+ * Creates the error for a caller whose quota is full. Its message and its `data` name the limit and the time after which
+ * the caller may try again.
  */
-export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): McpError {
+export function quotaError({
+  limit,
+  max,
+  retryAfterMs,
+  advice,
+}: {
+  /** The `LedgerKind` that the quota limits, such as `streams`. */
+  readonly limit: string
+  readonly max: number
+  /** Milliseconds until another attempt may succeed. Undefined if waiting does not help. */
+  readonly retryAfterMs: number | undefined
+  /** An action of the caller that makes room in the quota, such as `end a subscription`. */
+  readonly advice?: string | undefined
+}): McpError {
   const retryAdvice = retryAfterMs === undefined ? undefined : `try again in ${retryAfterMs} ms`
   const remedies = [advice, retryAdvice].filter((remedy) => remedy !== undefined).join(', or ')
   const message = `You have reached ${limit}, which is ${max} for each caller${remedies === '' ? '' : `: ${remedies}`}`

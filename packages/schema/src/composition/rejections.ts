@@ -28,21 +28,21 @@ const unavailableReason = 'unavailable'
 /** The default of `retryAfterMs`. Most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 
-/** The facts from which {@link unavailableError} creates an error. */
-export interface Unavailability {
-  /** True if the handler of the call had begun. If it had not, the client may safely send the call again. */
-  readonly begun: boolean
-  /** Milliseconds after which the caller may try again. Default: 1,000. */
-  readonly retryAfterMs?: number | undefined
-  /** The cause of the error. Only the operator sees it. */
-  readonly cause?: unknown
-}
-
 /**
  * Returns the error for a request that cannot be served now, because a store, bus, issuer or engine is unreachable. The
- * message does not name the unreachable part. The `data` says whether the handler had begun, and when to try again.
+ * message does not name the unreachable part. The `data` contains `retryAfterMs`, by default 1,000, and `begun`: true if
+ * the handler of the call had begun. If it had not, the client may safely send the call again. Only the operator sees
+ * `cause`.
  */
-export function unavailableError({ begun, retryAfterMs = unavailableRetryMs, cause }: Unavailability): McpError {
+export function unavailableError({
+  begun,
+  retryAfterMs = unavailableRetryMs,
+  cause,
+}: {
+  readonly begun: boolean
+  readonly retryAfterMs?: number | undefined
+  readonly cause?: unknown
+}): McpError {
   const state = begun ? 'had begun this request' : 'has not begun this request'
   const message = `A part of the server cannot be reached, and it ${state}: try again in ${retryAfterMs} ms`
   const data = { reason: unavailableReason, retryAfterMs, begun }

@@ -171,8 +171,3 @@ export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrinci
 
 /** The target of a client's requests: a connection, a server in this process, or any exchange. */
 export type ClientTarget = ConnectionView | Server | Exchange
-
-/** Returns the exchange of a target. */
-export function exchangeOf(target: ClientTarget): Exchange {
-  return typeof target === 'function' ? target : target.exchange
-}

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@x/core'
 import { findMalformedKeyword } from './schema-keywords.ts'
 import { findReferenceProblem } from './schema-references.ts'
-import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'
+import { collectSubschemas, schemaBounds, type Subschema } from './subschemas.ts'
 
 /** The supported dialects of JSON Schema, by their URIs. A schema without `$schema` has the dialect 2020-12. */
 export const schemaDialects = {
@@ -26,12 +26,12 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
  * Schema usage). It rejects unknown dialects, malformed keywords, and schemas that are too large. It also rejects
  * references that leave the schema, and cycles of references that never descend into the value.
  */
-export function findSchemaProblem(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
+export function findSchemaProblem(schema: JsonObject): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialectProblem(schema['$schema'])
-  const subschemasOrProblem = collectSubschemas(schema, bounds)
+  const subschemasOrProblem = collectSubschemas(schema)
   if (typeof subschemasOrProblem === 'string') return subschemasOrProblem
   for (const subschema of subschemasOrProblem) {
-    const problem = findSubschemaProblem(subschema, schema, bounds)
+    const problem = findSubschemaProblem(subschema, schema)
     if (problem !== undefined) return `${problem} (at ${subschema.pointer === '' ? 'the root' : subschema.pointer})`
   }
   return findReferenceProblem(subschemasOrProblem)
@@ -44,18 +44,15 @@ function unknownDialectProblem(dialectUri: JsonValue | undefined): string {
   return `its dialect ${name} is not supported; supported are ${[...dialects.keys()].join(' and ')}`
 }
 
-function findSubschemaProblem(
-  { schema, parent }: Subschema,
-  root: JsonObject,
-  bounds: SchemaBounds,
-): string | undefined {
+function findSubschemaProblem({ schema, parent }: Subschema, root: JsonObject): string | undefined {
   if (parent !== undefined && Object.hasOwn(schema, '$schema') && dialectOf(schema) !== dialectOf(root)) {
     return 'a part of it is of another dialect'
   }
-  return findMalformedKeyword(schema) ?? findPatternsProblem(schema, bounds)
+  return findMalformedKeyword(schema) ?? findPatternsProblem(schema)
 }
 
-function findPatternsProblem(schema: JsonObject, { patternLength }: SchemaBounds): string | undefined {
+function findPatternsProblem(schema: JsonObject): string | undefined {
+  const { patternLength } = schemaBounds
   for (const pattern of patternsOf(schema)) {
     if (pattern.length > patternLength) return `a pattern is longer than ${patternLength} characters`
     if (!isValidPattern(pattern)) return 'a pattern is not a regular expression'

@@ -1,17 +1,10 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
-/** The size limits of a schema. */
-export interface SchemaBounds {
-  /** The depth of nested subschemas, the schema itself included. */
-  readonly depth: number
-  /** The number of subschemas. */
-  readonly subschemaCount: number
-  /** The length of a regular expression in UTF-16 code units. */
-  readonly patternLength: number
-}
-
-/** The default limits of a schema: 64 levels, 10,000 subschemas, patterns of 1,000 code units. */
-export const defaultSchemaBounds: SchemaBounds = { depth: 64, subschemaCount: 10_000, patternLength: 1000 }
+/**
+ * The size limits of a schema: the depth of nested subschemas with the schema itself, the number of subschemas, and the
+ * length of a regular expression in UTF-16 code units.
+ */
+export const schemaBounds = { depth: 64, subschemaCount: 10_000, patternLength: 1000 }
 
 /** A schema within a schema, with its location. */
 export interface Subschema {
@@ -35,18 +28,15 @@ export interface Subschema {
  * Lists a schema and all its subschemas, the root first. Returns a text if a limit is exceeded. An object under an
  * unknown keyword counts as a subschema, because some validators treat it as one.
  */
-export function collectSubschemas(
-  schema: JsonObject,
-  bounds: SchemaBounds = defaultSchemaBounds,
-): Subschema[] | string {
+export function collectSubschemas(schema: JsonObject): Subschema[] | string {
   const root = { schema, pointer: '', depth: 1, propertyPath: [], parent: undefined, keyword: '' }
   const allSubschemas: Subschema[] = [root]
   for (let at = 0; at < allSubschemas.length; at++) {
     const currentSubschema = allSubschemas[at] ?? root
-    if (currentSubschema.depth > bounds.depth) return `it is more than ${bounds.depth} subschemas deep`
+    if (currentSubschema.depth > schemaBounds.depth) return `it is more than ${schemaBounds.depth} subschemas deep`
     for (const child of subschemasOf(currentSubschema)) {
-      if (allSubschemas.push(child) > bounds.subschemaCount)
-        return `it has more than ${bounds.subschemaCount} subschemas`
+      if (allSubschemas.push(child) > schemaBounds.subschemaCount)
+        return `it has more than ${schemaBounds.subschemaCount} subschemas`
     }
   }
   return allSubschemas

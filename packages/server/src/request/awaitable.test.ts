@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { deferSignal } from '@x/core'
-import { emptyContext } from '@x/schema'
+import { createCall } from '@x/schema'
 import { z } from 'zod'
 import { type Context, createServer, prompt, tool } from '../index.ts'
 import { callOf, callTool, createLogCollector, requestOf, resultOf, textOf } from '../testing/ask.ts'
@@ -30,7 +30,7 @@ describe('cancelling', () => {
   ])('the signal is not looked at for a handler that %s', async (_, run) => {
     const server = createServer({ ...about, tools: [tool('a', { description: 'a', run })] })
     let looks = 0
-    const call = deferSignal({ notify() {}, context: emptyContext }, () => {
+    const call = deferSignal({ notify() {}, context: createCall({}).context }, () => {
       looks++
       return new AbortController().signal
     })
