@@ -11,6 +11,8 @@ import { signResults } from '../src/fleet/instance-meta.ts'
 import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
 import { emulated } from '../src/testing/emulated.ts'
 
+type PageHandler = ReturnType<typeof servePageWithLogin>
+
 /** The page and its server, with work items of their own. */
 export interface ServedPage {
   readonly url: string
@@ -23,10 +25,10 @@ export interface BuiltPage {
   remove(): Promise<void>
 }
 
-/** Builds the page into a folder that is gone afterwards. */
-export async function buildPage(): Promise<BuiltPage> {
+/** Builds a page into a temporary folder. The default is the page of this program. */
+export async function buildPage(config = '../web/vite.config.ts'): Promise<BuiltPage> {
   const root = await mkdtemp(join(tmpdir(), 'work-items-page-'))
-  const configFile = fileURLToPath(new URL('../web/vite.config.ts', import.meta.url))
+  const configFile = fileURLToPath(new URL(config, import.meta.url))
   await build({ configFile, logLevel: 'silent', build: { outDir: root } })
   return { root, remove: () => rm(root, { recursive: true, force: true }) }
 }
@@ -34,13 +36,17 @@ export async function buildPage(): Promise<BuiltPage> {
 const info = { name: 'by-turns', version: '1.0.0' }
 
 /** Serves a built page beside a server. */
-export async function servePageWith(server: Server, root: string): Promise<ServedPage> {
-  const http = await serveHttp(server, { onRequest: servePageWithLogin(root) })
+export async function servePageWith(
+  server: Server,
+  root: string,
+  onRequest: PageHandler = servePageWithLogin(root),
+): Promise<ServedPage> {
+  const http = await serveHttp(server, { onRequest })
   return { url: `http://127.0.0.1:${http.port}/`, [Symbol.asyncDispose]: () => http.close() }
 }
 
 /** Serves a built page with three instances that share nothing but a key; each request is answered by the next one. */
-export async function serveWorkItems(root: string): Promise<ServedPage> {
+export async function serveWorkItems(root: string, onRequest?: PageHandler): Promise<ServedPage> {
   const azure = await emulated()
   const key = crypto.getRandomValues(new Uint8Array(32))
   const instances = [1, 2, 3].map((id) => {
@@ -50,6 +56,7 @@ export async function serveWorkItems(root: string): Promise<ServedPage> {
   const served = await servePageWith(
     serverOf(byTurns(instances.map(({ exchange }) => exchange)), { info, localOnly: undefined }),
     root,
+    onRequest,
   )
   return {
     url: served.url,

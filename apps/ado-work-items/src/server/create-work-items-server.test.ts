@@ -276,3 +276,19 @@ function update({ client }: Fixture, change: Change): Promise<CallToolResult> {
 function textOf(result: CallToolResult): string {
   return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
+
+test('the skills name tools that the server has', async () => {
+  await using service = await emulated()
+  await using client = testClient((kit) => createWorkItemsServer(service.azureDevOps, kit), inMemoryOptions)
+  const names = (await client.listTools()).map(({ name }) => name)
+  const listed = await client.listResources()
+  const skills = listed.filter(({ uri }) => uri.startsWith('skill://'))
+  expect(skills.map(({ name }) => name)).toEqual(['resolve-in-bulk', 'triage-bug'])
+  for (const { uri } of skills) {
+    const { contents } = await client.readResource(uri)
+    const text = contents.map((part) => ('text' in part ? part.text : '')).join('')
+    const mentioned = [...text.matchAll(/`(\w+_work_items?)`/g)].map(([, name]) => name)
+    expect(mentioned.length).toBeGreaterThan(1)
+    for (const name of mentioned) expect(names).toContain(name)
+  }
+})

@@ -1,4 +1,3 @@
-import { legacy } from '@x/legacy'
 import type { Middleware, ServerExtension } from '@x/schema'
 import { createServer, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
@@ -6,6 +5,7 @@ import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import type { Conversation } from './conversation.ts'
 import { createTools } from './create-tools.ts'
+import { createExtensions } from './extensions.ts'
 import { icons } from './icon.ts'
 import { triagePrompt } from './triage-prompt.ts'
 import { workItemResource } from './work-item-resource.ts'
@@ -41,11 +41,16 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     description: `Work items of ${azureDevOps.organization}/${azureDevOps.project}`,
     icons,
     instructions:
-      'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the user is asked for it; where that is not possible the answer names it: call again with that field.',
+      'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the user is asked for it; where that is not possible the answer names it: call again with that field. Skills say how to triage a bug and how to resolve many work items: skill://triage-bug/SKILL.md, skill://resolve-in-bulk/SKILL.md.',
     tools: createTools(azureDevOps, conversations),
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
     ...others,
-    extensions: [tasks(taskOptions), legacy(), ...(conversations === undefined ? [] : [conversations]), ...extensions],
+    extensions: [
+      tasks(taskOptions),
+      ...createExtensions(),
+      ...(conversations === undefined ? [] : [conversations]),
+      ...extensions,
+    ],
   })
 }

@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url'
+import { apps } from '@x/apps/server'
+import { legacy } from '@x/legacy'
+import type { ServerExtension } from '@x/schema'
+import { readSkills } from '@x/skills/node'
+import { skills } from '@x/skills/server'
+
+/** The skills in the folder `skills` of this program. They tell a model how to use the tools. */
+const skillFiles = await readSkills(fileURLToPath(new URL('../../skills', import.meta.url)))
+
+/** Makes the extensions that the server always has: clients of older revisions, pages of tools, and skills. */
+export function createExtensions(): readonly ServerExtension[] {
+  return [legacy(), apps(), skills({ files: skillFiles })]
+}
