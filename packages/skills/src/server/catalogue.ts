@@ -39,7 +39,7 @@ export async function createCatalogue({ skills, files }: ParsedSkillFiles): Prom
 }
 
 /** Returns the resource of a file, as lists and directories show it (extensions/skills, resource metadata). */
-export function toResource(file: ServedFile, skill: Skill | undefined): Resource {
+function toResource(file: ServedFile, skill: Skill | undefined): Resource {
   const { uri, name, mimeType, bytes } = file
   const { name: skillName, description } = skill?.frontmatter ?? {}
   return {
