@@ -58,7 +58,7 @@ describe('A tool whose header annotations break the rules', () => {
 })
 
 describe('Arguments that headers repeat', () => {
-  const mirroredOf = ({ received }: ScriptedExchange): (object | undefined)[] =>
+  const headerParamsOf = ({ received }: ScriptedExchange): (object | undefined)[] =>
     received
       .filter(({ request }) => request.method === 'tools/call')
       .map(({ call }) => {
@@ -74,7 +74,7 @@ describe('Arguments that headers repeat', () => {
     await client.listTools()
     await client.callTool('sql', { region: 'eu' })
     await client.callTool('sql', { region: null })
-    expect(mirroredOf(exchange)).toEqual([undefined, { Region: 'eu' }, {}])
+    expect(headerParamsOf(exchange)).toEqual([undefined, { Region: 'eu' }, {}])
   })
 
   test('that no header can carry are refused on this side, and nothing is sent [SHT-043 BAS-023]', async () => {
@@ -98,9 +98,9 @@ describe('Arguments that headers repeat', () => {
     await client.listTools()
     isNew = true
     expect(await client.callTool('sql', { region: 'eu' })).toEqual(createTextResult('hi'))
-    expect(mirroredOf(exchange)).toEqual([undefined, { Region: 'eu' }])
+    expect(headerParamsOf(exchange)).toEqual([undefined, { Region: 'eu' }])
     await expect(client.callTool('other', { region: 'eu' })).rejects.toMatchObject({ rpc: { code: -32020 } })
-    expect(mirroredOf(exchange)).toHaveLength(4)
+    expect(headerParamsOf(exchange)).toHaveLength(4)
   })
 })
 

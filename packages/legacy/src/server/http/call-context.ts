@@ -25,7 +25,7 @@ export interface CancellableCall {
   cancel(reason: string): void
 }
 
-/** A call that other instances can continue over the link. */
+/** A call that other instances can continue, because they share a store. */
 export interface LinkedCall {
   /**
    * Called when a round of the call was stored. `handOff` ends the call here so that another instance can continue it.
