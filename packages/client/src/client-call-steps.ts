@@ -24,13 +24,13 @@ export interface ExternalInputRequests {
   readonly round: number
 }
 
-/** Parts of the work of a client's calls, for extensions whose calls are not completed by a response. */
+/** The steps of a client's call, for extensions whose calls are completed by other requests than the first one. */
 export interface ClientCallSteps {
   /** The address of the connection, if it has one. */
   readonly url: string | undefined
   /**
-   * Answers input requests with the handlers of the call or the client, as in a round. Rejects with `ClientError` for
-   * requests of undeclared kinds and for invalid answers (basic/patterns/mrtr).
+   * Answers input requests with the handlers of the call or of the client. Rejects with `ClientError` for requests of
+   * undeclared kinds and for invalid answers (basic/patterns/mrtr).
    */
   answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
   /** Checks one answer for each input request, as `client.manualRounds` does. Throws `ClientError`. */

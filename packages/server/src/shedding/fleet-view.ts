@@ -20,7 +20,7 @@ export interface FleetView {
   /** The number of recent hand-offs, and how many of these calls the balancer sent back to this instance. */
   handOffCount: number
   returnedCallCount: number
-  /** The ids of calls that returned. A state that is sent more than once counts once. */
+  /** The ids of calls that returned. A call whose state is sent more than once counts once. */
   readonly returnedCallIds: Set<string>
   /** The time at which this instance last handed a call off because of its load. */
   lastHandOffAt: number

@@ -99,9 +99,9 @@ export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, s
 }
 
 /**
- * Returns a text about a reached limit for the log, and the milliseconds after which a new value may fit. This is the
- * time until the first stored value expires. It is undefined if that time is unknown, or if the value is larger than
- * the limit.
+ * Returns a text about a reached limit for the log, and the milliseconds after which a new value may fit. They are the
+ * time until the first stored value expires, or undefined if that time is unknown, or if the value is larger than the
+ * limit.
  */
 export function describeLimit(
   { name, max, usageText, isTooLarge }: Omit<ReachedLimit, 'name'> & { readonly name: string },

@@ -76,7 +76,7 @@ function serveRequest(view: HttpRequestView, http: HttpDeps): boolean | Promise<
 }
 
 /**
- * Returns sessions that are synchronized over the link. If a session is ended or changed at one instance, that applies
+ * Returns sessions that several instances share. A session that is ended or changed at one instance is ended or changed
  * at every instance.
  */
 function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {

@@ -11,7 +11,7 @@ import { createLinkedRounds } from './linked-rounds.ts'
 import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteReaders } from './remote-readers.ts'
 
-/** Creates the link between this instance and the others. */
+/** Connects this instance with the others that have the same store and bus. */
 export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
   const store = createLinkStore(link.store, { ...deps.settings, sleep })
