@@ -2,13 +2,13 @@ import type { CallToolResult, InputRequests, InputResponses, JsonObject } from '
 import type { CallOptions } from './request/call-options.ts'
 import { type CallErrorContext, ClientError } from './request/client-error.ts'
 import type { CoreClientOptions } from './request/options.ts'
-import { errorContextOf, type ClientState } from './request/request.ts'
+import { type ClientState, errorContextOf } from './request/client-state.ts'
 import { parseResult } from './request/parse-result.ts'
 import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, toInputResponses, type InputAnswers } from './rounds/answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
 import { mergeHandlers } from './request/input-handlers.ts'
-import type { RoundsContext } from './rounds/multi-round-call.ts'
+import { clockOf, type RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
 /**
@@ -54,6 +54,7 @@ interface ParsedRequests {
 export function createClientCallSteps({ toolCalls, options, clientState }: ClientCallStepsContext): ClientCallSteps {
   const roundsContext: RoundsContext = {
     options,
+    events: clientState.events,
     errorContextOf: (call) => errorContextOf(call, clientState),
     abandonRound: clientState.identity.abandonRound,
   }
@@ -80,6 +81,9 @@ export function createClientCallSteps({ toolCalls, options, clientState }: Clien
         errorContext,
         round,
         signal: callOptions.signal,
+        options: callOptions,
+        events: clientState.events,
+        clock: clockOf(roundsContext),
       })
     },
     checkAnswers: (externalRequests, answers, options = {}) => {

@@ -62,8 +62,8 @@ describe('A client with extensions', () => {
   test('completes results of their types, and rejects with the reason where none of them does', async () => {
     const other = { resultType: 'com.example/later', ticket: 7 }
     const knowing: ClientExtension = extensionOf('knowing', () => ({
-      wrapToolCall: (next) => async (name, args, options) => {
-        const outcome = await next(name, args, options)
+      wrapCall: (next) => async (call) => {
+        const outcome = await next(call)
         if (outcome.resultType === 'complete' || outcome.result['ticket'] !== 7) return outcome
         return { resultType: 'complete', result: { resultType: 'complete', content: [] } }
       },

@@ -2,7 +2,8 @@ import type { ClientCapabilities, LiteralName, Middleware } from '@x/schema'
 import type { ClientCallSteps } from './client-call-steps.ts'
 import type { Client } from './client.ts'
 import type { CoreClientOptions } from './request/options.ts'
-import type { SendToolCall } from './tools/call-tool.ts'
+import type { ClientEvent } from './request/client-event.ts'
+import type { SendCall } from './rounds/wrapped-calls.ts'
 import type { ExtensionRequest } from './request/request.ts'
 
 declare const apiType: unique symbol
@@ -21,8 +22,9 @@ export interface ClientExtension<Name extends string = string, Api extends objec
   readonly name: Name
   /**
    * The identifier of the extension in the protocol: a reversed domain name and a name, such as `com.example/quota`.
+   * Absent for an extension that servers cannot notice.
    */
-  readonly identifier: string
+  readonly identifier?: string | undefined
   /** Capabilities that every request declares, in addition to those of the client. */
   readonly capabilities?: ClientCapabilities | undefined
   /** Creates the part of the extension for one client. This function must not send requests. */
@@ -38,8 +40,11 @@ export interface ClientExtensionHost extends ClientCallSteps {
   readonly request: ExtensionRequest
   /** The name and version of the server, as in {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
-  /** Calls a tool through all its rounds. For a `resultType` that the client does not know, the outcome is `other`. */
-  readonly callTool: SendToolCall
+  /**
+   * Calls a tool, or reads a prompt or a resource, through all its rounds. For a `resultType` that the client does not
+   * know, the outcome is `other`.
+   */
+  readonly sendCall: SendCall
   /**
    * Creates another client with the same connection and options, and with a middleware around its exchange. The new
    * client does not have this extension, but declares its capabilities.
@@ -55,8 +60,16 @@ export interface ClientExtensionInstance<Api extends object | undefined = object
   readonly api?: Api
   /** Middleware around every request, inside the middleware of the option `use`. */
   readonly middleware?: Middleware | undefined
-  /** Wraps every call of a tool, to handle a `resultType` of the extension. */
-  readonly wrapToolCall?: ((next: SendToolCall) => SendToolCall) | undefined
+  /**
+   * Wraps every call of a tool, prompt or resource, with all its rounds. An extension wraps calls to handle a
+   * `resultType` of its own, or to measure them.
+   */
+  readonly wrapCall?: ((next: SendCall) => SendCall) | undefined
+  /**
+   * Receives the events of the client. An error that it throws is logged and has no other effect. Events are created
+   * only for a client with an extension that observes.
+   */
+  observe?(event: ClientEvent): void
   /** Closes what the extension opened. */
   close?(): Promise<void>
 }

@@ -4,20 +4,18 @@ import type { Client } from './client.ts'
 import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
 import type { ClientConstants, CoreClientOptions } from './request/options.ts'
+import { type ClientState, createClientState, errorContextOf } from './request/client-state.ts'
 import {
   withCompleteResult,
   createExtensionRequest,
   createSendOnce,
   createSendRawRequest,
-  createClientState,
-  errorContextOf,
   type SendRequest,
   trySelectVersion,
 } from './request/request.ts'
 import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
-import { createToolCalls, toSendToolCall } from './tools/call-tool.ts'
-import { createOutputCheckLookup } from './tools/check-output.ts'
+import { createToolCalls } from './tools/call-tool.ts'
 import { createToolIndex } from './tools/tool-index.ts'
 
 /** The inputs of {@link createCoreClient}. */
@@ -26,25 +24,29 @@ export interface CoreClientContext {
   readonly connection: ConnectionView
   readonly options: CoreClientOptions & { readonly log: NonNullable<CoreClientOptions['log']> }
   readonly constants: ClientConstants
+  readonly events: ClientState['events']
 }
 
 /** A client without its extensions, and the parts of its calls that extensions use. */
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
   readonly getCallSteps: () => ClientCallSteps
-  readonly callTool: ReturnType<typeof toSendToolCall>
 }
 
 /** Creates the calls of a client, without its extensions. */
-export function createCoreClient({ exchange, connection, options, constants }: CoreClientContext): CoreClient {
+export function createCoreClient({ exchange, connection, options, constants, events }: CoreClientContext): CoreClient {
   const { versions, maxPages, maxListSize } = constants
   const onServerInfo = (serverInfo: Client['serverInfo']): void => void (client.serverInfo = serverInfo)
-  const state = createClientState(options, { url: connection.url, versions, onServerInfo })
+  const state = createClientState(options, { url: connection.url, versions, onServerInfo, events })
   const exchanges = { exchange, transportExchange: connection.exchange, closed: connection.closed }
   const sendRawRequest = createSendRawRequest(exchanges, options, state)
   const cachePartition = cachePartitionOf(options.cache, connection)
   const sendChecked = createSendOnce(sendRawRequest, state)
-  const { send: sendOnce, cache, getPartition } = withCache(sendChecked, cachePartition, options.runtime)
+  const {
+    send: sendOnce,
+    cache,
+    getPartition,
+  } = withCache(sendChecked, cachePartition, { clock: options.runtime, events })
   const send = withCompleteResult(sendOnce, state)
   const { log } = options
   const toolIndex = createToolIndex(log)
@@ -55,12 +57,13 @@ export function createCoreClient({ exchange, connection, options, constants }: C
     sendOnce,
     toolIndex,
     listTools: (options) => getLists().tools.toArray(options),
-    getOutputCheck: options.outputSchemaCompiler && createOutputCheckLookup(options.outputSchemaCompiler, log),
     errorContextOf: getErrorContext,
+    options,
   })
 
   const multiRoundCalls = createMultiRoundCalls(sendOnce, toolCalls, {
     options,
+    events,
     errorContextOf: getErrorContext,
     abandonRound: state.identity.abandonRound,
   })
@@ -89,7 +92,7 @@ export function createCoreClient({ exchange, connection, options, constants }: C
     serverInfo: undefined,
   }
   const getCallSteps = (): ClientCallSteps => createClientCallSteps({ toolCalls, options, clientState: state })
-  return { client, getCallSteps, callTool: toSendToolCall(multiRoundCalls.callTool) }
+  return { client, getCallSteps }
 }
 
 function createCompletionCall(send: SendRequest): Client['complete'] {

@@ -6,12 +6,14 @@ import {
   type ClientApis,
   type ClientExtension,
   type ClientExtensionHost,
+  type ClientExtensionInstance,
   type ClientOptions,
   withExtensionCapabilities,
 } from './client-extension.ts'
-import { createCoreClient } from './core-client.ts'
+import { type CoreClient, createCoreClient } from './core-client.ts'
+import { createClientEventSource } from './request/client-event.ts'
 import { type ClientConstants, clientConstants } from './request/options.ts'
-import { toCallTool } from './tools/call-tool.ts'
+import { createSendCall, createWrappedCalls } from './rounds/wrapped-calls.ts'
 import { createNamedCalls } from './typed-calls.ts'
 
 const knownClientOptions = {
@@ -80,50 +82,70 @@ export function createClientWith<
   // Extensions need the client, and the client sends through their middleware. So the exchange is set after both exist.
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
-  const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions, constants })
-  const { client, getCallSteps, callTool } = core
-  // The member is looked up at each call, because extensions may replace `callTool`.
+  const events = createClientEventSource(log)
+  const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions, constants, events })
+  const { client } = core
+  const sendCall = createSendCall(client)
+  // The members are looked up at each call, because extensions may replace them.
   const namedCalls = {
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
     prompts: createNamedCalls((...call: Parameters<Client['getPrompt']>) => client.getPrompt(...call)),
   }
   checkClientExtensions(extensions, Object.keys({ ...client, ...namedCalls }))
-  const instances = extensions.map((extension) => {
+  const fork = (extension: ClientExtension): ClientExtensionHost['fork'] => {
     const otherExtensions = extensions.filter((candidate) => candidate !== extension)
-    const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) =>
+    return (middleware, changes = {}) =>
       createClientWith(
         forkConnection(connection, middleware),
         { ...clientOptions, ...changes, extensions: otherExtensions },
         constants,
       )
-    const host: ClientExtensionHost = {
-      ...getCallSteps(),
-      options: clientOptions,
-      request: client.request,
-      callTool,
-      fork,
-      get server() {
-        return client.serverInfo
-      },
-    }
-    return { name: extension.name, ...extension.start?.(host) }
-  })
+  }
+  const instances = startExtensions(extensions, { core, options: clientOptions, sendCall, fork })
   const middleware = [...use, ...instances.flatMap((instance) => instance.middleware ?? [])]
   exchange = middleware.reduceRight((next, applyMiddleware) => applyMiddleware(next), connection.exchange)
-  const wrappedCallTool = instances.reduceRight((next, { wrapToolCall }) => wrapToolCall?.(next) ?? next, callTool)
+  const wrappedSendCall = instances.reduceRight((next, { wrapCall }) => wrapCall?.(next) ?? next, sendCall)
+  events.observe(instances.flatMap((instance) => (instance.observe ? [(event) => instance.observe?.(event)] : [])))
   const close = async (): Promise<void> => {
     await Promise.all(instances.map((instance) => instance.close?.()))
     await connection.close?.()
   }
   const wrappedMembers = {
     ...namedCalls,
-    ...(wrappedCallTool !== callTool && { callTool: toCallTool(wrappedCallTool) }),
+    ...(wrappedSendCall !== sendCall && createWrappedCalls(wrappedSendCall)),
     ...Object.fromEntries(instances.flatMap(({ name, api }) => (api === undefined ? [] : [[name, api]]))),
     close,
     [Symbol.asyncDispose]: close,
   }
   // The cast is needed because TypeScript cannot check that the members come from the extensions in the list.
   return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
+}
+
+interface ExtensionStart {
+  readonly core: CoreClient
+  readonly options: ClientExtensionHost['options']
+  readonly sendCall: ClientExtensionHost['sendCall']
+  readonly fork: (extension: ClientExtension) => ClientExtensionHost['fork']
+}
+
+function startExtensions(
+  extensions: readonly ClientExtension[],
+  { core, options, sendCall, fork }: ExtensionStart,
+): readonly (ClientExtensionInstance & { readonly name: string })[] {
+  const { client, getCallSteps } = core
+  return extensions.map((extension) => {
+    const host: ClientExtensionHost = {
+      ...getCallSteps(),
+      options,
+      request: client.request,
+      sendCall,
+      fork: fork(extension),
+      get server() {
+        return client.serverInfo
+      },
+    }
+    return { name: extension.name, ...extension.start?.(host) }
+  })
 }
 
 /**

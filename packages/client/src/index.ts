@@ -6,7 +6,8 @@
 
 export type { ClientCache } from './caching/cache.ts'
 export { createCacheStore } from './caching/cache-store.ts'
-export type { CallToolFunction, SendToolCall, ToolOutcome } from './tools/call-tool.ts'
+export type { CallToolFunction } from './tools/call-tool.ts'
+export type { CallOutcome, OutgoingCall, SendCall } from './rounds/wrapped-calls.ts'
 export {
   type CallErrorContext,
   ClientError,
@@ -36,6 +37,7 @@ export type {
   UnknownServer,
 } from './typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
+export type { ObservedCall, ClientEvent, ClientEvents } from './request/client-event.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
 export type {
   CacheEntries,

@@ -28,12 +28,10 @@ const counter: ClientExtension<'counter', { count(): number }> = {
     let calls = 0
     return {
       api: { count: () => calls },
-      wrapToolCall:
-        (next) =>
-        (...call) => {
-          calls += 1
-          return next(...call)
-        },
+      wrapCall: (next) => (call) => {
+        calls += 1
+        return next(call)
+      },
     }
   },
 }

@@ -39,7 +39,7 @@ test.each<[LogContext, string]>([
 )
 
 test('a message that names its request already is not prefixed with it', () => {
-  const record = { level: 'warning', message: 'tools/call "q" asked often', method: 'tools/call', name: 'q' } as const
+  const record = { level: 'warn', message: 'tools/call "q" asked often', method: 'tools/call', name: 'q' } as const
   expect(linesOf(record)).toEqual(['@x/demo: tools/call "q" asked often'])
 })
 

@@ -1,5 +1,5 @@
-/** The severity of a {@link LogRecord}. Common loggers have the same levels. */
-export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
+/** The severity of a {@link LogRecord}. Each is the name of a method of `console`, pino and winston. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** One event for the operator of a server. Every part of a server writes its errors and warnings as such records. */
 export interface LogRecord {
@@ -12,8 +12,11 @@ export interface LogRecord {
   readonly method?: string | undefined
   /** The name or URI of the tool, prompt, resource or template. */
   readonly name?: string | undefined
+  /** The key of the question or step that a warning is about. */
+  readonly key?: string | undefined
   /** The JSON-RPC id of the request. */
   readonly requestId?: string | number | undefined
+  /** The id of the task, for a call that runs as a task. */
   readonly taskId?: string | undefined
   /** The subject of the caller's principal. */
   readonly principal?: string | undefined

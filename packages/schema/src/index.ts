@@ -16,6 +16,8 @@ export {
   createCall,
   headerParamsKey,
   journalKey,
+  type TaskAttempt,
+  taskAttemptKey,
   transportKey,
   withContext,
   withHeader,
@@ -48,6 +50,7 @@ export type {
   ToolView,
   HostStateCodec,
   LiteralName,
+  OfferedTarget,
   ServerApis,
   ServerExtension,
   ServerTypes,
@@ -56,6 +59,16 @@ export type {
   TypesOf,
 } from './composition/server-extension.ts'
 export { type CallContext, type ContextKey, contextKey } from './basic/exchange.ts'
+export type {
+  AttemptEndKind,
+  CallSubject,
+  RequestRefusal,
+  RunEndKind,
+  ServerEvent,
+  ServerEvents,
+  StreamEndReason,
+  TaskSubject,
+} from './composition/server-event.ts'
 export type {
   BackgroundRunner,
   Call,

@@ -15,8 +15,10 @@ export {
   recordedPartsKey,
   restoredPartsKey,
 } from './composition/call-context.ts'
+export { createEventSource, type EventSource } from './composition/event-source.ts'
 export { type Composition, composeServer, type NamedResources } from './composition/compose.ts'
 export type { ServerPart } from './composition/part-readiness.ts'
 export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
+export { overloadedReason } from './composition/rejections.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

@@ -13,6 +13,7 @@ import {
   McpError,
   metaKeys,
   limitErrorToMcp,
+  type OfferedTarget,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -22,7 +23,7 @@ import {
   type RpcError,
   unavailableError,
 } from '@x/schema'
-import { findRevisionError, type NamedResources } from '@x/schema/internal'
+import { findRevisionError, type NamedResources, overloadedReason, quotaReason } from '@x/schema/internal'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
@@ -70,9 +71,9 @@ export function createCoreExchange(state: ServerState): Exchange {
     } catch (error) {
       if (isCancelled(call)) throw abortReasonOf(call)
       // An extension may choose any error code.
-      return isMcpError(error)
-        ? errorResponse(request.id, error)
-        : toErrorResponse(error, { ...request, call }, settings)
+      if (!isMcpError(error)) return toErrorResponse(error, { ...request, call }, settings)
+      emitRefusal(error, { ...request, call }, settings)
+      return errorResponse(request.id, error)
     }
   }
 
@@ -114,6 +115,16 @@ export function createCoreExchange(state: ServerState): Exchange {
   }
 
   return exchange
+}
+
+/** Implements {@link ExtensionHost.offers}. */
+export function findOfferedTarget(request: RpcRequest, { catalog, methods }: ServerState): OfferedTarget | undefined {
+  const { method, params } = request
+  const row = findMethodRow(method)
+  if (row === undefined) return methods.has(method) ? { method, name: undefined } : undefined
+  const name = row.targetParam === 'name' ? params?.['name'] : undefined
+  const { byKey } = row.capability === 'prompts' ? catalog.prompts : catalog.tools
+  return { method, name: typeof name === 'string' && byKey.has(name) ? name : undefined }
 }
 
 /** Starts a streaming response. A method that throws makes the returned promise reject. */
@@ -248,12 +259,24 @@ const definedErrorCodes = new Set<number>(Object.values(errorCodes))
  * -32603 without details, and is logged for the author.
  */
 function toErrorResponse(error: unknown, request: LoggedRequest, settings: ServerSettings): RpcError {
-  if (isMcpError(error) && isSendable(error)) return errorResponse(request.id, error)
-  if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
+  const mcpError = isLimitError(error) ? limitErrorToMcp(error) : error
+  if (isMcpError(mcpError) && isSendable(mcpError)) {
+    emitRefusal(mcpError, request, settings)
+    return errorResponse(request.id, mcpError)
+  }
   if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
   reportServerError(error, logContextOf(request, targetNameOf(request)), settings)
   // A handler may have begun, so the client must not send the request again unless it has an idempotency key.
   return errorResponse(request.id, isUnavailable(error) ? unavailableError({ begun: true }) : undefined)
+}
+
+/** Emits an event for an error of a reached limit, whose data has the reason and the name of the limit. */
+function emitRefusal({ data }: McpError, request: LoggedRequest, { events }: ServerSettings): void {
+  if (events.emit === undefined || !isJsonObject(data)) return
+  const { reason, limit } = data
+  if ((reason !== overloadedReason && reason !== quotaReason) || typeof limit !== 'string') return
+  const { method, call } = request
+  events.emit({ type: 'call_refused', call, method, name: targetNameOf(request), reason, limit })
 }
 
 /** Creates the error for a prompt or resource whose user did not answer, because their results cannot express this. */

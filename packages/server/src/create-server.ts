@@ -1,11 +1,11 @@
 import { createAttachHost, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
 import { type Composition, composeServer } from '@x/schema/internal'
 import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
-import { createCoreExchange, type ServerState } from './core-exchange.ts'
+import { createCoreExchange, findOfferedTarget, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
-import { beginDrain } from './shedding/drain.ts'
+import { beginDrain, endDrains } from './shedding/drain.ts'
 import { beginMonitoredCall, endMonitoredCall, readServerLoad } from './shedding/load-monitor.ts'
 import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { publishTopic } from './replay/open-context.ts'
@@ -50,12 +50,15 @@ export function createServer<
       runsOnlyTasks: () => runsOnlyTasks(state),
       beginWork: () => beginExtensionWork(settings),
       log: settings.log,
+      emit: (event) => settings.events.emit?.(event),
+      offers: (request) => findOfferedTarget(request, state),
       notifyListChanged: (kind) => settings.subscriptions.publish(kind),
       notifyResourceUpdated: (uri) => settings.subscriptions.publish(resourceTopic(uri)),
     },
   })
   state.methods = composition.methods
   state.extensionResources = composition.resources
+  settings.events.observe(composition.observers)
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...readServerLoad(settings.loadMonitor),
     unavailable: composition.readiness.unavailableNames(),
@@ -109,6 +112,7 @@ function createServerMembers(
     exchange,
     ledger: settings.ledger,
     log: settings.log,
+    emit: settings.events.emit,
     adapters,
     needsPrincipal,
     receive,
@@ -118,12 +122,13 @@ function createServerMembers(
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () => (await Promise.all([readiness.ready(), isReady(definition, settings)])).every(Boolean),
     drain: (options) => {
-      const undrainFunctions = [beginDrain(loadMonitor, options), composition.drain()]
+      const undrainFunctions = [beginDrain(loadMonitor, options, settings.events), composition.drain()]
       return () => {
         for (const undrain of undrainFunctions) undrain()
       }
     },
     close: (options = {}) => {
+      if (closePromise === undefined) endDrains(loadMonitor, settings.events)
       closePromise ??= composition
         .close(options)
         .finally(() => subscriptions.close())

@@ -73,7 +73,6 @@ export type {
   LoadCounters,
   IdempotencyOptions,
   McpServerLoad,
-  ShedEvent,
   SheddingOptions,
   ShedReason,
 } from './shedding/shedding-options.ts'

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
 import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
 import { type ChildProgram, childProgram } from './child-program.ts'
+import { roundObserver } from './round-observer.ts'
 import { freePort, haproxy, type ProxySetup, startProxy } from './proxies.ts'
 
 // `DEPLOYMENT_SCALE=1` has calls of 35 s, a grace of 10 s and balancers that look once a second, as in production. A
@@ -38,11 +39,11 @@ interface Outcome {
 /** Calls once, with a client and connections of its own. */
 async function callOnce(url: string): Promise<Outcome> {
   await using connection = connectHttp(url)
-  const client = createClient(connection, { name: 'e2e-client', version: '1.0.0' })
-  const startedAt = performance.now()
   let handOffs = 0
-  const onRound = ({ status }: { status: string }): void => void (handOffs += status === 'complete' ? 0 : 1)
-  const text = await client.callTool('work', {}, { rounds: { onRound } }).then(textOf, (error) => `failed: ${error}`)
+  const extensions = [roundObserver(({ status }) => void (handOffs += status === 'complete' ? 0 : 1))]
+  const client = createClient(connection, { name: 'e2e-client', version: '1.0.0', extensions })
+  const startedAt = performance.now()
+  const text = await client.callTool('work').then(textOf, (error) => `failed: ${error}`)
   return { text, handOffs, ms: performance.now() - startedAt }
 }
 

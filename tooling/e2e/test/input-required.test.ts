@@ -1,10 +1,11 @@
-import { createClient, type RoundView } from '@x/client'
+import { createClient } from '@x/client'
 import { type CreateMessageResult, metaKeys, protocolVersion, type Root } from '@x/schema'
 import { type Context, prompt, resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { duplicateOf17, forms, keys, recording, resolveTool, stateWith, textOf } from './asking.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
+import { type RoundEvent, roundObserver } from './round-observer.ts'
 import { resultOf, send } from './raw-request.ts'
 
 const state = stateWith(keys.first)
@@ -33,12 +34,10 @@ overEveryTransport('a call that asks', (serve) => {
   test('twice runs to its end in three requests, and does its work once', async () => {
     const work = { saved: [], runs: [] }
     await using served = await serve({ tools: [resolveTool(work)], state })
-    const rounds: RoundView[] = []
-    const onRound = (round: RoundView): void => void rounds.push(round)
-    const { client } = served.connect(duplicateOf17)
-    expect(textOf(await client.callTool('resolve', { id: 4522 }, { rounds: { onRound } }))).toBe(
-      '#4522 duplicates #17 (save 1)',
-    )
+    const rounds: RoundEvent[] = []
+    const extensions = [roundObserver((round) => void rounds.push(round))]
+    const { client } = served.connect({ ...duplicateOf17, extensions })
+    expect(textOf(await client.callTool('resolve', { id: 4522 }))).toBe('#4522 duplicates #17 (save 1)')
     expect(rounds.map(({ status, requests }) => [status, ...Object.keys(requests)])).toEqual([
       ['input_required', 'resolution'],
       ['input_required', 'original'],
@@ -99,9 +98,9 @@ overEveryTransport('a call that asks', (serve) => {
       elicit: () => accepted({ sure: true }),
       sample: () => said,
       roots: () => places,
+      extensions: [roundObserver(() => void (rounds += 1))],
     })
-    const onRound = (): void => void (rounds += 1)
-    const text = textOf(await client.callTool('everything', {}, { rounds: { onRound } }))
+    const text = textOf(await client.callTool('everything'))
     expect(JSON.parse(text)).toEqual([true, said.content, places])
     expect(rounds).toBe(2)
   })

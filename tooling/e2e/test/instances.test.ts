@@ -1,9 +1,10 @@
-import { createClient, type Client, type Round, type RoundView } from '@x/client'
+import { createClient, type Client, type Round } from '@x/client'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { askOften, duplicateOf17, forms, keys, resolveTool, stateWith, textOf, type Work } from './asking.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { overEveryTransport } from './over-every-transport.ts'
+import { roundObserver } from './round-observer.ts'
 
 const state = stateWith(keys.first)
 const host = { name: 'e2e-client', version: '1.0.0' }
@@ -137,12 +138,12 @@ overEveryTransport('two versions of a handler that take turns', (serve) => {
     const definitions = row.slice(0, 3).flatMap((version) => versions.get(version) ?? [])
     await using fleet = await startFleet(serve, definitions)
     const asked: string[][] = []
-    const onRound = ({ requests }: RoundView): void => void asked.push(Object.keys(requests).toSorted())
     const client = createClient(fleet.exchange, {
       ...host,
+      extensions: [roundObserver(({ requests }) => void asked.push(Object.keys(requests).toSorted()))],
       elicit: (_, { key }) => loginOf(`at ${key}`),
     })
-    expect(textOf(await client.callTool('join', {}, { rounds: { onRound } }))).toBe(text)
+    expect(textOf(await client.callTool('join'))).toBe(text)
     expect(asked.map((keys) => keys.length)).toEqual([2, 1, 0])
     expect(asked.flat().filter((key) => key === 'github_login')).toHaveLength(1)
   })

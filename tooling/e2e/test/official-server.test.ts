@@ -3,11 +3,11 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import {
   type Client,
+  type ClientEvent,
   type ClientOptions,
   createClient,
   type LogMessage,
   type Progress,
-  type RoundView,
   type SubscriptionEvent,
 } from '@x/client'
 import type { Exchange } from '@x/schema'
@@ -141,15 +141,15 @@ describe.each([
   })
 
   test('answers the question of a tool and gets the result', async () => {
-    const rounds: RoundView[] = []
+    const rounds: ClientEvent[] = []
     await using peer = await connect({
+      extensions: [{ side: 'client', name: 'events', start: () => ({ observe: (event) => void rounds.push(event) }) }],
       elicit: ({ message }) => ({ action: 'accept', content: { city: message === 'Where to?' ? 'Oslo' : 'nowhere' } }),
     })
-    const onRound = (round: RoundView): void => void rounds.push(round)
-    expect(textOf(await peer.client.callTool('travel', {}, { rounds: { onRound } }))).toBe('Off to Oslo')
-    expect(rounds.map(({ status, stateBytes }) => [status, stateBytes])).toEqual([
-      ['input_required', 'the official state'.length],
-      ['complete', 0],
+    expect(textOf(await peer.client.callTool('travel'))).toBe('Off to Oslo')
+    expect(rounds.filter(({ type }) => type === 'round')).toMatchObject([
+      { status: 'input_required', stateBytes: 'the official state'.length },
+      { status: 'complete', stateBytes: 0 },
     ])
   })
 

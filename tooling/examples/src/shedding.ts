@@ -1,3 +1,4 @@
+import type { ServerExtension } from '@x/schema'
 import { createServer, type McpServer, sealedState, type StateCodec, type Tool, tool } from '@x/server'
 import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
@@ -66,8 +67,20 @@ export const tuned = (log: (line: string) => void): McpServer =>
     shedding: {
       load: measureLoad(),
       hardLimit: { running: 1000, eventLoopDelayMs: 2000 },
-      onShed: ({ name, reason, shedCount, load }) =>
-        log(`${name} moved on (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`),
     },
+    extensions: [handOffLog(log)],
   })
+
+/** Writes a line for each call that is handed off. */
+const handOffLog = (log: (line: string) => void): ServerExtension => ({
+  side: 'server',
+  name: 'handOffLog',
+  start: () => ({
+    observe: (event) => {
+      if (event.type !== 'hand_off') return
+      const { name, reason, shedCount, load } = event
+      log(`${name} moved on (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`)
+    },
+  }),
+})
 // #endregion

@@ -57,8 +57,8 @@ test('an answer that is not on the form is not sent', async () => {
 })
 
 test('a timeline shows the rounds', async () => {
-  const client = createAskable(asking('login'), { form: async () => undefined, url: async () => true })
-  expect(await resolveItem(client, 1)).toEqual([
+  const host = { name: 'host', version: '1.0.0', openUrl: async () => ({ action: 'accept' }) as const }
+  expect(await resolveItem(asking('login'), 1, host)).toEqual([
     '1: input_required [login], 6 bytes of state',
     '2: complete [], 0 bytes of state',
   ])

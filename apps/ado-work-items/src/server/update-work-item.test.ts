@@ -4,6 +4,7 @@ import { sealedState } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { type Answers, killAtEveryStep, type ServerKit, testClient, type TestClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
+import { type RoundWatch, roundWatch } from '../walk-through/round-watch.ts'
 import { type Emulated, emulated } from '../testing/emulated.ts'
 import { createWorkItemsServer, type WorkItemsServer } from './create-work-items-server.ts'
 
@@ -21,9 +22,9 @@ describe('a bug that is resolved', () => {
     })
     const { client } = fixture
     let stateBytes = 0
-    const result = await client.callTool('update_work_item', resolve, {
-      rounds: { onRound: (round) => void (stateBytes = Math.max(stateBytes, round.stateBytes)) },
-    })
+    const signal = new AbortController().signal
+    client.rounds.watch(signal, (round) => void (stateBytes = Math.max(stateBytes, round.stateBytes)))
+    const result = await client.callTool('update_work_item', resolve, { signal })
     expect(requests.map(({ params }) => params)).toEqual([
       {
         mode: 'form',
@@ -210,7 +211,7 @@ test('the state of an instance with other keys is refused, so instances share th
 })
 
 interface Fixture extends AsyncDisposable {
-  readonly client: TestClient<WorkItemsServer>
+  readonly client: TestClient<WorkItemsServer> & { readonly rounds: RoundWatch }
   readonly emulated: Emulated
   /** Returns the keys of the questions so far. */
   asked(): readonly string[]
@@ -225,7 +226,12 @@ interface Fixture extends AsyncDisposable {
 async function fleet(answers: Answers = {}): Promise<Fixture> {
   const service = await emulated()
   const createInstance = (kit: ServerKit) => createWorkItemsServer(service.azureDevOps, kit)
-  const client = testClient(createInstance, { answers, restartBetweenRounds: true, cache: false })
+  const client = testClient(createInstance, {
+    answers,
+    restartBetweenRounds: true,
+    cache: false,
+    extensions: [roundWatch()],
+  })
   const { signal } = new AbortController()
   const revision = async (id: number) => (await service.azureDevOps.getWorkItem(id, signal)).rev
   return {

@@ -2,10 +2,11 @@ import type { Client } from '@x/client'
 import type { ClientSessions } from '@x/sessions/client'
 import type { TaskCalls } from '@x/tasks/client'
 import type { HttpAuthorizer } from '@x/transport-http/client'
+import type { RoundWatch } from './round-watch.ts'
 
 /** The dependencies of a step. */
 export interface StepScope {
-  readonly client: Client & { readonly sessions: ClientSessions }
+  readonly client: Client & { readonly sessions: ClientSessions; readonly rounds: RoundWatch }
   /** The calls of a client that may become tasks. */
   readonly tasks: TaskCalls
   readonly signal: AbortSignal

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
 import { keepPeopleApart, type LoginPlan, loginSteps } from './log-in.ts'
+import { roundWatch } from './round-watch.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
 import type { Step, StepScope } from './step.ts'
 import { formatStep, formatSummary, type StepReport } from './transcript.ts'
@@ -34,7 +35,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), login?.auth)
   // A cache would answer some of the steps itself, and this is about what the server answers.
   const host = { name: 'walk-through', version: '0.1.0', cache: false } as const
-  const client = createClient(exchange, { ...host, extensions: [sessions()] })
+  const client = createClient(exchange, { ...host, extensions: [sessions(), roundWatch()] })
   // A task is asked about again and again: each instance is named once.
   const followed = watchedExchange(
     url,

@@ -1,4 +1,4 @@
-import { type Client, createClient, type RoundView } from '@x/client'
+import { type Client, type ClientExtension, createClient, type RoundView } from '@x/client'
 import type { CallToolResult, ElicitRequestFormParams } from '@x/schema'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import pc from 'picocolors'
@@ -34,19 +34,29 @@ const isOpen = new Set(['New', 'Active'])
  */
 export async function takeTurn({ url, auth, person, inTerminal, signal, print }: TurnOptions): Promise<TurnEnd> {
   const exchange = watchedExchange(url, () => {}, auth)
-  const client = createClient(exchange, { name: 'your-turn', version: '0.1.0', cache: false })
   // The prompts draw a bar at the left of all that belongs together.
   const margin = inTerminal ? `${pc.gray('│')}  ` : '   '
+  const printRounds: ClientExtension = {
+    side: 'client',
+    name: 'printRounds',
+    start: () => ({
+      observe: (event) => {
+        if (event.type === 'round') print(`${margin}${pc.dim(formatRound(event))}`)
+      },
+    }),
+  }
+  const client = createClient(exchange, {
+    name: 'your-turn',
+    version: '0.1.0',
+    cache: false,
+    extensions: [printRounds],
+  })
   const workItemId = await chooseBug(client, person, signal)
   if (workItemId === undefined) return 'left'
   const result = await client.callTool(
     'update_work_item',
     { workItemId, fields: { 'System.State': 'Resolved' } },
-    {
-      signal,
-      elicit: (question, { key }) => person.answer(key, question),
-      rounds: { onRound: (round) => print(`${margin}${pc.dim(formatRound(round))}`) },
-    },
+    { signal, elicit: (question, { key }) => person.answer(key, question) },
   )
   const leftOver = person.leftOver()
   print(formatResult(result))

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Client, createClient } from '@x/client'
+import { type Client, type ClientEvent, type ClientExtension, createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { Agent } from 'undici'
 import type { Board } from '../board/board.ts'
@@ -41,7 +41,8 @@ export function driveLoad({ url, board, seed }: LoadOptions): Load {
   // A connection for each request, as if each came from another client: none sticks to an instance.
   const agent = new Agent({ pipelining: 0 })
   const connection = connectHttp(url, { dispatcher: agent })
-  const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs })
+  const extensions = [reportMoves(board)]
+  const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs, extensions })
   const stopping = new AbortController()
   const { signal } = stopping
   // Every call that is under way listens.
@@ -108,12 +109,17 @@ async function insist(call: string, job: Job, caller: Caller): Promise<void> {
 }
 
 async function attempt(call: string, job: Job, { client, board, signal }: Caller): Promise<void> {
-  const onRound = ({ status }: { readonly status: string }): void => {
-    if (status === 'input_required') board.moved(call)
-  }
-  const options = { signal, meta: { [callKey]: call }, rounds: { onRound } }
+  const options = { signal, meta: { [callKey]: call } }
   const result = await client.callTool('count_primes', { limit: job.limit }, options)
   board.completed(call, isRight(job, result.structuredContent))
+}
+
+/** Reports each call that an instance hands off to the board. */
+function reportMoves(board: Board): ClientExtension {
+  const observe = (event: ClientEvent): void => {
+    if (event.type === 'round' && event.status === 'input_required') board.moved(String(event.options.meta?.[callKey]))
+  }
+  return { side: 'client', name: 'reportMoves', start: () => ({ observe }) }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

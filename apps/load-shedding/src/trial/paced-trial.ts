@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '@x/client'
+import { type ClientExtension, createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { Agent } from 'undici'
 import type { BalancerName } from '../fleet/balancer.ts'
@@ -77,19 +77,30 @@ export async function runPacedTrial({ calls, ...options }: PacedTrialOptions): P
   // A connection for each request, as if each came from another client.
   const agent = new Agent({ pipelining: 0 })
   const connection = connectHttp(fleet.url, { dispatcher: agent })
-  const client = createClient(connection, { name: 'paced', version: '0.1.0', cache: false })
   const counts = { failed: 0, moves: 0 }
+  const countMoves: ClientExtension = {
+    side: 'client',
+    name: 'countMoves',
+    start: () => ({
+      observe: (event) => {
+        if (event.type === 'round' && event.status === 'input_required') counts.moves++
+      },
+    }),
+  }
+  const client = createClient(connection, {
+    name: 'paced',
+    version: '0.1.0',
+    cache: false,
+    extensions: [countMoves],
+  })
   const took: number[] = []
   const begun = performance.now()
-  const onRound = ({ status }: { readonly status: string }): void => {
-    if (status === 'input_required') counts.moves++
-  }
   const make = async ({ at, chunks }: PacedCall): Promise<void> => {
     await setTimeout(Math.max(0, begun + at - performance.now()))
     const sentAt = performance.now()
     // The first number is 2.
     const limit = chunks * pacedNumbers + 1
-    await client.callTool('count_primes', { limit }, { rounds: { onRound } }).then(
+    await client.callTool('count_primes', { limit }).then(
       () => took.push(performance.now() - sentAt),
       () => counts.failed++,
     )

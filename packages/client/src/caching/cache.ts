@@ -4,6 +4,7 @@ import { createCacheStore } from './cache-store.ts'
 import type { CachePartition } from '../request/options.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
+import type { ClientEventSource } from '../request/client-event.ts'
 import { type OpenedPartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import { type InputRequired, isInputRequired } from '../request/input-required.ts'
@@ -31,6 +32,12 @@ export interface CachedSender {
   readonly getPartition: () => OpenedPartition
 }
 
+/** The clock of a cache, and the events of its client. */
+interface CacheDeps {
+  readonly clock?: Clock | undefined
+  readonly events?: ClientEventSource | undefined
+}
+
 /**
  * Adds a cache to a function that sends requests (server/utilities/caching). If `partition` is `false`, nothing is
  * cached.
@@ -38,7 +45,7 @@ export interface CachedSender {
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
-  clock: Clock = platformRuntime,
+  { clock = platformRuntime, events }: CacheDeps = {},
 ): CachedSender {
   const cache = {
     hits: 0,
@@ -50,6 +57,10 @@ export function withCache(
     clear(method?: string): void {
       getPartition().removeStaleEntries((key) => method === undefined || key.method === method)
     },
+  }
+  const countLookup = (method: string, outcome: 'hits' | 'misses'): void => {
+    cache[outcome] += 1
+    events?.emit?.({ type: 'cache', method, isHit: outcome === 'hits' })
   }
   let openedPartition: OpenedPartition | undefined
   // The partition is created on first use, because most clients only call tools and read nothing that can be cached.
@@ -63,12 +74,12 @@ export function withCache(
     options.signal?.throwIfAborted()
     const cachedEntry = options.refresh ? undefined : getPartition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
-      cache.hits += 1
+      countLookup(call.method, 'hits')
       // The cast is safe. The key contains the method, and a result is stored only after the check of that method has
       // accepted it.
       return cachedEntry.result as unknown as CompleteResults[M]
     }
-    cache.misses += 1
+    countLookup(call.method, 'misses')
     const pendingRead = getPartition().beginRead(call)
     try {
       const result = await send(call, options)

@@ -2,7 +2,8 @@ import { errorCodes } from '@x/schema'
 import { ClientError, isClientError } from './client-error.ts'
 import type { CompleteResults } from './complete-results.ts'
 import type { ReadOptions } from './call-options.ts'
-import { errorContextOf, type ClientState, type SendRequest } from './request.ts'
+import { type ClientState, errorContextOf } from './client-state.ts'
+import type { SendRequest } from './request.ts'
 
 /** A method whose result is one page of a list. */
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'

@@ -5,7 +5,6 @@ import {
   type Exchange,
   findMethodRow,
   type HeaderParams,
-  type Implementation,
   isJsonObject,
   type JsonObject,
   metaKeys,
@@ -15,22 +14,16 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type ClientIdentity, createClientIdentity } from './calling-client.ts'
 import { type CallErrorContext, ClientError } from './client-error.ts'
+import { type ClientState, errorContextOf } from './client-state.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
-import { clientDefaults, clientInfoOf, type CoreClientOptions } from './options.ts'
+import { clientInfoOf, type CoreClientOptions } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { type ResendPolicy, sendUntilAnswered } from './resend.ts'
+import { maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
 import { runCall } from './run-call.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
-
-/**
- * The multiple of `timeoutMs` after which a request ends even if it reports progress. With the default `timeoutMs` this
- * is ten minutes.
- */
-const maxProgressFactor = 10
 
 /** One call, before it has an id and its `_meta`. */
 export interface ClientRequest<M extends string> {
@@ -68,41 +61,6 @@ export type SendRequest = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
 ) => Promise<CompleteResults[M]>
-
-/** Facts about the server from the answers to one client. No request relies on them. */
-export interface ClientState {
-  /**
-   * The protocol revision of the requests. It begins with the preferred revision, and changes when the server rejects
-   * that.
-   */
-  protocolVersion: string
-  /** The protocol revisions that the client implements, the preferred one first. */
-  readonly clientProtocolVersions: readonly [string, ...string[]]
-  readonly url: string | undefined
-  readonly identity: ClientIdentity
-  serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
-  /** Called when a response contains the name and version of the server software. */
-  readonly onServerInfo: (server: ClientState['serverInfo']) => void
-}
-
-interface ClientStateSources extends Pick<ClientState, 'url' | 'onServerInfo'> {
-  readonly versions: ClientState['clientProtocolVersions']
-}
-
-/** Creates the state of a new client. */
-export function createClientState(
-  options: CoreClientOptions,
-  { url, versions: clientVersions, onServerInfo }: ClientStateSources,
-): ClientState {
-  return {
-    protocolVersion: clientVersions[0],
-    clientProtocolVersions: clientVersions,
-    url,
-    identity: createClientIdentity(options),
-    serverInfo: undefined,
-    onServerInfo,
-  }
-}
 
 /** The exchanges that a client's requests go through. */
 export interface RequestExchanges {
@@ -164,9 +122,7 @@ export function createSendRawRequest(
     // The reader of a streaming response opens a lost stream again itself, so the request is not sent again here.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
     const sendAgain = (): Promise<RpcResponse> =>
-      isReopened
-        ? sendOnce()
-        : sendUntilAnswered(sendOnce, { ...createResendPolicy(call, options, callOptions), closed })
+      isReopened ? sendOnce() : sendWithResends(sendOnce, call, { options, callOptions, state, closed })
     let response = await sendAgain()
     const serverVersions = supportedVersionsOf(response)
     if (serverVersions) {
@@ -186,27 +142,6 @@ function recordServerInfo(response: RpcResponse, state: ClientState): void {
   if (server === undefined) return
   state.serverInfo = server
   state.onServerInfo(server)
-}
-
-function createResendPolicy(
-  call: ClientRequest<string>,
-  options: CoreClientOptions,
-  callOptions: CallOptions,
-): Omit<ResendPolicy, 'closed'> {
-  const row = findMethodRow(call.method)
-  const isReadOnly = row !== undefined && row.hasEffects === undefined
-  const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs ?? clientDefaults.maxResendMs
-  return {
-    isRepeatable: isReadOnly ? () => true : call.isRepeatable,
-    maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
-    maxTotalMs: timeoutMsOf(options, callOptions) * maxProgressFactor,
-    clock: options.runtime ?? platformRuntime,
-    signal: callOptions.signal,
-  }
-}
-
-function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
-  return callOptions.timeoutMs ?? options.timeoutMs ?? clientDefaults.timeoutMs
 }
 
 /**
@@ -298,20 +233,6 @@ export function withCompleteResult(sendOnce: SendOnce, state: ClientState): Send
 }
 
 type ErrorContextOf = () => CallErrorContext
-
-/** Returns the context of a call for its errors. */
-export function errorContextOf(
-  { method, params, targetParam }: Pick<ClientRequest<string>, 'method' | 'params' | 'targetParam'>,
-  state: ClientState,
-): CallErrorContext {
-  const target = params[findMethodRow(method)?.targetParam ?? targetParam ?? '']
-  const serverLabels = [
-    state.serverInfo && `${state.serverInfo.name} ${state.serverInfo.version}`,
-    state.url && `(${state.url})`,
-  ]
-  const server = serverLabels.filter(Boolean).join(' ') || undefined
-  return { method, target: typeof target === 'string' ? target : undefined, server }
-}
 
 function unsupportedVersionError(
   response: RpcResponse,

@@ -3,6 +3,16 @@ import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { retryAfterMsOf } from '../request/permanent-failure.ts'
 import { isClientError, withCallerStack } from './client-error.ts'
 
+/** The failure after which a request is sent again. */
+export interface Resend {
+  /** The `data.reason` of the server's error, or the code of the transport's error. */
+  readonly reason: string
+  /** The number of requests that were sent so far. */
+  readonly attempt: number
+  /** Milliseconds before the request is sent again. */
+  readonly pauseMs: number
+}
+
 /** Rules for sending a request again. */
 export interface ResendPolicy {
   /**
@@ -24,6 +34,8 @@ export interface ResendPolicy {
   readonly signal: AbortSignal | undefined
   /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
+  /** Called before each pause. */
+  readonly onResend: (resend: Resend) => void
 }
 
 /** The outcome of one attempt. */
@@ -31,6 +43,7 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 
 /** A failure after which the request may be sent again. */
 interface ResendableFailure {
+  readonly reason: string
   /** True if the server has not begun the request, so that a repetition has no further effect. */
   readonly isUnbegun: boolean
   /** Milliseconds that the client should wait according to the server. */
@@ -48,7 +61,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
   const { clock, maxTotalMs, maxResendMs } = policy
   const startedAt = clock.monotonicNow()
   let outageStartedAt: number | undefined
-  for (let failureCount = 0; ; failureCount += 1) {
+  for (let failureCount = 0, sentCount = 1; ; failureCount += 1, sentCount += 1) {
     const sentAt = clock.monotonicNow()
     const attempt = await attemptOnce(send)
     const failure = findResendableFailure(attempt)
@@ -62,6 +75,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const pauseMs = computePauseMs(failure, failureCount)
     const endsAt = failedAt + pauseMs
     if (endsAt - outageStartedAt > maxResendMs || endsAt - startedAt > maxTotalMs) return outcomeOf(attempt)
+    policy.onResend({ reason: failure.reason, attempt: sentCount, pauseMs })
     await pause(pauseMs, policy)
     if (policy.closed?.aborted === true) return outcomeOf(attempt)
   }
@@ -141,7 +155,8 @@ function findServerFailure({
   const canRefuse = unbegunReasons.has(reason)
   if ((!canRefuse && reason !== 'unavailable') || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0))
     return undefined
-  return { isUnbegun: begun === false || (canRefuse && begun !== true), retryAfterMs, canShorten: !canRefuse }
+  const isUnbegun = begun === false || (canRefuse && begun !== true)
+  return { reason: String(reason), isUnbegun, retryAfterMs, canShorten: !canRefuse }
 }
 
 /** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
@@ -155,8 +170,10 @@ function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
   const { name } = error.cause
   const code: unknown = Reflect.get(error.cause, 'code')
-  if (name === 'StdioError' && code === 'exited') return { isUnbegun: false, retryAfterMs: 0, canShorten: true }
+  if (name === 'StdioError' && code === 'exited')
+    return { reason: code, isUnbegun: false, retryAfterMs: 0, canShorten: true }
   const mayPass = code === 'connect' || code === 'closed' || gatewayStatuses.has(Reflect.get(error.cause, 'status'))
   if (name !== 'HttpError' || !mayPass) return undefined
-  return { isUnbegun: code === 'connect', retryAfterMs: retryAfterMsOf(error), canShorten: true }
+  const retryAfterMs = retryAfterMsOf(error)
+  return { reason: String(code), isUnbegun: code === 'connect', retryAfterMs, canShorten: true }
 }

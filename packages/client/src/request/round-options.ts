@@ -1,7 +1,7 @@
 import { computeBackoffMs } from '@x/core'
 import { type InputRequests, type JsonObject, projectMetaKeys } from '@x/schema'
 
-/** A summary of one response of a call, for `onRound`. It contains neither the state nor the answers. */
+/** A summary of one response of a call, in the event `round`. It contains neither the state nor the answers. */
 export interface RoundView {
   readonly method: string
   readonly target: string | undefined
@@ -30,8 +30,6 @@ export interface RoundOptions {
    * as read-only or idempotent.
    */
   readonly restart?: boolean | undefined
-  /** Receives each response of the call. An error that it throws fails the call. */
-  readonly onRound?: ((round: RoundView) => void) | undefined
 }
 
 export const roundDefaults = { maxRounds: 10 } satisfies RoundOptions

@@ -1,5 +1,7 @@
-import { openAbortScope, raceWithAbort } from '@x/core'
+import { type Clock, openAbortScope, raceWithAbort } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
+import type { CallOptions } from '../request/call-options.ts'
+import type { ClientEvents, ClientEventSource } from '../request/client-event.ts'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
@@ -17,6 +19,10 @@ export interface AnswerContext {
   readonly errorContext: CallErrorContext
   readonly round: number
   readonly signal: AbortSignal | undefined
+  /** The options of the call, for events. */
+  readonly options: CallOptions
+  readonly events: ClientEventSource
+  readonly clock: Clock
 }
 
 /**
@@ -48,7 +54,7 @@ export async function answerRequests(
     abortScope.signal.throwIfAborted()
     const answers = Promise.all(
       requestsWithHandlers.map(({ entry, ask }) =>
-        answerRequest(entry, { answerer: ask, context: inputContextOf(entry[0]), errorContext }),
+        answerRequest(entry, { answerer: ask, context: inputContextOf(entry[0]), answerContext }),
       ),
     )
     return Object.fromEntries(await raceWithAbort(answers, abortScope.signal))
@@ -63,14 +69,30 @@ export async function answerRequests(
 interface HandlerCall {
   readonly answerer: Answerer
   readonly context: InputContext
-  readonly errorContext: CallErrorContext
+  readonly answerContext: AnswerContext
 }
 
 async function answerRequest(
   entry: readonly [string, InputRequest],
-  { answerer, context, errorContext }: HandlerCall,
+  { answerer, context, answerContext }: HandlerCall,
 ): Promise<[string, InputResponse]> {
-  return [entry[0], parseInputResponse(entry, await answerer(context), errorContext)]
+  const { errorContext, options, events, clock } = answerContext
+  const askedAt = clock.monotonicNow()
+  const emitAnswer = (action: ClientEvents['answer']['action']): void => {
+    const [key, { method: kind }] = entry
+    const { method, target } = context
+    const durationMs = clock.monotonicNow() - askedAt
+    events.emit?.({ type: 'answer', method, target, options, key, kind, action, durationMs })
+  }
+  const answer = await answerer(context)
+  try {
+    const response = parseInputResponse(entry, answer, errorContext)
+    emitAnswer('action' in response ? response.action : 'accept')
+    return [entry[0], response]
+  } catch (error) {
+    emitAnswer('invalid')
+    throw error
+  }
 }
 
 /**

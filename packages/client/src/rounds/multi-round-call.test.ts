@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { RoundView } from '../request/round-options.ts'
+import type { ClientEvent } from '../request/client-event.ts'
 import {
   createInputRequired,
   form,
@@ -10,6 +10,7 @@ import {
   createSamplingRequest,
 } from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
+import { roundObserver } from '../testing/observer.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { hostInfo, createTextResult, type ScriptedExchange } from '../testing/scripted-exchange.ts'
 
@@ -21,8 +22,8 @@ const refusedState = (): JsonObject => ({
   error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
 })
 
-describe('The listener `onRound`', () => {
-  test('receives each response, without answers and state', async () => {
+describe('The event `round`', () => {
+  test('describes each response, without answers and state', async () => {
     const clock = manualClock()
     const exchange = createSequentialExchange(
       (): JsonObject => (
@@ -30,58 +31,45 @@ describe('The listener `onRound`', () => {
       ),
       () => (clock.advance(7), createTextResult('done')),
     )
-    const views: RoundView[] = []
-    const rounds = { onRound: (view: RoundView) => views.push(view) }
-    const client = createClient(exchange, { ...answering, runtime: clock })
-    await client.callTool('greet', {}, { rounds })
-    expect(views).toEqual([
+    const events: ClientEvent[] = []
+    const extensions = [roundObserver((event) => void events.push(event))]
+    const client = createClient(exchange, { ...answering, runtime: clock, extensions })
+    await client.callTool('greet', {})
+    const call = {
+      type: 'round',
+      method: 'tools/call',
+      target: 'greet',
+      isRestarted: false,
+      options: expect.anything(),
+    }
+    expect(events).toEqual([
       {
-        method: 'tools/call',
-        target: 'greet',
+        ...call,
         round: 1,
         status: 'input_required',
         requests: { who: nameFormRequest },
         stateBytes: 7,
         durationMs: 5,
-        isRestarted: false,
         meta: { instance: 'a' },
       },
-      {
-        method: 'tools/call',
-        target: 'greet',
-        round: 2,
-        status: 'complete',
-        requests: {},
-        stateBytes: 0,
-        durationMs: 7,
-        isRestarted: false,
-        meta: undefined,
-      },
+      { ...call, round: 2, status: 'complete', requests: {}, stateBytes: 0, durationMs: 7, meta: undefined },
     ])
-    expect(JSON.stringify(views)).not.toMatch(/cret|Ada/)
+    expect(JSON.stringify(events)).not.toMatch(/cret|Ada/)
   })
 
-  test('sees a call that asks nothing, and one that was started afresh', async () => {
+  test('is emitted for a call that asks nothing, and for one that was restarted', async () => {
     const views: [number, string, boolean][] = []
-    const onRound = ({ round, status, isRestarted }: RoundView): void => void views.push([round, status, isRestarted])
-    await createClient(createSequentialExchange(), hostInfo).callTool('greet', {}, { rounds: { onRound } })
+    const extensions = [
+      roundObserver(({ round, status, isRestarted }) => void views.push([round, status, isRestarted])),
+    ]
+    await createClient(createSequentialExchange(), { ...hostInfo, extensions }).callTool('greet')
     const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's'), refusedState)
-    await createClient(exchange, answering).callTool('greet', {}, { rounds: { onRound, restart: true } })
+    await createClient(exchange, { ...answering, extensions }).callTool('greet', {}, { rounds: { restart: true } })
     expect(views).toEqual([
       [1, 'complete', false],
       [1, 'input_required', false],
       [3, 'complete', true],
     ])
-  })
-
-  test('fails the call by throwing', async () => {
-    const broken = new Error('the timeline broke')
-    const onRound = (): void => {
-      throw broken
-    }
-    await expect(
-      createClient(createSequentialExchange(), hostInfo).callTool('greet', {}, { rounds: { onRound } }),
-    ).rejects.toBe(broken)
   })
 })
 

@@ -4,6 +4,7 @@ import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../r
 import type { CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { CallErrorContext } from '../request/client-error.ts'
+import type { ClientEventSource } from '../request/client-event.ts'
 import type { CoreClientOptions } from '../request/options.ts'
 
 /** A call that may need several requests. */
@@ -23,6 +24,7 @@ export interface MultiRoundCall<M extends MultiRoundMethod> {
 /** The parts of a client that its rounds share. */
 export interface RoundsContext {
   readonly options: CoreClientOptions
+  readonly events: ClientEventSource
   readonly errorContextOf: (call: {
     readonly method: MultiRoundMethod
     readonly params: JsonObject
@@ -43,23 +45,25 @@ export function clockOf({ options }: RoundsContext): Clock {
   return options.runtime ?? platformRuntime
 }
 
-/** Sends one request of a call, and reports its response to the observer. */
+/** Sends one request of a call, and emits its response as an event. */
 export async function sendRound<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
   start: RoundStart,
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
-  const { onRound } = call.options.rounds ?? {}
-  if (!onRound) return call.attempt(start.params, call.options)
+  const { emit } = context.events
+  if (emit === undefined) return call.attempt(start.params, call.options)
   const clock = clockOf(context)
   const sentAt = clock.monotonicNow()
   const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.monotonicNow() - sentAt
   const { method, target } = context.errorContextOf(call)
   const requiredInput = isInputRequired(outcome) ? outcome : undefined
-  onRound({
+  emit({
+    type: 'round',
     method,
     target,
+    options: call.options,
     round: start.round,
     status: requiredInput ? 'input_required' : 'complete',
     requests: Object.fromEntries(requiredInput?.requests ?? []),

@@ -3,8 +3,9 @@ import type { JsonObject } from '@x/schema'
 import { checkRound, countRound, createRetryParams, isRequestStateRejected, type RoundCounts } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
+import type { ClientObserver } from '../request/client-event.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
-import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
+import { mergeHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs } from '../request/round-options.ts'
 import { clockOf, type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
 
@@ -14,26 +15,59 @@ export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) =>
 /** Creates the function that runs multi round-trip requests (basic/patterns/mrtr). */
 export function createRunRounds(context: RoundsContext): RunRounds {
   return async (call) => {
-    const result = await runRoundsUnchecked(call, context)
-    call.check?.(result)
-    return result
+    const { emit } = context.events
+    if (emit !== undefined) return runObservedRounds(call, context, emit)
+    return runAndCheck(call, createLoopState(call, context))
   }
+}
+
+/** Runs a call, and emits its end as an event. */
+async function runObservedRounds<M extends MultiRoundMethod>(
+  call: MultiRoundCall<M>,
+  context: RoundsContext,
+  emit: ClientObserver,
+): Promise<CompleteResults[M]> {
+  const clock = clockOf(context)
+  const startedAt = clock.monotonicNow()
+  const { method, target } = context.errorContextOf(call)
+  const loopState = createLoopState(call, context)
+  const emitEnd = (error: unknown): void => {
+    const durationMs = clock.monotonicNow() - startedAt
+    const { options } = call
+    emit({ type: 'call', method, target, options, roundCount: loopState.sentRoundCount, durationMs, error })
+  }
+  try {
+    const result = await runAndCheck(call, loopState)
+    emitEnd(undefined)
+    return result
+  } catch (error) {
+    emitEnd(error)
+    throw error
+  }
+}
+
+async function runAndCheck<M extends MultiRoundMethod>(
+  call: MultiRoundCall<M>,
+  loopState: LoopState<M>,
+): Promise<CompleteResults[M]> {
+  const result = await runRoundsUnchecked(call, loopState)
+  call.check?.(result)
+  return result
 }
 
 async function runRoundsUnchecked<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
-  context: RoundsContext,
+  loopState: LoopState<M>,
 ): Promise<CompleteResults[M]> {
   const round = { params: call.params, round: 1, isRestarted: false }
-  const firstOutcome = await sendRound(call, round, context)
-  return isInputRequired(firstOutcome) ? runRoundLoop(createLoopState(call, context), firstOutcome) : firstOutcome
+  const firstOutcome = await sendRound(call, round, loopState.context)
+  return isInputRequired(firstOutcome) ? runRoundLoop(loopState, firstOutcome) : firstOutcome
 }
 
 /** The state of the loop over the rounds of one call. */
 interface LoopState<M extends MultiRoundMethod> {
   readonly call: MultiRoundCall<M>
   readonly context: RoundsContext
-  readonly handlers: InputHandlers
   /** The number of requests that were sent for the call. */
   sentRoundCount: number
   /** Consecutive rounds without a question. */
@@ -42,16 +76,7 @@ interface LoopState<M extends MultiRoundMethod> {
 }
 
 function createLoopState<M extends MultiRoundMethod>(call: MultiRoundCall<M>, context: RoundsContext): LoopState<M> {
-  const { options } = context
-  const handlers = mergeHandlers(options, call.options)
-  return {
-    call,
-    context,
-    handlers,
-    sentRoundCount: 1,
-    roundsWithoutInput: 0,
-    isRestarted: false,
-  }
+  return { call, context, sentRoundCount: 1, roundsWithoutInput: 0, isRestarted: false }
 }
 
 async function runRoundLoop<M extends MultiRoundMethod>(
@@ -86,7 +111,7 @@ async function collectInput<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,
 ): Promise<JsonObject> {
-  const { call, context, handlers } = loopState
+  const { call, context } = loopState
   const clock = clockOf(context)
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
@@ -98,7 +123,10 @@ async function collectInput<M extends MultiRoundMethod>(
   loopState.roundsWithoutInput = 0
   const errorContext = context.errorContextOf(call)
   const round = loopState.sentRoundCount
-  const responses = await answerRequests(requiredInput, { handlers, errorContext, round, signal })
+  const { events } = context
+  const handlers = mergeHandlers(context.options, call.options)
+  const answerContext = { handlers, errorContext, round, signal, options: call.options, events, clock }
+  const responses = await answerRequests(requiredInput, answerContext)
   return createRetryParams(call.params, requiredInput, responses)
 }
 

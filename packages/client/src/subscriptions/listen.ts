@@ -2,7 +2,8 @@ import { type BackoffBounds, computeBackoffMs, type Clock, openAbortScope, platf
 import type { SubscriptionFilter } from '@x/schema'
 import type { OpenedPartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
-import { errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
+import { type ClientState, errorContextOf } from '../request/client-state.ts'
+import type { SendOnce } from '../request/request.ts'
 import {
   subscriptionFilterOf,
   stalePredicateAfterGap,
@@ -50,7 +51,10 @@ export function createListen(context: ListenContext): ListenFunction {
       clock,
     })
       .then(() => queue.end(), endWithError)
-      .finally(abortScope.close)
+      .finally(() => {
+        abortScope.close()
+        context.clientState.events.emit?.({ type: 'subscription', state: 'closed' })
+      })
     const close = async (): Promise<void> => {
       queue.drop()
       abortScope.stop(new DOMException('The subscription was closed', 'AbortError'))
@@ -143,6 +147,7 @@ async function followStream(
   const onMessage = createSubscriptionReader(wantedChanges, {
     onOpened: (acceptedChanges) => {
       openedAt = clock.monotonicNow()
+      clientState.events.emit?.({ type: 'subscription', state: isFirst ? 'opened' : 'reopened' })
       if (!isFirst) partition.removeStaleEntries(stalePredicateAfterGap(wantedChanges))
       queue.put({
         type: 'opened',

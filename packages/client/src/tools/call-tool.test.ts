@@ -52,7 +52,7 @@ describe('A tool whose header annotations break the rules', () => {
       const client = createClient(exchange, { ...hostInfo, log: (record) => void warnings.push(record) })
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
-      expect(warnings).toMatchObject([{ level: 'warning', code: 'tool_refused', name: 'bad' }])
+      expect(warnings).toMatchObject([{ level: 'warn', code: 'tool_refused', name: 'bad' }])
     },
   )
 })
@@ -145,7 +145,7 @@ describe('Structured results', () => {
       const client = createClient(exchange, { ...hostInfo, log, outputSchemaCompiler: compileJsonSchema })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
-      expect(warnings).toMatchObject([{ level: 'warning', code: 'schema_refused', name: 'odd' }])
+      expect(warnings).toMatchObject([{ level: 'warn', code: 'schema_refused', name: 'odd' }])
       expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/list'])
     },
   )

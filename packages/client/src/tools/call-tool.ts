@@ -1,3 +1,4 @@
+import type { Log } from '@x/core'
 import {
   type CallToolResult,
   errorCodes,
@@ -9,22 +10,28 @@ import {
   type HeaderParam,
   type Tool,
 } from '@x/schema'
-import type { OutputCheck } from './check-output.ts'
-import { type CallErrorContext, ClientError, isClientError, unknownTypeResultOf } from '../request/client-error.ts'
+import { createOutputCheckLookup, type OutputCheck } from './check-output.ts'
+import { type CallErrorContext, ClientError, isClientError } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
+import type { CoreClientOptions } from '../request/options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from '../rounds/multi-round-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
 
 /** The parts of the client that calls of tools use. */
-export interface ToolCallsContext {
+export interface ToolCallsDeps {
   readonly sendOnce: SendOnce
   readonly toolIndex: ToolIndex
   /** Reads the whole list of tools, so that the index contains all of them. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
+  readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
+  /** The client's options for the check of outputs. */
+  readonly options: Pick<CoreClientOptions, 'outputSchemaCompiler'> & { readonly log: Log }
+}
+
+interface ToolCallsContext extends ToolCallsDeps {
   /** Returns the check of a tool's output. Undefined if the client checks no outputs. */
   readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
-  readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
 /**
@@ -32,17 +39,6 @@ export interface ToolCallsContext {
  * (server/tools, error handling).
  */
 export type CallToolFunction = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
-
-/** Calls a tool, through all its rounds. */
-export type SendToolCall = (name: string, args: JsonObject, options: CallOptions) => Promise<ToolOutcome>
-
-/**
- * The outcome of a tool's call: its checked result, or an unchecked result with a `resultType` that only an extension
- * may know.
- */
-export type ToolOutcome =
-  | { readonly resultType: 'complete'; readonly result: CallToolResult }
-  | { readonly resultType: 'other'; readonly result: JsonObject; readonly error: Error }
 
 /** Creates the calls of tools. */
 export interface ToolCallFactory {
@@ -62,8 +58,11 @@ const maxRememberedToolLookups = 1000
  * (basic/transports/streamable-http, client behavior). The repetition is safe, because a server checks headers before
  * it runs the tool, in every round.
  */
-export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
-  const { sendOnce, toolIndex, listTools, getOutputCheck } = context
+export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
+  const { sendOnce, toolIndex, listTools, options: clientOptions } = deps
+  const { outputSchemaCompiler, log } = clientOptions
+  const getOutputCheck = outputSchemaCompiler && createOutputCheckLookup(outputSchemaCompiler, log)
+  const context: ToolCallsContext = { ...deps, getOutputCheck }
   // The map is created on first use, because a program may have thousands of clients, few of which look up a tool.
   let lookups: Map<string, Promise<unknown>> | undefined
   /** Lists the tools, once for each unknown name. Calls that need the list at the same time share one request. */
@@ -165,30 +164,4 @@ function createOutputCheck(
 // for the caller.
 function toReadOptions({ signal, timeoutMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, meta }
-}
-
-/**
- * Wraps `callTool` for extensions. For a result with an unknown `resultType` it returns an outcome instead of an error.
- */
-export function toSendToolCall(callTool: CallToolFunction): SendToolCall {
-  return async (name, args, options) => {
-    try {
-      return { resultType: 'complete', result: await callTool(name, args, options) }
-    } catch (error) {
-      const result = unknownTypeResultOf(error)
-      // An unknown `resultType` in a list that was read for the call stays an error, because extensions define types
-      // only for calls of tools.
-      if (result === undefined || !(error instanceof ClientError) || error.method !== 'tools/call') throw error
-      return { resultType: 'other', result, error }
-    }
-  }
-}
-
-/** Creates `callTool` from a wrapped call. It rejects if no extension has handled an unknown `resultType`. */
-export function toCallTool(call: SendToolCall): CallToolFunction {
-  return async (name, args = {}, options = {}) => {
-    const outcome = await call(name, args, options)
-    if (outcome.resultType === 'other') throw outcome.error
-    return outcome.result
-  }
 }

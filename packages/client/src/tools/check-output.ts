@@ -33,7 +33,7 @@ export function createOutputCheckLookup(
 
 function schemaRefusedRecord({ name }: Tool, reason: string): LogRecord {
   const message = `the tool cannot be called, because its output schema cannot be used: ${reason}`
-  return { level: 'warning', code: 'schema_refused', method: 'tools/call', name, message }
+  return { level: 'warn', code: 'schema_refused', method: 'tools/call', name, message }
 }
 
 function compileOutputSchema(schema: JsonObject, compiler: JsonSchemaCompiler): CompiledOutputSchema {

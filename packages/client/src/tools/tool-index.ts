@@ -35,7 +35,7 @@ export function createToolIndex(log: Log): ToolIndex {
     knownTools.delete(tool.name)
     if ('reason' in parsedHeaderParams) {
       const message = `the tool is left out: ${parsedHeaderParams.reason}`
-      log({ level: 'warning', code: 'tool_refused', method: 'tools/list', name: tool.name, message })
+      log({ level: 'warn', code: 'tool_refused', method: 'tools/list', name: tool.name, message })
       return false
     }
     knownTools.set(tool.name, { tool, headerParams: parsedHeaderParams.params })

@@ -156,5 +156,5 @@ export interface LegacySettings extends Readonly<typeof defaults> {
 export function resolveSettings(options: ConnectAnyOptions): LegacySettings {
   const { answerTimeoutMs = defaults.answerTimeoutMs, handshakeTimeoutMs = defaults.handshakeTimeoutMs } = options
   const log = createLog(options.log, '@x/legacy')
-  return { answerTimeoutMs, handshakeTimeoutMs, log, warn: (code, message) => log({ level: 'warning', code, message }) }
+  return { answerTimeoutMs, handshakeTimeoutMs, log, warn: (code, message) => log({ level: 'warn', code, message }) }
 }

@@ -78,6 +78,15 @@ class ContextValue implements CallContext {
  */
 export const journalKey = contextKey<JournalStore>('x/journal')
 
+/** A task that a worker runs, and the number of the attempt, from 1. */
+export interface TaskAttempt {
+  readonly taskId: string
+  readonly attempt: number
+}
+
+/** The attempt of a task that a call belongs to. Set for calls that run as tasks. */
+export const taskAttemptKey = contextKey<TaskAttempt>('x/task-attempt')
+
 /** The runner that continues a call in the background while no caller waits. Set for calls that may become tasks. */
 export const backgroundKey = contextKey<BackgroundRunner>('x/background')
 
@@ -89,6 +98,11 @@ export interface RecordedPart {
   readonly value: JsonObject
   /** Members that are stored only if the server has a codec that seals them. */
   readonly secret: JsonObject
+  /**
+   * True to record `value` in the journal of the call too, and so in `requestState`. The event `resume` then has it. A
+   * part that each request carries anyway leaves it out.
+   */
+  readonly isInJournal?: boolean | undefined
 }
 
 /**

@@ -4,6 +4,7 @@ import { isMetaKey } from '../basic/meta-keys.ts'
 import type { RpcNotification } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import { DefinitionError } from './definition-error.ts'
+import type { Observer } from './event-source.ts'
 import { createPartReadiness, type PartReadiness, type ServerPart } from './part-readiness.ts'
 import type { CloseOptions, Undrain } from './server.ts'
 import type {
@@ -40,6 +41,8 @@ export interface Composition {
    */
   readonly localOnly: string | undefined
   readonly needsPrincipal: boolean
+  /** The extensions that observe the events of the server. */
+  readonly observers: readonly Observer[]
   /** The readiness of the extensions and of the server's other parts. */
   readonly readiness: PartReadiness
   receive(notification: RpcNotification, call: Call): void
@@ -58,6 +61,7 @@ export interface CompositionOptions {
     ExtensionHost,
     | 'beginWork'
     | 'bus'
+    | 'emit'
     | 'info'
     | 'ledger'
     | 'runtime'
@@ -65,6 +69,7 @@ export interface CompositionOptions {
     | 'runsOnlyTasks'
     | 'tools'
     | 'log'
+    | 'offers'
     | 'notifyListChanged'
     | 'notifyResourceUpdated'
   >
@@ -83,7 +88,7 @@ const extensionContext = { method: 'extension' }
 /** Names of members of a server, which no extension may use. */
 const reservedMemberNames = new Set(
   (
-    'exchange info load ledger log adapters localOnly needsPrincipal ready receive drain close ' +
+    'exchange info load ledger log emit adapters localOnly needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
   ).split(' '),
 )
@@ -128,6 +133,9 @@ export function composeServer({ coreExchange, use, extensions, parts, host }: Co
       .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
       .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
+    observers: startedExtensions.flatMap(({ instance }) =>
+      instance.observe === undefined ? [] : [(event) => instance.observe?.(event)],
+    ),
     readiness: createPartReadiness([...startedExtensions.map((started) => partOf(started, host)), ...parts]),
     ...createLifecycleMethods(startedExtensions, host),
   }
@@ -254,7 +262,11 @@ function checkExtension(extension: ServerExtension): void {
     const reason = `a server has a member of this name already; the name of an extension must be another`
     throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
   }
-  checkExtensionIdentifier(identifier)
+  if (identifier !== undefined) checkExtensionIdentifier(identifier)
+  if (identifier === undefined && extension.capabilities !== undefined) {
+    const reason = 'it declares capabilities and has no identifier; give it one, as in "com.example/name"'
+    throw new DefinitionError('value', `extension "${name}"`, { reason })
+  }
 }
 
 /** Throws for an extension identifier without a prefix (basic/versioning, extension negotiation). */

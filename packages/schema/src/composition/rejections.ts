@@ -6,7 +6,7 @@ import { quotaError } from './quota.ts'
  * The `data.reason` of the error for a reached limit that all callers share. The HTTP transport answers it with the
  * status 503.
  */
-const overloadedReason = 'overloaded'
+export const overloadedReason = 'overloaded'
 
 /**
  * Returns the error for a reached limit of the ledger, which is either the limit of one caller or the total of all

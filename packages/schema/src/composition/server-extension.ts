@@ -7,6 +7,7 @@ import type { ReadResourceResult } from '../server/resource-requests.ts'
 import type { CacheScope } from '../server/caching.ts'
 import type { Resource } from '../server/resources.ts'
 import type { ListKind, Undrain } from './server.ts'
+import type { ServerEvent } from './server-event.ts'
 
 declare const apiType: unique symbol
 
@@ -38,11 +39,14 @@ export interface ServerExtension<Name extends string = string, Api extends objec
    * `DefinitionError` for a name that is in use.
    */
   readonly name: Name
-  /** The identifier of the extension: a reverse domain name, a slash and a name, such as `com.example/quota`. */
-  readonly identifier: string
+  /**
+   * The identifier of the extension: a reverse domain name, a slash and a name, such as `com.example/quota`. Absent for
+   * an extension that clients cannot notice.
+   */
+  readonly identifier?: string | undefined
   /**
    * The settings in `capabilities.extensions`, under the identifier of the extension. Default: the extension is not
-   * declared there.
+   * declared there. Settings need an identifier.
    */
   readonly capabilities?: JsonObject | undefined
   /** Further members of the server's capabilities, for extensions from before `capabilities.extensions` existed. */
@@ -115,6 +119,20 @@ export interface ExtensionHost {
   notifyResourceUpdated(uri: string): Promise<void>
   /** The log of the server, for warnings and for failures whose details the caller does not see. It never throws. */
   readonly log: Log
+  /** Passes an event to every extension that observes. Does nothing without such an extension. It never throws. */
+  emit(event: ServerEvent): void
+  /**
+   * Returns the method of a request, and the name of its tool or prompt, as far as this server has them. Undefined for
+   * a method that the server does not serve. Names from this function are safe as names of spans and metrics, because a
+   * caller cannot invent them.
+   */
+  offers(request: RpcRequest): OfferedTarget | undefined
+}
+
+/** The method of a request, and the name of its tool or prompt, that a server has. */
+export interface OfferedTarget {
+  readonly method: string
+  readonly name: string | undefined
 }
 
 /** A tool of a server, for extensions that recognize the definitions of their own tools. */
@@ -144,6 +162,11 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   readonly adapters?: ProtocolAdapters | undefined
   /** Resources of the extension, for an extension with `servesResources`. */
   readonly resources?: ExtensionResources | undefined
+  /**
+   * Receives the events of the server, in the order in which they happen. An error that it throws is logged and has no
+   * other effect. Events are created only for a server with an extension that observes.
+   */
+  observe?(event: ServerEvent): void
   /** Handles a client notification whose method is in `ServerExtension.notifications`. */
   receive?(notification: RpcNotification, call: Call): void
   /**

@@ -17,8 +17,10 @@ import { metaKeys } from '../basic/meta-keys.ts'
 import { protocolVersion } from '../basic/revision.ts'
 import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
 import { requestMetaOf } from '../methods/check-params.ts'
+import { findMethodRow } from '../methods/methods.ts'
 import { composeServer, type Composition } from './compose.ts'
 import { DefinitionError } from './definition-error.ts'
+import { createEventSource } from './event-source.ts'
 import { type CloseOptions, createAttachHost, type Server } from './server.ts'
 import type { ExtensionHost, ExtensionMethod, HostStateCodec, ServerExtension } from './server-extension.ts'
 
@@ -58,7 +60,8 @@ export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrin
 export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   const { info, extensions = [], needsPrincipal = false, localOnly } = parts
   const ledger = createLedger()
-  const log = createLog(parts.log, '@x/schema')
+  const events = createEventSource(createLog(parts.log, '@x/schema'))
+  const { log } = events
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()
   const composition = composeServer({
@@ -66,9 +69,19 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
     use: parts.use ?? [],
     extensions,
     parts: [],
-    host: { info, ledger, log, state: parts.state, beginWork: work.begin, ...createHost(parts) },
+    host: {
+      info,
+      ledger,
+      log,
+      state: parts.state,
+      beginWork: work.begin,
+      emit: (event) => events.emit?.(event),
+      offers: ({ method }) => (methods.has(method) || findMethodRow(method) ? { method, name: undefined } : undefined),
+      ...createHost(parts),
+    },
   })
   methods = composition.methods
+  events.observe(composition.observers)
   const drains = createWorkCounter()
   let closePromise: Promise<void> | undefined
   const close = (options: CloseOptions = {}): Promise<void> => {
@@ -85,6 +98,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
     },
     ledger,
     log,
+    emit: events.emit,
     adapters: composition.adapters,
     localOnly: localOnly ?? composition.localOnly,
     needsPrincipal: needsPrincipal || composition.needsPrincipal,
@@ -202,7 +216,7 @@ function declarationsOf(extensions: readonly ServerExtension[]): Declarations {
   const declared = extensions.filter(({ capabilities }) => capabilities !== undefined)
   return {
     serverCapabilities: Object.assign({}, ...extensions.map(({ serverCapabilities }) => serverCapabilities)),
-    extensions: Object.fromEntries(declared.map(({ identifier, capabilities = {} }) => [identifier, capabilities])),
+    extensions: Object.fromEntries(declared.map(({ identifier = '', capabilities = {} }) => [identifier, capabilities])),
   }
 }
 

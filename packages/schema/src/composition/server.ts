@@ -3,6 +3,7 @@ import type { Call, Exchange } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
 import type { RpcNotification } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
+import type { ServerEvent } from './server-event.ts'
 
 /** A kind of list whose changes clients can subscribe to. `resources` includes resource templates. */
 export type ListKind = 'tools' | 'prompts' | 'resources'
@@ -54,6 +55,8 @@ export interface Server extends AsyncResource {
   readonly ledger: Ledger
   /** The log for the errors and warnings of the server, its transports and its extensions. It never throws. */
   readonly log: Log
+  /** Passes an event of a transport to the extensions that observe. Undefined if none does. It never throws. */
+  readonly emit: ((event: ServerEvent) => void) | undefined
   /** The adapters for other protocol revisions. A transport passes requests of these revisions to its adapter. */
   readonly adapters: ProtocolAdapters
   /**

@@ -132,7 +132,7 @@ function servesResources(extension: ServerExtension): boolean {
 function buildExtensionCapabilities(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
   const keyedEffectsEntries = tools.some(hasKeyedEffects) ? [[idempotentCallsExtension, {}]] : []
   const extensionEntries = extensions.flatMap(({ identifier, capabilities }) =>
-    capabilities ? [[identifier, capabilities]] : [],
+    capabilities && identifier !== undefined ? [[identifier, capabilities]] : [],
   )
   const allExtensionEntries = [...keyedEffectsEntries, ...extensionEntries]
   const extraCapabilities = extensions.map(({ serverCapabilities }) => serverCapabilities)

@@ -44,7 +44,6 @@ const limitOptions = {
 const sheddingOptions = {
   load: true,
   hardLimit: true,
-  onShed: true,
 } satisfies Record<keyof SheddingOptions, true>
 
 const subscriptionOptions = {

@@ -5,12 +5,15 @@ import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import type { ServerPart } from '@x/schema/internal'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
+import { createEventSource, type EventSource } from '@x/schema/internal'
 import { type ErrorReporter, reportServerError, type ServerWarning } from '../request/report.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 
 /** The settings of a server, which `update` does not change. */
 export interface ServerSettings extends ErrorReporter {
+  /** The events for extensions that observe. */
+  readonly events: EventSource
   /** The maximum number of progress and log messages that one call may send per second. */
   readonly maxNotificationsPerSecond: number
   /** Returns the time of a monotonic clock, in milliseconds. Its start is unspecified. */
@@ -66,13 +69,15 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     ...defaults,
     ...readInternalSettings(definition),
   }
-  const log = createLog(definition.log, '@x/server')
+  const events = createEventSource(createLog(definition.log, '@x/server'))
+  const { log } = events
   const warn = createWarn(log)
   const runtimeSettings = runtimeSettingsOf(definition)
   const ledger = createLedger(definition.limits)
   const stateCodec = stateCodecOf(definition, warn)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
+    events,
     log,
     maxNotificationsPerSecond,
     ledger,
@@ -89,6 +94,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     isBusAssumedLocal: isBusAssumedLocal(definition),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { log }),
+      events,
       clock: runtimeSettings.runtime,
       wallClock: runtimeSettings.wallClock,
       slowReaderTimeoutMs,
@@ -190,6 +196,6 @@ function createWarn(log: Log): (warning: ServerWarning) => void {
     const warningKey = JSON.stringify([code, where, key])
     if (reportedWarnings.has(warningKey) || reportedWarnings.size >= maxReportedWarnings) return
     reportedWarnings.add(warningKey)
-    log({ level: 'warning', code, message, ...where })
+    log({ level: 'warn', code, message, ...where, ...(key !== undefined && { key }) })
   }
 }

@@ -282,7 +282,7 @@ describe('a server that was given no state', () => {
     expect(served.warnings).toEqual([])
     expect((await completeCall(served, { a: answer, b: answer })).text).toBe(secret)
     await completeCall(served, { a: answer, b: answer })
-    expect(served.warnings).toEqual([{ level: 'warning', code: 'random_key', message: served.server.localOnly }])
+    expect(served.warnings).toEqual([{ level: 'warn', code: 'random_key', message: served.server.localOnly }])
   })
 
   test('says nothing when nothing is asked, for then there is nothing to seal', async () => {

@@ -1,8 +1,7 @@
 import type { JsonObject } from '@x/schema'
-import { reportServerError, logContextOf } from '../request/report.ts'
 import { createHandOffReport } from '../shedding/hand-off.ts'
 import { countShedCall, readCurrentLoad } from '../shedding/load-monitor.ts'
-import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
+import type { ShedReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
@@ -23,18 +22,13 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
   } catch {
     return undefined
   }
-  notifyShedCall(run, reason, handedOffJournal.shedCount + handedOffJournal.stopCount)
+  emitHandOff(run, reason, handedOffJournal.shedCount + handedOffJournal.stopCount)
   return formatInputRequired(run, requestState)
 }
 
-function notifyShedCall({ request, name }: Run, reason: ShedReason, shedCount: number): void {
-  const { method, settings } = request
-  const { loadMonitor } = settings
+function emitHandOff({ request, name }: Run, reason: ShedReason, shedCount: number): void {
+  const { method, call, settings } = request
+  const { loadMonitor, events } = settings
   countShedCall(loadMonitor, reason)
-  const event: ShedEvent = { method, name, reason, shedCount, load: readCurrentLoad(loadMonitor) }
-  try {
-    loadMonitor.rules.onShed(event)
-  } catch (error) {
-    reportServerError(error, logContextOf(request, name), settings)
-  }
+  events.emit?.({ type: 'hand_off', call, method, name, reason, shedCount, load: readCurrentLoad(loadMonitor) })
 }

@@ -110,7 +110,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     await completeCall(served, ada)
     expect(served.warnings).toEqual([
       {
-        level: 'warning',
+        level: 'warn',
         code: 'swallowed',
         method: 'tools/call',
         name: 'do',

@@ -1,5 +1,5 @@
 import { errorRecord, type Log, type LogContext } from '@x/core'
-import { type Call, isJsonObject, type RpcRequest, traceContextOf } from '@x/schema'
+import { type Call, isJsonObject, type RpcRequest, taskAttemptKey, traceContextOf } from '@x/schema'
 
 /** The part of a server's settings that reports errors. */
 export interface ErrorReporter {
@@ -21,7 +21,14 @@ export interface LoggedRequest extends Pick<RpcRequest, 'id' | 'method' | 'param
 export function logContextOf({ id, method, params, call }: LoggedRequest, name?: string): LogContext {
   const meta = params?.['_meta']
   const { traceparent } = traceContextOf(isJsonObject(meta) ? meta : undefined)
-  return { method, name, requestId: id, principal: call.principal?.subject, traceId: traceparent?.split('-')[1] }
+  return {
+    method,
+    name,
+    requestId: id,
+    taskId: call.context.get(taskAttemptKey)?.taskId,
+    principal: call.principal?.subject,
+    traceId: traceparent?.split('-')[1],
+  }
 }
 
 /** The kinds of warnings for the author of a server. The server continues after a warning. */

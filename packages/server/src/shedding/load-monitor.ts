@@ -1,5 +1,6 @@
 import { isWorkerd, unref } from '@x/core'
 import { errorCodes, type JournalStore, type JsonObject, McpError } from '@x/schema'
+import { overloadedReason } from '@x/schema/internal'
 import type { StateCodec } from '@x/state-codec'
 import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
@@ -269,7 +270,7 @@ export function checkCapacity(request: MonitoredRequest): void {
   const { retryAfterMs, hardLimits } = monitor.rules
   const max = hardLimits[exceededLimit]
   const message = `The server is at its hard limit (${exceededLimit} is ${max}) and has not begun this call`
-  const data = { reason: 'overloaded', limit: `hardLimit.${exceededLimit}`, max, retryAfterMs }
+  const data = { reason: overloadedReason, limit: `hardLimit.${exceededLimit}`, max, retryAfterMs }
   throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
 }
 

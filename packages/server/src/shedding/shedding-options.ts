@@ -26,18 +26,6 @@ export interface SheddingCall {
 /** The reason for a hand-off: the load is over a limit, the author's policy decided it, or the instance is stopping. */
 export type ShedReason = 'load' | 'policy' | 'stopping'
 
-/** A call that was shed. */
-export interface ShedEvent {
-  readonly method: string
-  /** The tool, prompt or resource. */
-  readonly name: string
-  readonly reason: ShedReason
-  /** The number of hand-offs of the call, including this one. */
-  readonly shedCount: number
-  /** The load at the time of the decision. */
-  readonly load: Load
-}
-
 /** Options for an overloaded instance. See {@link ServerDefinition.shedding}. */
 export interface SheddingOptions {
   /**
@@ -47,8 +35,6 @@ export interface SheddingOptions {
   readonly load?: (() => Partial<Load>) | undefined
   /** The limits at which new calls are refused before their handlers run. Default: no limits. */
   readonly hardLimit?: HardLimit | undefined
-  /** Receives each hand-off. */
-  readonly onShed?: ((event: ShedEvent) => void) | undefined
 }
 
 /** The options for an overloaded instance, and the rules of hand-offs that users cannot change. */

@@ -12,7 +12,6 @@ export interface SheddingRules {
   readonly handOffBudget: number
   readonly hardLimits: ResolvedHardLimits
   readonly retryAfterMs: number
-  readonly onShed: NonNullable<SheddingOptions['onShed']>
 }
 
 /** The load at which an instance sheds calls, or is not ready. */
@@ -61,8 +60,8 @@ const settingsKey = Symbol.for('@x/server.sheddingSettings')
 
 /** Returns options that replace the rules of hand-offs, for tests and for the demonstration of load shedding. */
 export function sheddingSettings(settings: SheddingSettings): SheddingOptions {
-  const { load, hardLimit, onShed } = settings
-  return Object.assign({ load, hardLimit, onShed }, { [settingsKey]: settings })
+  const { load, hardLimit } = settings
+  return Object.assign({ load, hardLimit }, { [settingsKey]: settings })
 }
 
 function settingsOf(options: SheddingOptions): SheddingSettings {
@@ -90,7 +89,6 @@ export function sheddingRulesOf(
     handOffBudget: settings.budget,
     hardLimits: compileHardLimits(settings),
     retryAfterMs: settings.retryAfterMs,
-    onShed: settings.onShed ?? ignoreShed,
   }
 }
 
@@ -104,8 +102,6 @@ function compileHardLimits({ hardLimit = {} }: SheddingOptions): ResolvedHardLim
     }),
   }
 }
-
-function ignoreShed(): void {}
 
 /**
  * Returns the calls that may be handed off. Without a configured codec there are none, because no other instance could

@@ -165,7 +165,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(served.server.load.counters.sheds).toEqual({ load: 0, policy: 2, stopping: 0 })
   })
 
-  test.each(['policy', 'onShed', 'load'] as const)('a %s that throws costs no call anything', async (name) => {
+  test.each(['policy', 'load'] as const)('a %s that throws costs no call anything', async (name) => {
     const hand = createManualLoad(overloadedLoad)
     const broken = () => {
       throw new Error(`${name} is broken`)

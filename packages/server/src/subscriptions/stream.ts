@@ -8,8 +8,10 @@ import {
   metaKeys,
   type RequestId,
   type RpcNotification,
+  type StreamEndReason,
   type SubscriptionFilter,
 } from '@x/schema'
+import type { EventSource } from '@x/schema/internal'
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
 
@@ -25,6 +27,7 @@ export interface SubscriptionHub {
   readonly wallClock: () => number
   readonly slowReaderTimeoutMs: number
   readonly ledger: Ledger
+  readonly events: Pick<EventSource, 'emit'>
   readonly busSubscription: SharedBusSubscription
 }
 
@@ -41,7 +44,8 @@ export interface SubscriptionStream {
   readonly release: () => void
   /** The keys of the topics that the stream follows. */
   readonly topicKeys: readonly string[]
-  isAcknowledged: boolean
+  /** The monotonic time of the acknowledgement. Undefined before it. */
+  acknowledgedAt: number | undefined
   /** The keys of the topics that changed while the reader was slow. Undefined while the reader is fast enough. */
   missedKeys: Set<string> | undefined
   /** The timers that end the stream, for a slow reader and at the expiry of the caller's token. */
@@ -82,12 +86,14 @@ export function createStream(
     resultMeta,
     release: takeStream(hub.ledger, callerKey, topicKeys.length),
     topicKeys,
-    isAcknowledged: false,
+    acknowledgedAt: undefined,
     missedKeys: undefined,
     slowReaderTimer: undefined,
     expiryTimer: undefined,
-    onCancelled: () =>
-      endStream(hub, stream, stream.isAcknowledged ? undefined : { error: abortReasonOf(stream.call) }),
+    onCancelled: () => {
+      const reason = 'client'
+      endStream(hub, stream, stream.acknowledgedAt === undefined ? { reason, error: abortReasonOf(call) } : { reason })
+    },
     finish,
   }
   onCancel(call, stream.onCancelled)
@@ -113,34 +119,38 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   const { id, call } = stream
   if (stream.finish === undefined) return
   for (const key of stream.topicKeys) addStreamToTopic(hub, key, stream)
-  stream.isAcknowledged = true
+  stream.acknowledgedAt = hub.clock.monotonicNow()
+  hub.events.emit?.({ type: 'stream_opened', call, topicCount: stream.topicKeys.length })
   scheduleExpiry(hub, stream)
   try {
     // The client may cause a change at once, so the stream is registered before it is acknowledged. Nothing is sent in
     // between.
     call.notify(createAcknowledgement({ id, filter }))
   } catch (error) {
-    endStream(hub, stream, { error })
+    endStream(hub, stream, { reason: 'error', error })
   }
 }
 
+/** The end of a stream. With an error, the call of the stream rejects. */
+export type StreamEnd = { readonly reason: StreamEndReason; readonly error?: unknown }
+
 /** Ends a stream and frees its resources. The call resolves with a result, or rejects if an error is given. */
-export function endStream(
-  hub: SubscriptionHub,
-  stream: SubscriptionStream,
-  failure?: { readonly error: unknown },
-): void {
-  const { id, finish, call, topicKeys, isAcknowledged, resultMeta } = stream
+export function endStream(hub: SubscriptionHub, stream: SubscriptionStream, end: StreamEnd): void {
+  const { id, finish, call, topicKeys, acknowledgedAt, resultMeta } = stream
   if (finish === undefined) return
   stream.finish = undefined
   stream.missedKeys = undefined
-  if (isAcknowledged) for (const key of topicKeys) removeListener(hub, key, stream)
+  if (acknowledgedAt !== undefined) {
+    for (const key of topicKeys) removeListener(hub, key, stream)
+    const durationMs = hub.clock.monotonicNow() - acknowledgedAt
+    hub.events.emit?.({ type: 'stream_closed', call, durationMs, reason: end.reason })
+  }
   offCancel(call, stream.onCancelled)
   hub.clock.clearTimeout(stream.slowReaderTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busSubscription.release()
   stream.release()
-  if (failure !== undefined) return finish(Promise.reject(failure.error))
+  if ('error' in end) return finish(Promise.reject(end.error))
   // basic/patterns/subscriptions, graceful closure.
   finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
 }
@@ -163,14 +173,14 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
     waitForReader(hub, stream, drainPromise)
   } catch (error) {
     // The error ends only this stream, so that the other streams are notified too.
-    endStream(hub, stream, { error })
+    endStream(hub, stream, { reason: 'error', error })
   }
 }
 
 function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPromise: Promise<void>): void {
   const { clock, slowReaderTimeoutMs } = hub
   stream.slowReaderTimer = clock.setTimeout(
-    () => endStream(hub, stream, { error: slowReaderError(slowReaderTimeoutMs) }),
+    () => endStream(hub, stream, { reason: 'slow_reader', error: slowReaderError(slowReaderTimeoutMs) }),
     slowReaderTimeoutMs,
   )
   const catchUp = (): void => {
@@ -217,6 +227,6 @@ function scheduleExpiry(hub: SubscriptionHub, stream: SubscriptionStream): void 
   const expiresAt = stream.call.principal?.expiresAt
   if (expiresAt === undefined) return
   const remainingMs = expiresAt - hub.wallClock()
-  if (remainingMs <= 0) return endStream(hub, stream)
+  if (remainingMs <= 0) return endStream(hub, stream, { reason: 'expired' })
   stream.expiryTimer = hub.clock.setTimeout(() => scheduleExpiry(hub, stream), Math.min(remainingMs, maxTimerMs))
 }

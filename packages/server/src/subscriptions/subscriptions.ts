@@ -1,6 +1,7 @@
 import { abortReasonOf, type Clock, isCancelled, type Ledger, memoryBus } from '@x/core'
 import { errorCodes, type JsonObject, McpError, unavailableError } from '@x/schema'
 import { createSharedBusSubscription } from './bus-subscription.ts'
+import type { EventSource } from '@x/schema/internal'
 import type { SubscriptionOptions } from './options.ts'
 import {
   createStream,
@@ -34,6 +35,8 @@ export interface Subscriptions {
 export interface SubscriptionDeps {
   /** Receives the errors of the bus. */
   readonly onError: (error: unknown) => void
+  /** Receives the beginning and the end of each stream. */
+  readonly events: Pick<EventSource, 'emit'>
   /** Counts streams and their topics. */
   readonly ledger: Ledger
   readonly clock: Clock
@@ -60,7 +63,7 @@ const disabledSubscriptions: Subscriptions = {
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return disabledSubscriptions
   const { bus = memoryBus() } = options
-  const { clock, wallClock, slowReaderTimeoutMs = defaultSlowReaderTimeoutMs, onError, ledger } = deps
+  const { clock, wallClock, slowReaderTimeoutMs = defaultSlowReaderTimeoutMs, onError, events, ledger } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
     onGap: () => notifyAllStreams(hub),
@@ -71,6 +74,7 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
     wallClock,
     slowReaderTimeoutMs,
     ledger,
+    events,
     busSubscription: createSharedBusSubscription(bus, listener, onError),
   }
   return {
@@ -85,7 +89,7 @@ function endAllStreams(hub: SubscriptionHub): void {
   const streams = new Set(
     [...hub.streamsByTopic.values()].flatMap((listeners) => (listeners instanceof Set ? [...listeners] : listeners)),
   )
-  for (const stream of streams) endStream(hub, stream)
+  for (const stream of streams) endStream(hub, stream, { reason: 'server' })
 }
 
 function startSubscription(
@@ -100,7 +104,7 @@ function startSubscription(
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busSubscription.acquire().then(
     () => acknowledgeStream(hub, stream, filter),
-    (cause: unknown) => endStream(hub, stream, { error: subscriptionUnavailableError(cause) }),
+    (cause: unknown) => endStream(hub, stream, { reason: 'error', error: subscriptionUnavailableError(cause) }),
   )
 }
 

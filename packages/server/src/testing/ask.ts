@@ -136,7 +136,7 @@ export function createLogCollector(): {
   const warnings: LogRecord[] = []
   const log: Log = (record) => {
     const { level, err, method, name } = record
-    if (level === 'warning') warnings.push(record)
+    if (level === 'warn') warnings.push(record)
     else reported.push({ error: err, where: { method, name } })
   }
   return { reported, warnings, log }

@@ -1,5 +1,7 @@
-import type { Load, ServerDefinition, ShedEvent } from '../index.ts'
+import type { ServerEvents } from '@x/schema'
+import type { Load, ServerDefinition } from '../index.ts'
 import { type SheddingSettings, sheddingSettings } from '../internals.ts'
+import { observer } from './observer.ts'
 import { type HandlerKind, type RunHandler, type TestServer, serve } from './rounds.ts'
 
 /** The time and the load that the test controls. */
@@ -8,7 +10,7 @@ export interface ManualLoad {
   /** Milliseconds by which the time advances at each reading. */
   pace: number
   load: Partial<Load>
-  readonly sheds: ShedEvent[]
+  readonly sheds: Omit<ServerEvents['hand_off'], 'call'>[]
 }
 
 /** The settings of a test for {@link serveWithLoad}. */
@@ -30,11 +32,16 @@ export function serveWithLoad(
     calls: 'all',
     load: () => hand.load,
     minWorkMs: 0,
-    onShed: (event) => void hand.sheds.push(event),
     ...shedding,
   })
   const runtime = { monotonicNow: () => (hand.time += hand.pace), ...settings.runtime }
-  return serve(run, { ...settings, runtime, shedding: options }, kind)
+  const extensions = [
+    observer((event) => {
+      if (event.type === 'hand_off') hand.sheds.push(event)
+    }),
+    ...(settings.extensions ?? []),
+  ]
+  return serve(run, { ...settings, extensions, runtime, shedding: options }, kind)
 }
 
 /** Creates a {@link ManualLoad} at the time 0. With a pace of 100, the load is measured again at each step. */

@@ -1,12 +1,13 @@
 import {
   type CallOptions,
+  type CallOutcome,
   type Client,
   ClientError,
   type ClientExtension,
   type ClientExtensionHost,
   type ClientExtensionInstance,
   type Progress,
-  type SendToolCall,
+  type SendCall,
 } from '@x/client'
 import { type CallToolResult, isJsonObject, type JsonObject, type Middleware } from '@x/schema'
 import { tasksCapability, tasksExtension } from '../schema/task-params.ts'
@@ -81,15 +82,16 @@ function startTaskClient(
   host: ClientExtensionHost,
 ): ClientExtensionInstance<TaskCalls> {
   const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
-  // `wrapToolCall` replaces this function by its `next`, which also handles the result types of the extensions after
-  // this one.
-  let callTool = host.callTool
+  // `wrapCall` replaces this function by its `next`, which also handles the result types of the extensions after this
+  // one.
+  let sendCall = host.sendCall
   return {
     api: {
       start: async (name, args = {}, options = {}) => {
-        const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options })
+        const outcome = await beginTaskCall({ ...context, sendCall }, { name, args, options })
         if (outcome.resultType === 'other') throw outcome.error
-        if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result }
+        // The cast is safe, because the call is one of a tool.
+        if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result as CallToolResult }
         const task = createTaskHandle(outcome.task)
         await context.settings.onTask?.(task)
         return { status: 'task', task }
@@ -98,10 +100,15 @@ function startTaskClient(
         createTaskHandle(openTask({ ...parseSerializedTask(serializedTask, context.settings), ...context })),
     },
     ...(context.settings.persistentWorkflow && { middleware: persistentWorkflow(context.settings.persistentWorkflow) }),
-    wrapToolCall: (next) => {
-      callTool = next
-      return async (name, args, options) => {
-        const outcome = await beginTaskCall({ ...context, callTool: next }, { name, args, options })
+    wrapCall: (next) => {
+      sendCall = next
+      return async (call) => {
+        // No other request may be answered with a task (seps/2663-tasks-extension, supported methods).
+        if (call.method !== 'tools/call') return next(call)
+        const { params, options } = call
+        const args = isJsonObject(params['arguments']) ? params['arguments'] : {}
+        const start = { name: String(params['name']), args, options }
+        const outcome = await beginTaskCall({ ...context, sendCall: next }, start)
         if (outcome.resultType !== 'task') return outcome
         return { resultType: 'complete', result: await finishTaskCall(outcome.task, options) }
       }
@@ -135,15 +142,19 @@ interface TaskCallStart {
   readonly options: CallOptions
 }
 
-type TaskCallOutcome = Awaited<ReturnType<SendToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
+type TaskCallOutcome = CallOutcome | { readonly resultType: 'task'; readonly task: OpenTask }
 
 /** Calls a tool with all its rounds. Resolves with the result, or with the task that the call becomes. */
 async function beginTaskCall(
-  { callTool, host, settings }: TasksClientContext & { readonly callTool: SendToolCall },
+  { sendCall, host, settings }: TasksClientContext & { readonly sendCall: SendCall },
   { name, args, options }: TaskCallStart,
 ): Promise<TaskCallOutcome> {
   const progressState = { progress: 0 }
-  const outcome = await callTool(name, args, withTaskCapability(options, progressState))
+  const outcome = await sendCall({
+    method: 'tools/call',
+    params: { name, arguments: args },
+    options: withTaskCapability(options, progressState),
+  })
   if (outcome.resultType === 'complete' || outcome.result['resultType'] !== 'task') return outcome
   const createdTask = requireCreatedTask(outcome.result, host, name)
   const { progress } = progressState

@@ -294,12 +294,10 @@ describe('A client with tasks', () => {
       name: 'completing',
       identifier: 'com.example/completing',
       start: () => ({
-        wrapToolCall:
-          (next) =>
-          async (...given) => {
-            const outcome = await next(...given)
-            return outcome.resultType === 'other' ? { resultType: 'complete', result: emptyResult } : outcome
-          },
+        wrapCall: (next) => async (call) => {
+          const outcome = await next(call)
+          return outcome.resultType === 'other' ? { resultType: 'complete', result: emptyResult } : outcome
+        },
       }),
     }
     const client = createClient(connection, { ...host, extensions: [taskCalls(), completing] })

@@ -67,7 +67,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     const { body } = await handler.send(list(headers))
     expect(body).not.toContain(named.slice(1, 9))
     expect(log).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ level: 'warning', code: 'rejected', message: expect.stringContaining(named) }),
+      expect.objectContaining({ level: 'warn', code: 'rejected', message: expect.stringContaining(named) }),
     )
   })
 

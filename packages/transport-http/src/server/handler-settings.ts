@@ -171,7 +171,7 @@ export function compileSettings<Source>(
   const adapter = server.adapters.http
   const onError = (err: unknown, view: RequestView<Source>): void => log(errorRecord(err, describeRequest(view)))
   const warn = (message: string, view: RequestView<Source>): void =>
-    log({ ...describeRequest(view), level: 'warning', code: 'rejected', message })
+    log({ ...describeRequest(view), level: 'warn', code: 'rejected', message })
   const { authenticate, documents, toHttpError, ready } = compileAuth(options.auth)
   return {
     hosts: compileHosts(options.allowedHosts ?? defaults.allowedHosts),

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import type { ServerExtension } from '@x/schema'
 import { createServer, sealedState, tool } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
 import { serveHttp } from '@x/transport-http/node'
@@ -35,15 +36,23 @@ const render = tool('render', {
   },
 })
 
+const recordSheds: ServerExtension = {
+  side: 'server',
+  name: 'recordSheds',
+  start: () => ({
+    observe: (event) => {
+      if (event.type === 'hand_off') appendFileSync(SHEDS, `${event.reason}\n`)
+    },
+  }),
+}
+
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
   state: sealedState({ keys: [STATE_KEY] }),
   tools: [work, render],
-  shedding: sheddingSettings({
-    ...(ALWAYS !== undefined && { policy: () => true, minWorkMs: 0 }),
-    onShed: ({ reason }) => appendFileSync(SHEDS, `${reason}\n`),
-  }),
+  extensions: [recordSheds],
+  shedding: sheddingSettings(ALWAYS === undefined ? {} : { policy: () => true, minWorkMs: 0 }),
 })
 
 const stopOnSignals = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }

@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Client } from '@x/client'
 import type { JsonObject } from '@x/schema'
+import type { RoundWatch } from '../../../src/walk-through/round-watch.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { Questions } from './questions.ts'
 import { textIn } from './result-text.ts'
@@ -21,7 +22,11 @@ export interface Calls {
 const kept = 20
 
 /** Makes calls one at a time, and keeps a record of their rounds. */
-export function createCalls(client: Client, questions: Questions, now: () => number = Date.now): Calls {
+export function createCalls(
+  client: Client & { readonly rounds: RoundWatch },
+  questions: Questions,
+  now: () => number = Date.now,
+): Calls {
   const runs = signal<readonly Run[]>([])
   const isRunning = computed(() => runs.value[0] !== undefined && runs.value[0].outcome === undefined)
   let running = new AbortController()
@@ -32,10 +37,10 @@ export function createCalls(client: Client, questions: Questions, now: () => num
   }
 
   const outcomeOf = async ({ id, tool, args }: Run): Promise<Outcome> => {
+    client.rounds.watch(running.signal, (view) => change(id, (run) => withRound(run, view)))
     try {
       const result = await client.callTool(tool, args, {
         signal: running.signal,
-        rounds: { onRound: (view) => change(id, (run) => withRound(run, view)) },
         elicit: async (question, context) => {
           const answer = await questions.ask(question, context)
           change(id, (run) => withAnswer(run, { round: context.round, key: context.key, answer: showAnswer(answer) }))

@@ -4,6 +4,7 @@ import type { Exchange, JsonObject } from '@x/schema'
 import { type Calls, createCalls } from './calls.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import { createTools, type Tools } from './tools.ts'
+import { roundWatch } from '../../../src/walk-through/round-watch.ts'
 import { createWorkItems, type WorkItems } from './work-items.ts'
 
 /** Everything that the page shows, and what can be done on it. */
@@ -28,7 +29,12 @@ export interface Session {
  * Opens the page's session with a server. Results are never cached, because the page shows what the server says now.
  */
 export function createSession(exchange: Exchange, address: string): Session {
-  const client = createClient(exchange, { name: 'work-items-page', version: '0.1.0', cache: false })
+  const client = createClient(exchange, {
+    name: 'work-items-page',
+    version: '0.1.0',
+    cache: false,
+    extensions: [roundWatch()],
+  })
   const server = signal<string | undefined>(undefined)
   const workItems = createWorkItems(client)
   const tools = createTools(client, workItems)

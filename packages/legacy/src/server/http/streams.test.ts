@@ -172,7 +172,7 @@ test('an instance keeps 16 broken streams of one session [LEG-091]', async () =>
     primers.push((await events.readEvent())?.id)
     await events.leave()
   }
-  expect(warnings).toMatchObject([{ level: 'warning', code: 'limit' }])
+  expect(warnings).toMatchObject([{ level: 'warn', code: 'limit' }])
   expect((await client.get({ 'last-event-id': primers[0] })).status).toBe(404)
   expect((await client.get({ 'last-event-id': primers[16] })).status).toBe(200)
 })

@@ -231,6 +231,6 @@ function createWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => vo
     const now = runtime.now()
     if (now - (loggedAt.get(code) ?? Number.NEGATIVE_INFINITY) < warningPauseMs) return
     loggedAt.set(code, now)
-    log({ level: 'warning', method: 'legacy', code, message })
+    log({ level: 'warn', method: 'legacy', code, message })
   }
 }

@@ -42,5 +42,5 @@ test('of more than 1,000 broken streams the oldest of the caller with the most i
     breakStream('ip:greedy', `session ${Math.floor(index / 2)}`, `stream ${index}`)
   expect(abandoned).toEqual(['stream 0', 'stream 1', 'stream 2'])
   // A warning is logged once in a minute.
-  expect(warnings).toMatchObject([{ level: 'warning', code: 'limit' }])
+  expect(warnings).toMatchObject([{ level: 'warn', code: 'limit' }])
 })

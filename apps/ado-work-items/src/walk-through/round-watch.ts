@@ -1,0 +1,27 @@
+import type { ClientEvent, ClientExtension } from '@x/client'
+
+/** The event of a client about one response of a call. */
+export type RoundEvent = Extract<ClientEvent, { readonly type: 'round' }>
+
+/** The member `rounds` of a client. */
+export interface RoundWatch {
+  /** Passes each response of the calls with this signal to the listener. */
+  watch(signal: AbortSignal, onRound: (round: RoundEvent) => void): void
+}
+
+/** Passes the responses of a call to the listener for its signal. */
+export function roundWatch(): ClientExtension<'rounds', RoundWatch> {
+  return {
+    side: 'client',
+    name: 'rounds',
+    start: () => {
+      const listeners = new WeakMap<AbortSignal, (round: RoundEvent) => void>()
+      return {
+        api: { watch: (signal, onRound) => void listeners.set(signal, onRound) },
+        observe: (event) => {
+          if (event.type === 'round' && event.options.signal) listeners.get(event.options.signal)?.(event)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { errorRecord, type Log } from '@x/core'
+import type { ServerEvent } from './server-event.ts'
+
+/** Receives the events of a server. */
+export type Observer = (event: ServerEvent) => void
+
+/** The source of a server's events, and its log. */
+export interface EventSource {
+  /** Passes an event to all observers. Undefined without an observer, so that `emit?.({ … })` then creates no event. */
+  readonly emit: Observer | undefined
+  /** Writes a record, and emits errors and warnings as events. */
+  readonly log: Log
+  /** Sets the observers. It is called once, after the extensions have started. */
+  observe(observers: readonly Observer[]): void
+}
+
+/** Creates an event source without observers. `writeRecord` must not throw. */
+export function createEventSource(writeRecord: Log): EventSource {
+  let emit: Observer | undefined
+  const emitToAll = (observers: readonly Observer[], event: ServerEvent): void => {
+    for (const observer of observers) {
+      try {
+        observer(event)
+      } catch (error) {
+        // The record causes no event, because the same observer could fail again.
+        writeRecord(errorRecord(error, { method: 'extension' }))
+      }
+    }
+  }
+  return {
+    get emit() {
+      return emit
+    },
+    log: (record) => {
+      writeRecord(record)
+      if (emit === undefined) return
+      const { level, message: _message, code: _code, err: error, ...where } = record
+      if (level === 'error') emit({ type: 'error', error, where })
+      if (level === 'warn') emit({ type: 'warning', warning: record })
+    },
+    observe: (observers) => {
+      if (observers.length > 0) emit = (event) => emitToAll(observers, event)
+    },
+  }
+}

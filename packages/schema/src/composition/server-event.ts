@@ -1,0 +1,152 @@
+import type { JsonObject, LogContext, LogRecord } from '@x/core'
+import type { Call } from '../basic/exchange.ts'
+
+/** The end of one run of a handler. */
+export type RunEndKind = 'finished' | 'failed' | 'asked' | 'handed_off' | 'became_task' | 'cancelled'
+
+/** The end of one attempt of a task. With `lost`, another worker has the task. */
+export type AttemptEndKind = 'completed' | 'failed' | 'cancelled' | 'suspended' | 'released' | 'requeued' | 'lost'
+
+/** The check of a transport that rejected a request before the server received it. */
+export type RequestRefusal =
+  | 'host'
+  | 'origin'
+  | 'media_type'
+  | 'headers'
+  | 'size'
+  | 'syntax'
+  | 'authentication'
+  | 'connection'
+
+/** The reason for the end of a stream of changes. `expired` means that the token of the caller has expired. */
+export type StreamEndReason = 'client' | 'server' | 'expired' | 'slow_reader' | 'error'
+
+/** A call of the server, and the method and the tool, prompt or resource that it is for. */
+export interface CallSubject {
+  /** The call as the handler received it. Its context has the values that middleware added. */
+  readonly call: Call
+  readonly method: string
+  /** The name of the tool or prompt, or the URI of the resource. */
+  readonly name: string
+}
+
+/** A task and its tool. */
+export interface TaskSubject {
+  readonly taskId: string
+  readonly tool: string
+}
+
+/**
+ * The events of a server, by type. No event contains arguments, answers, results, states or tokens. An error may
+ * contain any text that its author put into it.
+ */
+export interface ServerEvents {
+  /** A call continues with the journal that an earlier run left in `requestState` or in a task. */
+  resume: CallSubject & {
+    /** The number of rounds in which the client was asked. */
+    readonly round: number
+    readonly handOffCount: number
+    /** The beginning of the call, in milliseconds since 1970. */
+    readonly startedAt: number
+    /** The parts that the extensions of the earlier run recorded, by the name of the part. */
+    readonly parts: Readonly<Record<string, JsonObject>>
+  }
+  /** A run of a handler has ended. A call that asks its client has a run for each round. */
+  run: CallSubject & {
+    readonly end: RunEndKind
+    readonly round: number
+    /** The number of steps whose work this run has done. */
+    readonly stepCount: number
+    /** The number of questions that this run leaves to its client. */
+    readonly questionCount: number
+    readonly handOffCount: number
+    readonly startedAt: number
+    readonly durationMs: number
+    /** The error of a run that failed. */
+    readonly error: unknown
+  }
+  /** The work of a step has ended. A step whose result is in the journal causes no event. */
+  step: CallSubject & { readonly key: string; readonly durationMs: number; readonly error: unknown }
+  /** A run asks its client. */
+  question: CallSubject & {
+    readonly key: string
+    /** The method of the input request, such as `elicitation/create`. */
+    readonly kind: string
+    /** The number of times that the question was asked before. */
+    readonly repeatCount: number
+  }
+  /** The handler has read the answer to a question for the first time. */
+  answer: CallSubject & {
+    readonly key: string
+    readonly kind: string
+    /** The answer of the user. `accept` for answers of other kinds than elicitation. */
+    readonly action: 'accept' | 'decline' | 'cancel' | 'invalid'
+  }
+  /** A call leaves this instance with its state, and its client sends it to another one. */
+  hand_off: CallSubject & {
+    readonly reason: 'load' | 'policy' | 'stopping'
+    /** The number of hand-offs of the call, including this one. */
+    readonly shedCount: number
+    /** The load at the time of the decision. */
+    readonly load: {
+      readonly running: number
+      readonly eventLoopDelayMs: number
+      /** The used share of the heap limit, from 0 to 1. Undefined if the heap is not measured. */
+      readonly heapShare: number | undefined
+    }
+  }
+  /** A `requestState` was rejected. `code` is the code of the codec's error, or `journal`. */
+  state_rejected: { readonly call: Call; readonly name: string; readonly code: string }
+  /** A call was refused because of a limit. `reason` is `quota` for a limit of one caller. */
+  call_refused: {
+    readonly call: Call
+    readonly method: string
+    readonly name: string | undefined
+    readonly reason: 'overloaded' | 'quota'
+    readonly limit: string
+  }
+  /** A transport rejected a request. The server did not receive it. */
+  request_refused: {
+    readonly transport: 'http' | 'stdio'
+    /** The HTTP status. Undefined for other transports, and for a connection that was closed without an answer. */
+    readonly status: number | undefined
+    readonly reason: RequestRefusal
+  }
+  /** A stream of changes was acknowledged. */
+  stream_opened: { readonly call: Call; readonly topicCount: number }
+  /** An acknowledged stream of changes has ended. */
+  stream_closed: { readonly call: Call; readonly durationMs: number; readonly reason: StreamEndReason }
+  /** A call has become a task. */
+  task_created: TaskSubject & { readonly call: Call }
+  /** A worker of this instance has claimed a task. */
+  attempt_started: TaskSubject & {
+    /** The number of this attempt, from 1. */
+    readonly attempt: number
+    /** The number of leases that expired since a step was last recorded. */
+    readonly failures: number
+    /** Milliseconds for which the task was ready. Undefined if the engine does not know the time. */
+    readonly waitedMs: number | undefined
+    /** The number of recorded entries of the journal. */
+    readonly entryCount: number
+  }
+  /** An attempt of this instance has ended. */
+  attempt_ended: TaskSubject & {
+    readonly attempt: number
+    readonly durationMs: number
+    readonly journalBytes: number
+    readonly end: AttemptEndKind
+  }
+  /** A stop was announced. */
+  drain_started: { readonly runningCount: number }
+  /** The announcement was withdrawn, or the server closes. Handlers that still run when it closes are aborted. */
+  drain_ended: { readonly runningCount: number }
+  /** An error whose details no caller sees. It is in the log too. */
+  error: { readonly error: unknown; readonly where: LogContext }
+  /** A warning, as it is in the log. */
+  warning: { readonly warning: LogRecord }
+}
+
+/** One event of a server. `type` determines the other members. */
+export type ServerEvent = {
+  [Type in keyof ServerEvents]: { readonly type: Type } & ServerEvents[Type]
+}[keyof ServerEvents]

@@ -1,0 +1,6 @@
+import type { ServerEvent, ServerExtension } from '@x/schema'
+
+/** Creates an extension that passes each event of its server to a function. */
+export function observer(observe: (event: ServerEvent) => void, name = 'observer'): ServerExtension {
+  return { side: 'server', name, start: () => ({ observe }) }
+}
