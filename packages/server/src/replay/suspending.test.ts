@@ -114,6 +114,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
         code: 'swallowed',
         method: 'tools/call',
         name: 'do',
+        key: 'name',
         message: expect.stringMatching(/tools\/call "do" asked "name".*isSuspension/),
       },
     ])

@@ -37,7 +37,9 @@ export function serveWithLoad(
   const runtime = { monotonicNow: () => (hand.time += hand.pace), ...settings.runtime }
   const extensions = [
     observer((event) => {
-      if (event.type === 'hand_off') hand.sheds.push(event)
+      if (event.type !== 'hand_off') return
+      const { type: _type, call: _call, ...shed } = event
+      hand.sheds.push(shed)
     }),
     ...(settings.extensions ?? []),
   ]
