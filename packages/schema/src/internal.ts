@@ -5,6 +5,13 @@
  */
 
 export { loggingLevels, severityOf } from './basic/meta.ts'
+export {
+  attributeNames,
+  conventionsVersion,
+  durationBounds,
+  metricNames,
+  otherMethod,
+} from './basic/conventions.ts'
 export { discoverProbe, findRevisionError, olderInitializeRequest, olderRevisionIn } from './basic/revision.ts'
 export { olderServerMessage, supportsDiscover } from './basic/revision.ts'
 export {
@@ -20,5 +27,7 @@ export { type Composition, composeServer, type NamedResources } from './composit
 export type { ServerPart } from './composition/part-readiness.ts'
 export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
 export { overloadedReason } from './composition/rejections.ts'
+export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
+export { formatTraceparent, parseTraceparent, type SpanPosition } from './basic/trace-context.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

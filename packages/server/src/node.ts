@@ -8,6 +8,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Load } from './shedding/shedding-options.ts'
 
+export { diagnostics } from './telemetry/diagnostics.ts'
+
 const histogramResolutionMs = 10
 const idleTimeoutMs = 2000
 

@@ -15,6 +15,7 @@ export const folderLayers = new Map([
     {
       order: [
         '.',
+        'telemetry',
         'methods',
         'replay',
         'compile',
@@ -30,7 +31,7 @@ export const folderLayers = new Map([
   ],
   [
     'packages/client',
-    { order: ['.', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'], upward: 2 },
+    { order: ['.', 'telemetry', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'], upward: 2 },
   ],
   [
     'packages/legacy',

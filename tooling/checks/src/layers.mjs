@@ -33,18 +33,22 @@ export const layers = new Map([
     '@x/server',
     {
       imports: ['@x/core', '@x/schema', '@x/state-codec'],
-      dependencies: ['@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
-      portable: ['.', './ajv', './redis', './postgres'],
-      without: { '.': ['zod', 'ajv', '@redis/client', 'pg'] },
+      dependencies: ['@opentelemetry/api', '@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
+      portable: ['.', './ajv', './log', './otel', './redis', './postgres'],
+      without: {
+        '.': ['zod', 'ajv', '@redis/client', 'pg', '@opentelemetry/api'],
+        './log': ['zod', '@opentelemetry/api'],
+        './otel': ['zod'],
+      },
     },
   ],
   [
     '@x/client',
     {
       imports: ['@x/core', '@x/schema'],
-      dependencies: ['@clack/prompts'],
-      portable: ['.', './forms'],
-      without: { '.': ['zod', '@clack/prompts'], './forms': ['zod', '@clack/prompts'], './terminal': ['zod'] },
+      dependencies: ['@clack/prompts', '@opentelemetry/api'],
+      portable: ['.', './forms', './otel'],
+      without: { '.': ['zod', '@clack/prompts', '@opentelemetry/api'], './forms': ['zod', '@clack/prompts'], './terminal': ['zod'] },
     },
   ],
   [

@@ -1,0 +1,79 @@
+import type { Attributes } from '@opentelemetry/api'
+import { findMethodRow, type JsonObject, protocolVersion } from '@x/schema'
+import { attributeNames, otherMethod } from '@x/schema/internal'
+
+/** The name and the attributes that the spans of a request have. */
+export interface CallTarget {
+  /** The name of the tool or prompt, as the program gave it. */
+  readonly name: string | undefined
+  readonly isTool: boolean
+  readonly isStreaming: boolean
+  /** The attributes without the name of the tool or prompt. */
+  readonly attributes: Attributes
+  readonly method: string
+}
+
+/** The largest number of names that a client remembers. A server could accept any number of names. */
+const maxKnownNames = 500
+
+/**
+ * The names of tools and prompts that a server has served. A name of a call may come from a model, which can invent any
+ * number of names. So it becomes part of a name or attribute only after the server has answered it with a result.
+ */
+export interface KnownNames {
+  has(target: CallTarget): boolean
+  add(target: CallTarget): void
+}
+
+/** Creates an empty {@link KnownNames}. */
+export function createKnownNames(): KnownNames {
+  const names = new Set<string>()
+  const keyOf = ({ name, isTool }: CallTarget): string => `${isTool} ${name}`
+  return {
+    has: (target) => target.name !== undefined && names.has(keyOf(target)),
+    add: (target) => {
+      if (target.name !== undefined && names.size < maxKnownNames) names.add(keyOf(target))
+    },
+  }
+}
+
+/** Returns the target of a request. `server` has the attributes of the server's address. */
+export function callTargetOf(method: string, params: JsonObject | undefined, server: Attributes): CallTarget {
+  const row = findMethodRow(method)
+  const isNamed = row?.targetParam === 'name'
+  const isTool = isNamed && row.capability === 'tools'
+  const name = isNamed ? params?.['name'] : undefined
+  return {
+    method,
+    name: typeof name === 'string' ? name : undefined,
+    isTool,
+    isStreaming: row?.isStreaming === true,
+    attributes: {
+      // A program may call any method of an extension, so only methods of the protocol become attributes.
+      [attributeNames.method]: row === undefined ? otherMethod : method,
+      ...(isTool && { [attributeNames.operation]: 'execute_tool' }),
+      [attributeNames.protocolVersion]: protocolVersion,
+      ...server,
+    },
+  }
+}
+
+/** Returns the attribute of the tool or prompt, if its name is known. */
+export function nameAttributesOf(target: CallTarget, knownNames: KnownNames): Attributes {
+  const { name, isTool } = target
+  if (name === undefined || !knownNames.has(target)) return {}
+  return { [isTool ? attributeNames.tool : attributeNames.prompt]: name }
+}
+
+/** Returns the attributes of the server that a URL names, and of the transport. */
+export function serverAttributesOf(url: string | undefined): Attributes {
+  if (url === undefined || !URL.canParse(url)) return {}
+  const { protocol, hostname, port } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') return {}
+  return {
+    [attributeNames.transport]: 'tcp',
+    [attributeNames.protocol]: 'http',
+    [attributeNames.serverAddress]: hostname,
+    [attributeNames.serverPort]: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+  }
+}

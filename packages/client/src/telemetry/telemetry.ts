@@ -1,0 +1,193 @@
+import {
+  type Attributes,
+  context,
+  type Histogram,
+  isSpanContextValid,
+  metrics,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api'
+import { abortReasonOf, isCancelled } from '@x/core'
+import { type Call, type Exchange, isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
+import { attributeNames, durationBounds, formatTraceparent, metricNames } from '@x/schema/internal'
+import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
+import { isClientError } from '../request/client-error.ts'
+import type { SendCall } from '../rounds/wrapped-calls.ts'
+import { type CallTarget, callTargetOf, createKnownNames, type KnownNames, nameAttributesOf, serverAttributesOf } from './call-target.ts'
+
+const scopeName = '@x/client'
+
+/**
+ * Creates the extension that records spans and metrics of calls with `@opentelemetry/api`, and sends the trace context
+ * to the server (basic/index, OpenTelemetry trace context). Register the SDK of OpenTelemetry before the first call. Put
+ * the extension before the others, so that its spans contain their work. The names follow OpenTelemetry's conventions
+ * for MCP. No argument, answer, result, state or token is recorded.
+ *
+ * @example
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [telemetry(), taskCalls()] })
+ */
+export function telemetry(): ClientExtension<'telemetry'> {
+  return { side: 'client', name: 'telemetry', start: startTelemetry }
+}
+
+interface TelemetryState {
+  readonly tracer: Tracer
+  readonly knownNames: KnownNames
+  readonly serverAttributes: Attributes
+  readonly now: () => number
+  readonly getDuration: () => Histogram
+}
+
+function startTelemetry({ url, options }: ClientExtensionHost): ClientExtensionInstance {
+  let duration: Histogram | undefined
+  const state: TelemetryState = {
+    tracer: trace.getTracer(scopeName),
+    knownNames: createKnownNames(),
+    serverAttributes: serverAttributesOf(url),
+    now: () => (options.runtime ?? performanceClock).monotonicNow(),
+    // The program may register its meter provider after it has created the client, but before the first call.
+    getDuration: () => (duration ??= createDuration()),
+  }
+  return {
+    middleware: (next) => (request, call) => recordRequest(state, next, { request, call }),
+    wrapCall: (next) => (call) => recordCall(state, next, call),
+  }
+}
+
+const performanceClock = { monotonicNow: () => performance.now() }
+
+function createDuration(): Histogram {
+  return metrics.getMeter(scopeName).createHistogram(metricNames.clientDuration, {
+    unit: 's',
+    description: 'The duration of requests',
+    advice: { explicitBucketBoundaries: [...durationBounds] },
+  })
+}
+
+/** Records the span of a call with all its rounds. */
+async function recordCall(state: TelemetryState, next: SendCall, call: Parameters<SendCall>[0]): ReturnType<SendCall> {
+  const { tracer, knownNames, serverAttributes } = state
+  const target = callTargetOf(call.method, call.params, serverAttributes)
+  const span = tracer.startSpan(spanNameOf('call', target, knownNames), {
+    kind: SpanKind.INTERNAL,
+    attributes: { ...target.attributes, ...nameAttributesOf(target, knownNames) },
+  })
+  const send = () => next(call)
+  try {
+    const outcome = await (isSpanContextValid(span.spanContext())
+      ? context.with(trace.setSpan(context.active(), span), send)
+      : send())
+    const isError = outcome.resultType === 'complete' && 'isError' in outcome.result && outcome.result.isError === true
+    endSpan(span, isError ? { errorType: 'tool_error' } : {}, { name: spanNameOf('call', target, knownNames), attributes: nameAttributesOf(target, knownNames) })
+    return outcome
+  } catch (error) {
+    endSpan(span, { errorType: errorTypeOf(error, call.options.signal?.aborted === true) }, undefined)
+    throw error
+  }
+}
+
+interface SentRequest {
+  readonly request: RpcRequest
+  readonly call: Call
+}
+
+function recordRequest(state: TelemetryState, next: Exchange, { request, call }: SentRequest): Promise<RpcResponse> {
+  const { tracer, knownNames, serverAttributes, now } = state
+  const { method, params } = request
+  const target = callTargetOf(method, params, serverAttributes)
+  const span = tracer.startSpan(spanNameOf(method, target, knownNames), {
+    kind: SpanKind.CLIENT,
+    attributes: { ...target.attributes, ...nameAttributesOf(target, knownNames) },
+  })
+  span.setAttribute(attributeNames.requestId, String(request.id))
+  const startedAt = now()
+  const end = (outcome: Outcome): void => {
+    const attributes = { ...nameAttributesOf(target, knownNames), ...outcomeAttributesOf(outcome) }
+    endSpan(span, outcome, { name: spanNameOf(method, target, knownNames), attributes })
+    // A stream stays open for as long as its client wants.
+    if (!target.isStreaming)
+      state.getDuration().record((now() - startedAt) / 1000, { ...target.attributes, ...attributes })
+  }
+  const hasTrace = isSpanContextValid(span.spanContext())
+  const send = (): Promise<RpcResponse> => next(hasTrace ? withTraceContext(request, span) : request, call)
+  const response = hasTrace ? context.with(trace.setSpan(context.active(), span), send) : send()
+  return response.then(
+    (value) => {
+      if (!('error' in value) && value.result['isError'] !== true) knownNames.add(target)
+      end(outcomeOf(value))
+      return value
+    },
+    (error: unknown) => {
+      end({ errorType: errorTypeOf(isCancelled(call) ? abortReasonOf(call) : error, isCancelled(call)) })
+      throw error
+    },
+  )
+}
+
+function spanNameOf(prefix: string, target: CallTarget, knownNames: KnownNames): string {
+  return knownNames.has(target) ? `${prefix} ${target.name}` : prefix
+}
+
+/** Adds the trace context to the `_meta` of a request. */
+function withTraceContext(request: RpcRequest, span: Span): RpcRequest {
+  const spanContext = span.spanContext()
+  const tracestate = spanContext.traceState?.serialize()
+  const { params = {} } = request
+  const meta = isJsonObject(params['_meta']) ? params['_meta'] : {}
+  const traceContext = { traceparent: formatTraceparent(spanContext), ...(tracestate && { tracestate }) }
+  return { ...request, params: { ...params, _meta: { ...meta, ...traceContext } } }
+}
+
+interface Outcome {
+  readonly statusCode?: string | undefined
+  readonly errorType?: string | undefined
+  readonly description?: string | undefined
+}
+
+/** The codes whose messages are about the params of the caller, so that they are not recorded. */
+const callerErrorCodes: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002])
+
+function outcomeOf(response: RpcResponse): Outcome {
+  if (!('error' in response)) return response.result['isError'] === true ? { errorType: 'tool_error' } : {}
+  const { code, message } = response.error
+  const statusCode = String(code)
+  return { statusCode, errorType: statusCode, description: callerErrorCodes.has(code) ? undefined : message }
+}
+
+function outcomeAttributesOf({ statusCode, errorType }: Outcome): Attributes {
+  return {
+    ...(statusCode !== undefined && { [attributeNames.statusCode]: statusCode }),
+    ...(errorType !== undefined && { [attributeNames.errorType]: errorType }),
+  }
+}
+
+/** Returns the type of the error of a request or call without a response: the code of a time limit or transport. */
+function errorTypeOf(error: unknown, isCancelled: boolean): string {
+  if (isClientError(error)) {
+    if (error.code !== 'transport') return error.rpc === undefined ? error.code : String(error.rpc.code)
+    return errorTypeOf(error.cause, false)
+  }
+  if (isCancelled) return 'cancelled'
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : '_OTHER'
+}
+
+/** Ends a span. The name of its tool may have become known since its beginning. */
+function endSpan(
+  span: Span,
+  { errorType, description }: Outcome,
+  known: { readonly name: string; readonly attributes: Attributes } | undefined,
+): void {
+  if (known !== undefined) {
+    span.updateName(known.name)
+    span.setAttributes(known.attributes)
+  }
+  if (errorType !== undefined) {
+    span.setAttribute(attributeNames.errorType, errorType)
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })
+  }
+  span.end()
+}

@@ -1,0 +1,7 @@
+/**
+ * A log of calls that failed or were slow.
+ *
+ * @module @x/server/log
+ */
+
+export { callLog, type CallLogOptions, type CallRecord } from './telemetry/call-log.ts'

@@ -1,0 +1,8 @@
+/**
+ * Spans and metrics of a server, with `@opentelemetry/api` alone.
+ *
+ * @module @x/server/otel
+ */
+
+export { observeTasks, type TaskCounter, type TaskCountView } from './telemetry/observe-tasks.ts'
+export { telemetry, type TelemetryOptions } from './telemetry/telemetry.ts'

@@ -1,0 +1,145 @@
+import { isCancelled, type LogRecord, quoteName } from '@x/core'
+import {
+  type Call,
+  contextKey,
+  type Exchange,
+  type ExtensionHost,
+  type ExtensionInstance,
+  findMethodRow,
+  type RpcRequest,
+  type RpcResponse,
+  type ServerEvent,
+  type ServerExtension,
+  withContext,
+} from '@x/schema'
+import { logContextOf } from '../request/report.ts'
+import { isCallerError } from './caller-errors.ts'
+
+/** The record of one call that failed or was slow. It has the members of every log record of the server. */
+export interface CallRecord extends LogRecord {
+  readonly level: 'warn' | 'error'
+  /** The code of the error that the caller received, `tool_error` for a result with `isError`, or `slow`. */
+  readonly code: string
+  readonly method: string
+  readonly requestId: string | number
+  /** The duration of this request in milliseconds. */
+  readonly durationMs: number
+  /** The number of rounds in which the client was asked before. */
+  readonly round: number
+  /** The number of steps whose work this request has done. */
+  readonly steps: number
+  readonly handOffs: number
+  readonly slowestStep?: { readonly key: string; readonly ms: number } | undefined
+}
+
+/** Options of {@link callLog}. */
+export interface CallLogOptions {
+  /** Receives the records. A function for the option `log` of `createServer` is suitable. */
+  readonly log: (record: CallRecord) => void
+  /** Milliseconds after which a request is slow. Default: 10,000. */
+  readonly slowMs?: number | undefined
+}
+
+/** Longer than most calls of tools, and shorter than the time limit of most clients. */
+const defaultSlowMs = 10_000
+
+/**
+ * Creates the extension that writes one record for each request that failed or was slow. A request that failed because
+ * of its caller, such as one with invalid params, and a stream cause no record. The record identifies the request as the
+ * server's other log records do, so both can be joined by `requestId`, `taskId` or `traceId`. It contains no argument,
+ * answer, result, state or token, except for what an author put into a thrown `err`.
+ *
+ * @example
+ * callLog({ log: ({ level, message, ...record }) => logger[level](record, message) }) // pino
+ */
+export function callLog({ log, slowMs = defaultSlowMs }: CallLogOptions): ServerExtension<'callLog'> {
+  return { side: 'server', name: 'callLog', start: (host) => startCallLog(host, { log, slowMs }) }
+}
+
+/** The events of one request. */
+interface Observation {
+  round: number
+  steps: number
+  handOffs: number
+  slowestStep: CallRecord['slowestStep']
+  error: unknown
+}
+
+const observationKey = contextKey<Observation>('x/call-log')
+
+function startCallLog(host: ExtensionHost, { log, slowMs }: Required<CallLogOptions>): ExtensionInstance {
+  const { runtime } = host
+  const recordCall = async (next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
+    const startedAt = runtime.monotonicNow()
+    const observation: Observation = { round: 0, steps: 0, handOffs: 0, slowestStep: undefined, error: undefined }
+    const writeRecord = (code: string | undefined): void => {
+      const durationMs = runtime.monotonicNow() - startedAt
+      if (code === undefined && durationMs < slowMs) return
+      log(createRecord({ ...request, call, name: host.offers(request)?.name }, { code, durationMs, observation }))
+    }
+    try {
+      const response = await next(request, withContext(call, observationKey, observation))
+      writeRecord(failureCodeOf(response))
+      return response
+    } catch (error) {
+      if (!isCancelled(call)) observation.error ??= error
+      writeRecord(isCancelled(call) ? undefined : 'rejected')
+      throw error
+    }
+  }
+  return {
+    middleware: (next) => (request, call) =>
+      findMethodRow(request.method)?.isStreaming === true ? next(request, call) : recordCall(next, request, call),
+    observe: observeCall,
+  }
+}
+
+function observeCall(event: ServerEvent): void {
+  if (event.type !== 'run' && event.type !== 'step') return
+  const observation = event.call.context.get(observationKey)
+  if (observation === undefined) return
+  if (event.type === 'run') {
+    observation.round = event.round
+    observation.handOffs = event.handOffCount
+    observation.error = event.error
+    return
+  }
+  observation.steps += 1
+  if (event.durationMs > (observation.slowestStep?.ms ?? -1))
+    observation.slowestStep = { key: event.key, ms: event.durationMs }
+}
+
+/** Returns the code of a failure that is not the caller's. Undefined for a success. */
+function failureCodeOf(response: RpcResponse): string | undefined {
+  if ('error' in response) return isCallerError(response.error.code) ? undefined : String(response.error.code)
+  return response.result['isError'] === true ? 'tool_error' : undefined
+}
+
+interface EndedCall {
+  readonly code: string | undefined
+  readonly durationMs: number
+  readonly observation: Observation
+}
+
+function createRecord(
+  request: Pick<RpcRequest, 'id' | 'method' | 'params'> & { readonly call: Call; readonly name: string | undefined },
+  { code, durationMs, observation }: EndedCall,
+): CallRecord {
+  const { round, steps, handOffs, slowestStep, error } = observation
+  const { id, method, name } = request
+  const subject = name === undefined ? method : `${method} ${quoteName(name)}`
+  return {
+    ...logContextOf(request, name),
+    method,
+    requestId: id,
+    level: code === undefined || code === 'tool_error' ? 'warn' : 'error',
+    message: code === undefined ? `${subject} took ${Math.round(durationMs)} ms` : `${subject} failed with ${code}`,
+    code: code ?? 'slow',
+    durationMs,
+    round,
+    steps,
+    handOffs,
+    slowestStep,
+    ...(error !== undefined && { err: error }),
+  }
+}

@@ -1,0 +1,14 @@
+import { channel } from 'node:diagnostics_channel'
+import type { ServerExtension } from '@x/schema'
+
+/**
+ * Creates the extension that publishes the events of a server to `node:diagnostics_channel`. The name of a channel is
+ * `x:` and the type of the event, such as `x:run`, and its messages are `ServerEvent` objects of `@x/schema`.
+ *
+ * @example
+ * const server = createServer({ ...definition, extensions: [diagnostics()] })
+ * subscribe('x:state_rejected', (event) => …)
+ */
+export function diagnostics(): ServerExtension<'diagnostics'> {
+  return { side: 'server', name: 'diagnostics', start: () => ({ observe: (event) => channel(`x:${event.type}`).publish(event) }) }
+}

@@ -1,0 +1,88 @@
+import { type Attributes, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import type { Call, ServerEvent, ServerEvents } from '@x/schema'
+import { attributeNames } from '@x/schema/internal'
+import type { Instruments } from './instruments.ts'
+import { type RequestRecord, requestRecordKey } from './request-record.ts'
+import { spanContextOf, telemetryPart } from './trace-parent.ts'
+
+interface ObserverDeps {
+  readonly tracer: Tracer
+  readonly getInstruments: () => Instruments
+}
+
+type EventHandlers = {
+  readonly [Type in keyof ServerEvents]?: (event: ServerEvents[Type], deps: ObserverDeps) => void
+}
+
+/** Creates the function that records events in spans and metrics. Events without a handler are only logged. */
+export function createObserver(deps: ObserverDeps): (event: ServerEvent) => void {
+  return (event) => {
+    // The cast is safe, because the handler is found by the type of the event.
+    const handle = eventHandlers[event.type] as ((event: ServerEvent, deps: ObserverDeps) => void) | undefined
+    handle?.(event, deps)
+  }
+}
+
+const eventHandlers: EventHandlers = {
+  resume: ({ call, parts }) => {
+    const previousSpan = spanContextOf(parts[telemetryPart])
+    if (previousSpan !== undefined) recordOf(call)?.span.addLink({ context: previousSpan })
+  },
+  run: (run, { getInstruments }) => {
+    const record = recordOf(run.call)
+    if (record !== undefined) record.run = run
+    const { runs, rounds } = getInstruments()
+    runs.add(1, { ...record?.target.nameAttributes, [attributeNames.runEnd]: run.end })
+    if (run.end === 'finished' || run.end === 'failed') rounds.record(run.round + 1, nameAttributesOf(run.call))
+  },
+  step: ({ call, key, durationMs, error }, { tracer }) => {
+    const record = recordOf(call)
+    if (record === undefined || !record.span.isRecording()) return
+    const endTime = Date.now()
+    const options = { startTime: endTime - durationMs, attributes: { [attributeNames.stepKey]: key } }
+    const span = tracer.startSpan('step', options, record.spanContext)
+    if (error !== undefined) {
+      span.setAttribute(attributeNames.errorType, error instanceof Error ? error.name : '_OTHER')
+      span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    span.end(endTime)
+  },
+  question: ({ kind }, { getInstruments }) => getInstruments().questions.add(1, { [attributeNames.questionKind]: kind }),
+  answer: ({ kind, action }, { getInstruments }) =>
+    getInstruments().answers.add(1, { [attributeNames.questionKind]: kind, [attributeNames.answerAction]: action }),
+  hand_off: ({ call, reason }, { getInstruments }) => {
+    const record = recordOf(call)
+    if (record !== undefined) record.handOffReason = reason
+    getInstruments().handOffs.add(1, { [attributeNames.handOffReason]: reason })
+  },
+  state_rejected: ({ call, code }, { getInstruments }) => {
+    recordOf(call)?.span.setAttribute(attributeNames.stateCode, code)
+    getInstruments().statesRejected.add(1, { [attributeNames.stateCode]: code })
+  },
+  call_refused: ({ reason }, { getInstruments }) => getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
+  request_refused: ({ reason }, { getInstruments }) => getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
+  stream_opened: ({ call }, { getInstruments }) => {
+    // The span of a stream ends with its acknowledgement. Otherwise it would reach the exporter hours later.
+    recordOf(call)?.span.end()
+    getInstruments().streams.add(1)
+  },
+  stream_closed: (_, { getInstruments }) => getInstruments().streams.add(-1),
+  attempt_started: ({ failures, waitedMs, tool }, { getInstruments }) => {
+    const { waitDuration, takeovers } = getInstruments()
+    if (waitedMs !== undefined) waitDuration.record(waitedMs / 1000, { [attributeNames.tool]: tool })
+    if (failures > 0) takeovers.add(1)
+  },
+  attempt_ended: ({ tool, end, durationMs }, { getInstruments }) =>
+    getInstruments().attemptDuration.record(durationMs / 1000, {
+      [attributeNames.tool]: tool,
+      [attributeNames.taskEnd]: end,
+    }),
+}
+
+function recordOf(call: Call): RequestRecord | undefined {
+  return call.context.get(requestRecordKey)
+}
+
+function nameAttributesOf(call: Call): Attributes {
+  return recordOf(call)?.target.nameAttributes ?? {}
+}

@@ -1,0 +1,57 @@
+import { type BatchObservableResult, metrics } from '@opentelemetry/api'
+import { attributeNames, metricNames } from '@x/schema/internal'
+import { scopeName } from './instruments.ts'
+
+/** The number of tasks of one tool in one status, and the age of the oldest one. */
+export interface TaskCountView {
+  readonly tool: string
+  readonly status: string
+  readonly count: number
+  readonly oldestAgeMs: number
+}
+
+/** Counts of the tasks in a store. `server.tasks` and a `taskAdmin` of `@x/tasks` are such counters. */
+export interface TaskCounter {
+  counts(): Promise<readonly TaskCountView[]>
+}
+
+/**
+ * Records the number of tasks and the age of the oldest one, by tool and status, at each collection of metrics. Every
+ * instance would report the same numbers of a shared store, so call it in one process. Returns a function that stops.
+ *
+ * @example
+ * const stop = observeTasks(server.tasks)
+ */
+export function observeTasks(tasks: TaskCounter): () => void {
+  const meter = metrics.getMeter(scopeName)
+  const count = meter.createObservableGauge(metricNames.taskCount, { description: 'The number of tasks' })
+  const age = meter.createObservableGauge(metricNames.oldestTaskAge, {
+    unit: 's',
+    description: 'The age of the oldest task',
+  })
+  const observe = async (result: BatchObservableResult): Promise<void> => {
+    for (const { tool, status, ...counted } of sumByStatus(await tasks.counts())) {
+      const attributes = { [attributeNames.tool]: tool, [attributeNames.taskStatus]: status }
+      result.observe(count, counted.count, attributes)
+      result.observe(age, counted.oldestAgeMs / 1000, attributes)
+    }
+  }
+  meter.addBatchObservableCallback(observe, [count, age])
+  return () => meter.removeBatchObservableCallback(observe, [count, age])
+}
+
+/** Adds the counts of the states that a status has, such as those of `working`. */
+function sumByStatus(counts: readonly TaskCountView[]): readonly TaskCountView[] {
+  const sums = new Map<string, TaskCountView>()
+  for (const { tool, status, count, oldestAgeMs } of counts) {
+    const key = JSON.stringify([tool, status])
+    const sum = sums.get(key)
+    sums.set(key, {
+      tool,
+      status,
+      count: count + (sum?.count ?? 0),
+      oldestAgeMs: Math.max(oldestAgeMs, sum?.oldestAgeMs ?? 0),
+    })
+  }
+  return [...sums.values()]
+}

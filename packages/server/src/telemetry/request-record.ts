@@ -1,0 +1,83 @@
+import { type Attributes, type Context, type Span, SpanStatusCode } from '@opentelemetry/api'
+import { contextKey, type RpcResponse, type ServerEvents } from '@x/schema'
+import { attributeNames } from '@x/schema/internal'
+import { isCallerError } from './caller-errors.ts'
+import type { RequestTarget } from './request-target.ts'
+
+/** The telemetry of one request. */
+export interface RequestRecord {
+  readonly target: RequestTarget
+  readonly span: Span
+  /** The context in which the handler runs, if it has a span. */
+  readonly spanContext: Context
+  /** The last run of the request. */
+  run: ServerEvents['run'] | undefined
+  handOffReason: string | undefined
+}
+
+/** The record of the request that a call belongs to. */
+export const requestRecordKey = contextKey<RequestRecord>('x/otel-request')
+
+/** The outcome of a request, as its span and its metric describe it. */
+export interface Outcome {
+  readonly statusCode: string | undefined
+  readonly errorType: string | undefined
+  /** The description of the span's status. Undefined unless the status is an error. */
+  readonly description: string | undefined
+}
+
+const completed: Outcome = { statusCode: undefined, errorType: undefined, description: undefined }
+const toolFailed: Outcome = { statusCode: undefined, errorType: 'tool_error', description: undefined }
+
+/** Returns the outcome of a response. */
+export function outcomeOf(response: RpcResponse): Outcome {
+  if (!('error' in response)) return response.result['isError'] === true ? toolFailed : completed
+  const { code, message } = response.error
+  const statusCode = String(code)
+  if (isCallerError(code)) return { statusCode, errorType: undefined, description: undefined }
+  return { statusCode, errorType: statusCode, description: message }
+}
+
+/** The outcome of a request that its caller cancelled. */
+export const cancelledOutcome: Outcome = completed
+
+/** The outcome of a request whose exchange rejected. */
+export const rejectedOutcome: Outcome = { statusCode: undefined, errorType: '_OTHER', description: undefined }
+
+/** The largest number of outcomes whose attributes are stored for a target. Codes may come from authors. */
+const maxStoredOutcomes = 50
+
+/** Returns the attributes of the duration of an ended request. */
+export function outcomeAttributes(record: RequestRecord, outcome: Outcome, runEnd: string | undefined): Attributes {
+  const { target, handOffReason } = record
+  const { statusCode, errorType } = outcome
+  if (statusCode === undefined && errorType === undefined && runEnd === undefined) return target.attributes
+  const key = `${statusCode ?? ''} ${errorType ?? ''} ${runEnd ?? ''} ${handOffReason ?? ''}`
+  const stored = target.outcomes.get(key)
+  if (stored !== undefined) return stored
+  const attributes = Object.freeze({
+    ...target.attributes,
+    ...(statusCode !== undefined && { [attributeNames.statusCode]: statusCode }),
+    ...(errorType !== undefined && { [attributeNames.errorType]: errorType }),
+    ...(runEnd !== undefined && { [attributeNames.runEnd]: runEnd }),
+    ...(handOffReason !== undefined && { [attributeNames.handOffReason]: handOffReason }),
+  })
+  if (target.outcomes.size < maxStoredOutcomes) target.outcomes.set(key, attributes)
+  return attributes
+}
+
+/** Ends the span of a request. */
+export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, attributes: Attributes): void {
+  if (!span.isRecording()) return span.end()
+  span.setAttributes(attributes)
+  if (run !== undefined) {
+    span.setAttribute(attributeNames.runRound, run.round)
+    span.setAttribute(attributeNames.runSteps, run.stepCount)
+    span.setAttribute(attributeNames.runQuestions, run.questionCount)
+    span.setAttribute(attributeNames.runHandOffs, run.handOffCount)
+  }
+  const { errorType, description } = outcome
+  if (errorType !== undefined)
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })
+  span.end()
+}

@@ -1,0 +1,66 @@
+import { type Attributes } from '@opentelemetry/api'
+import { type Call, findMethodRow, type OfferedTarget, protocolVersion, requestMetaOf, transportKey } from '@x/schema'
+import { metaKeys, type RpcRequest } from '@x/schema'
+import { attributeNames, otherMethod } from '@x/schema/internal'
+
+/** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
+export interface RequestTarget {
+  readonly spanName: string
+  readonly attributes: Attributes
+  /** The attribute of the tool or prompt alone, for metrics about runs. */
+  readonly nameAttributes: Attributes
+  /** True for a method whose response is a stream of notifications. */
+  readonly isStreaming: boolean
+  /** The attributes of ended requests, by outcome. */
+  readonly outcomes: Map<string, Attributes>
+}
+
+/** Returns the target of a request. The same object is returned for the same method, name and transport. */
+export type FindTarget = (request: RpcRequest, call: Call) => RequestTarget
+
+/**
+ * Creates a {@link FindTarget}. Names come from `offers`, so the number of targets is bounded by what the server has,
+ * and not by what callers send.
+ */
+export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): FindTarget {
+  const targets = new Map<string, RequestTarget>()
+  return (request, call) => {
+    const { method = otherMethod, name } = offers(request) ?? {}
+    const transport = call.context.get(transportKey)
+    const isServedVersion = requestMetaOf(request.params)[metaKeys.protocolVersion] === protocolVersion
+    const key = `${method} ${transport ?? ''} ${isServedVersion} ${name ?? ''}`
+    let target = targets.get(key)
+    if (target === undefined) {
+      target = createTarget({ method, name, transport, isServedVersion })
+      targets.set(key, target)
+    }
+    return target
+  }
+}
+
+interface TargetFacts {
+  readonly method: string
+  readonly name: string | undefined
+  readonly transport: 'http' | 'stdio' | undefined
+  readonly isServedVersion: boolean
+}
+
+function createTarget({ method, name, transport, isServedVersion }: TargetFacts): RequestTarget {
+  const row = findMethodRow(method)
+  const isTool = row?.targetParam === 'name' && row.capability === 'tools'
+  const nameAttributes = name === undefined ? {} : { [isTool ? attributeNames.tool : attributeNames.prompt]: name }
+  return {
+    spanName: name === undefined ? method : `${method} ${name}`,
+    attributes: Object.freeze({
+      [attributeNames.method]: method,
+      ...nameAttributes,
+      ...(isTool && { [attributeNames.operation]: 'execute_tool' }),
+      ...(isServedVersion && { [attributeNames.protocolVersion]: protocolVersion }),
+      ...(transport === 'http' && { [attributeNames.transport]: 'tcp', [attributeNames.protocol]: 'http' }),
+      ...(transport === 'stdio' && { [attributeNames.transport]: 'pipe' }),
+    }),
+    nameAttributes: Object.freeze(nameAttributes),
+    isStreaming: row?.isStreaming === true,
+    outcomes: new Map(),
+  }
+}

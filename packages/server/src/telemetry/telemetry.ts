@@ -1,0 +1,165 @@
+import { context, isSpanContextValid, SpanKind, trace, type Tracer } from '@opentelemetry/api'
+import { isCancelled } from '@x/core'
+import {
+  type Call,
+  clientAddressKey,
+  type Exchange,
+  type ExtensionHost,
+  type ExtensionInstance,
+  journalKey,
+  type RpcRequest,
+  type RpcResponse,
+  type ServerExtension,
+  taskAttemptKey,
+  withContext,
+} from '@x/schema'
+import { attributeNames, formatTraceparent, recordedPartsKey, restoredPartsKey } from '@x/schema/internal'
+import { createInstruments, type Instruments, scopeName } from './instruments.ts'
+import { createObserver } from './observe-events.ts'
+import {
+  cancelledOutcome,
+  endRequestSpan,
+  type Outcome,
+  outcomeAttributes,
+  outcomeOf,
+  rejectedOutcome,
+  type RequestRecord,
+  requestRecordKey,
+} from './request-record.ts'
+import { createTargets, type FindTarget } from './request-target.ts'
+import { parentOf, telemetryPart } from './trace-parent.ts'
+
+/** Options of {@link telemetry}. */
+export interface TelemetryOptions {
+  /**
+   * Returns true if the trace of a caller may contain the spans of this server. Otherwise the span of the caller is a
+   * link, and the caller does not decide whether the spans are sampled. Default: always true.
+   */
+  readonly isTrusted?: ((call: Call) => boolean) | undefined
+}
+
+/**
+ * Creates the extension that records spans and metrics with `@opentelemetry/api`. Register the SDK of OpenTelemetry
+ * before the first request. Put the extension before the others, so that its spans contain their work. The names follow
+ * OpenTelemetry's conventions for MCP. No argument, answer, result, state or token is recorded.
+ *
+ * @example
+ * const server = createServer({ ...definition, extensions: [telemetry(), tasks({ store })] })
+ */
+export function telemetry({ isTrusted = () => true }: TelemetryOptions = {}): ServerExtension<'telemetry'> {
+  return { side: 'server', name: 'telemetry', start: (host) => startTelemetry(host, isTrusted) }
+}
+
+interface TelemetryState {
+  readonly tracer: Tracer
+  readonly host: ExtensionHost
+  readonly findTarget: FindTarget
+  readonly isTrusted: (call: Call) => boolean
+  readonly getInstruments: () => Instruments
+}
+
+function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean): ExtensionInstance {
+  const tracer = trace.getTracer(scopeName)
+  let instruments: Instruments | undefined
+  // The program may register its meter provider after it has created the server, but before the first request.
+  const getInstruments = (): Instruments => (instruments ??= createInstruments())
+  const state = { tracer, host, isTrusted, getInstruments, findTarget: createTargets((request) => host.offers(request)) }
+  return {
+    middleware: (next) => (request, call) =>
+      isWorkerLookup(call) ? next(request, call) : recordRequest(state, next, { request, call }),
+    observe: createObserver(state),
+  }
+}
+
+/** Returns true for the list of tools that the worker of tasks reads, because no caller has requested it. */
+function isWorkerLookup({ context }: Call): boolean {
+  return context.get(restoredPartsKey) !== undefined && context.get(journalKey) === undefined
+}
+
+interface ReceivedRequest {
+  readonly request: RpcRequest
+  readonly call: Call
+}
+
+function recordRequest(
+  state: TelemetryState,
+  next: Exchange,
+  { request, call }: ReceivedRequest,
+): Promise<RpcResponse> {
+  const startedAt = state.host.runtime.monotonicNow()
+  const record = startRequest(state, { request, call })
+  const observedCall = withContext(recordSpanInParts(call, record), requestRecordKey, record)
+  const hasTrace = isSpanContextValid(record.span.spanContext())
+  const response = hasTrace
+    ? context.with(record.spanContext, () => next(request, observedCall))
+    : next(request, observedCall)
+  const end = (outcome: Outcome, runEnd = record.run?.end): void =>
+    endRequest(state, record, { outcome, runEnd, startedAt })
+  return response.then(
+    (value) => {
+      recordStateSize(state, record, value)
+      end(outcomeOf(value))
+      return value
+    },
+    (error: unknown) => {
+      if (isCancelled(call)) end(cancelledOutcome, 'cancelled')
+      else end(rejectedOutcome)
+      throw error
+    },
+  )
+}
+
+function startRequest(
+  { tracer, findTarget, isTrusted }: TelemetryState,
+  { request, call }: ReceivedRequest,
+): RequestRecord {
+  const target = findTarget(request, call)
+  const parent = parentOf(request, call, isTrusted)
+  const options = { kind: SpanKind.SERVER, attributes: target.attributes, links: parent.links }
+  const span = tracer.startSpan(target.spanName, options, parent.context)
+  if (span.isRecording()) {
+    span.setAttribute(attributeNames.requestId, String(request.id))
+    const address = call.context.get(clientAddressKey)
+    if (address !== undefined) span.setAttribute(attributeNames.clientAddress, address)
+    const attempt = call.context.get(taskAttemptKey)
+    if (attempt !== undefined) span.setAttribute(attributeNames.taskAttempt, attempt.attempt)
+  }
+  return { target, span, spanContext: trace.setSpan(parent.context, span), run: undefined, handOffReason: undefined }
+}
+
+/** Records the span in the journal and the task of the call, so that later rounds and attempts are linked to it. */
+function recordSpanInParts(call: Call, { span }: RequestRecord): Call {
+  if (!span.isRecording()) return call
+  const part = () => ({
+    value: { traceparent: formatTraceparent(span.spanContext()) },
+    secret: {},
+    isInJournal: true,
+  })
+  return withContext(call, recordedPartsKey, { ...call.context.get(recordedPartsKey), [telemetryPart]: part })
+}
+
+function recordStateSize({ getInstruments }: TelemetryState, { target, span }: RequestRecord, response: RpcResponse): void {
+  if ('error' in response) return
+  const { requestState } = response.result
+  if (typeof requestState !== 'string') return
+  getInstruments().stateSize.record(requestState.length, target.nameAttributes)
+  span.setAttribute(attributeNames.stateSize, requestState.length)
+}
+
+interface RequestEnd {
+  readonly outcome: Outcome
+  readonly runEnd: string | undefined
+  readonly startedAt: number
+}
+
+function endRequest(
+  { host, getInstruments }: TelemetryState,
+  record: RequestRecord,
+  { outcome, runEnd, startedAt }: RequestEnd,
+): void {
+  const attributes = outcomeAttributes(record, outcome, runEnd)
+  endRequestSpan(record, outcome, attributes)
+  // A stream stays open for as long as its client wants, which says nothing about the server.
+  if (record.target.isStreaming && outcome.errorType === undefined) return
+  getInstruments().duration.record((host.runtime.monotonicNow() - startedAt) / 1000, attributes)
+}
