@@ -25,7 +25,6 @@ export {
 export { createEventSource, type EventSource } from './composition/event-source.ts'
 export { type Composition, composeServer, type NamedResources } from './composition/compose.ts'
 export type { ServerPart } from './composition/part-readiness.ts'
-export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
 export { overloadedReason } from './composition/rejections.ts'
 export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
 export { formatTraceparent, parseTraceparent, type SpanPosition } from './basic/trace-context.ts'

@@ -197,12 +197,17 @@ function createRequestState(
     extensionResources,
     journalStore: call.context.get(journalKey),
     drainCount: settings.loadMonitor.drainCount,
+    observation: settings.events.emit === undefined ? undefined : createObservation(settings),
     work: undefined,
     callId: undefined,
     isOpen: true,
     releaseCall: undefined,
     cancelListeners: undefined,
   }
+}
+
+function createObservation({ now, wallClock }: ServerSettings): RequestState['observation'] {
+  return { beganAt: now(), startedAt: wallClock(), stepCount: 0, newAnswers: new Set() }
 }
 
 /**

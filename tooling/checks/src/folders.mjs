@@ -31,7 +31,10 @@ export const folderLayers = new Map([
   ],
   [
     'packages/client',
-    { order: ['.', 'telemetry', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'], upward: 2 },
+    {
+      order: ['.', 'telemetry', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'],
+      upward: 2,
+    },
   ],
   [
     'packages/legacy',

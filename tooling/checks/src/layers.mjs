@@ -48,7 +48,11 @@ export const layers = new Map([
       imports: ['@x/core', '@x/schema'],
       dependencies: ['@clack/prompts', '@opentelemetry/api'],
       portable: ['.', './forms', './otel'],
-      without: { '.': ['zod', '@clack/prompts', '@opentelemetry/api'], './forms': ['zod', '@clack/prompts'], './terminal': ['zod'] },
+      without: {
+        '.': ['zod', '@clack/prompts', '@opentelemetry/api'],
+        './forms': ['zod', '@clack/prompts'],
+        './terminal': ['zod'],
+      },
     },
   ],
   [

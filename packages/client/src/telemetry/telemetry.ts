@@ -16,7 +16,14 @@ import { attributeNames, durationBounds, formatTraceparent, metricNames } from '
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
-import { type CallTarget, callTargetOf, createKnownNames, type KnownNames, nameAttributesOf, serverAttributesOf } from './call-target.ts'
+import {
+  type CallTarget,
+  callTargetOf,
+  createKnownNames,
+  type KnownNames,
+  nameAttributesOf,
+  serverAttributesOf,
+} from './call-target.ts'
 
 const scopeName = '@x/client'
 
@@ -81,7 +88,10 @@ async function recordCall(state: TelemetryState, next: SendCall, call: Parameter
       ? context.with(trace.setSpan(context.active(), span), send)
       : send())
     const isError = outcome.resultType === 'complete' && 'isError' in outcome.result && outcome.result.isError === true
-    endSpan(span, isError ? { errorType: 'tool_error' } : {}, { name: spanNameOf('call', target, knownNames), attributes: nameAttributesOf(target, knownNames) })
+    endSpan(span, isError ? { errorType: 'tool_error' } : {}, {
+      name: spanNameOf('call', target, knownNames),
+      attributes: nameAttributesOf(target, knownNames),
+    })
     return outcome
   } catch (error) {
     endSpan(span, { errorType: errorTypeOf(error, call.options.signal?.aborted === true) }, undefined)

@@ -1,28 +1,11 @@
-import {
-  abortReasonOf,
-  createLedger,
-  createLog,
-  errorRecord,
-  isCancelled,
-  isJsonObject,
-  type JsonObject,
-  type Log,
-  type Runtime,
-  runtimeOf,
-} from '@x/core'
-import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
+import { createLedger, createLog, errorRecord, type Log, type Runtime, runtimeOf } from '@x/core'
+import type { Exchange, Middleware } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import { errorResponse, errorCodes, isMcpError, McpError } from '../basic/mcp-error.ts'
-import { metaKeys } from '../basic/meta-keys.ts'
-import { protocolVersion } from '../basic/revision.ts'
-import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
-import { requestMetaOf } from '../methods/check-params.ts'
-import { findMethodRow } from '../methods/methods.ts'
 import { composeServer, type Composition } from './compose.ts'
-import { DefinitionError } from './definition-error.ts'
 import { createEventSource } from './event-source.ts'
-import { type CloseOptions, createAttachHost, type Server } from './server.ts'
-import type { ExtensionHost, ExtensionMethod, HostStateCodec, ServerExtension } from './server-extension.ts'
+import { createRelay, findOfferedMethod } from './relay.ts'
+import { type CloseOptions, createAttachHost, type Server, type Undrain } from './server.ts'
+import type { ExtensionHost, HostStateCodec, ServerExtension } from './server-extension.ts'
 
 /** The parts of a server that an exchange does not have. */
 export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal'>> {
@@ -70,14 +53,12 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
     extensions,
     parts: [],
     host: {
-      info,
+      ...createHost(parts),
       ledger,
       log,
-      state: parts.state,
       beginWork: work.begin,
       emit: (event) => events.emit?.(event),
-      offers: ({ method }) => (methods.has(method) || findMethodRow(method) ? { method, name: undefined } : undefined),
-      ...createHost(parts),
+      offers: ({ method }) => findOfferedMethod(method, methods),
     },
   })
   methods = composition.methods
@@ -109,12 +90,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
       composition.receive(notification, call)
       parts.receive?.(notification, call)
     },
-    drain: () => {
-      const undrainFunctions = [drains.begin(), composition.drain()]
-      return () => {
-        for (const undrain of undrainFunctions) undrain()
-      }
-    },
+    drain: () => joinUndrain(drains.begin(), composition.drain()),
     close,
     attachHost: createAttachHost(close),
     [Symbol.asyncDispose]: () => close(),
@@ -123,10 +99,20 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
 }
 
-type ConstantHostMember = 'runtime' | 'bus' | 'tools' | 'runsOnlyTasks' | 'notifyListChanged' | 'notifyResourceUpdated'
+type ConstantHostMember =
+  | 'info'
+  | 'state'
+  | 'runtime'
+  | 'bus'
+  | 'tools'
+  | 'runsOnlyTasks'
+  | 'notifyListChanged'
+  | 'notifyResourceUpdated'
 
-function createHost({ runtime }: ServerParts): Pick<ExtensionHost, ConstantHostMember> {
+function createHost({ info, state, runtime }: ServerParts): Pick<ExtensionHost, ConstantHostMember> {
   return {
+    info,
+    state,
     runtime: runtimeOf(runtime),
     bus: undefined,
     tools: () => [],
@@ -136,12 +122,11 @@ function createHost({ runtime }: ServerParts): Pick<ExtensionHost, ConstantHostM
   }
 }
 
-/** Throws for an extension whose resources would be missing from the lists of the exchange. */
-function rejectResources(extensions: readonly ServerExtension[]): void {
-  const extension = extensions.find(({ servesResources }) => servesResources === true)
-  if (extension === undefined) return
-  const reason = 'serves resources, which only a server of createServer can list; add the extension there'
-  throw new DefinitionError('value', `extension "${extension.name}"`, { reason })
+function joinUndrain(first: Undrain, second: Undrain): Undrain {
+  return () => {
+    first()
+    second()
+  }
 }
 
 /** Counts what has begun and has not ended. */
@@ -167,74 +152,4 @@ async function isReady({ ready }: ServerParts, log: Log): Promise<boolean> {
     log(errorRecord(error, { method: 'ready' }))
     return false
   }
-}
-
-interface RelayOptions {
-  readonly extensions: readonly ServerExtension[]
-  readonly log: Log
-  readonly findMethod: (name: string) => ExtensionMethod | undefined
-}
-
-/** Creates the innermost exchange: it serves the methods of extensions, and relays every other request. */
-function createRelay(exchange: Exchange, { extensions, log, findMethod }: RelayOptions): Exchange {
-  rejectResources(extensions)
-  const declared = declarationsOf(extensions)
-  return (request, call) => {
-    const method = findMethod(request.method)
-    if (method !== undefined) return serveExtensionMethod(method, request, { call, log })
-    if (request.method !== 'server/discover') return exchange(request, call)
-    return exchange(request, call).then((response) => announce(response, declared))
-  }
-}
-
-async function serveExtensionMethod(
-  method: ExtensionMethod,
-  request: RpcRequest,
-  { call, log }: { readonly call: Call; readonly log: Log },
-): Promise<RpcResponse> {
-  try {
-    const requested = requestMetaOf(request.params)[metaKeys.protocolVersion]
-    if (requested !== protocolVersion) {
-      const message = `Unsupported protocol version: this server speaks ${protocolVersion}`
-      const data = { supported: [protocolVersion], requested }
-      throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data })
-    }
-    return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...(await method(request, call)) } }
-  } catch (error) {
-    if (isCancelled(call)) throw abortReasonOf(call)
-    if (!isMcpError(error)) log(errorRecord(error, { method: request.method }))
-    return errorResponse(request.id, error)
-  }
-}
-
-interface Declarations {
-  readonly serverCapabilities: JsonObject
-  readonly extensions: JsonObject
-}
-
-function declarationsOf(extensions: readonly ServerExtension[]): Declarations {
-  const declared = extensions.filter(({ capabilities }) => capabilities !== undefined)
-  return {
-    serverCapabilities: Object.assign({}, ...extensions.map(({ serverCapabilities }) => serverCapabilities)),
-    extensions: Object.fromEntries(declared.map(({ identifier = '', capabilities = {} }) => [identifier, capabilities])),
-  }
-}
-
-/**
- * Replaces the revisions in a result of `server/discover` by that of this server, because the exchange may belong to a
- * server that speaks other revisions too. Adds the capabilities of the extensions.
- */
-function announce(response: RpcResponse, declared: Declarations): RpcResponse {
-  if ('error' in response || response.result['supportedVersions'] === undefined) return response
-  const capabilities = { ...asObject(response.result['capabilities']), ...declared.serverCapabilities }
-  const extensions = { ...asObject(capabilities['extensions']), ...declared.extensions }
-  const withExtensions = Object.keys(extensions).length === 0 ? capabilities : { ...capabilities, extensions }
-  return {
-    ...response,
-    result: { ...response.result, supportedVersions: [protocolVersion], capabilities: withExtensions },
-  }
-}
-
-function asObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {}
 }

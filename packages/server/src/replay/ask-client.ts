@@ -1,11 +1,19 @@
 import { cloneJson, quoteName } from '@x/core'
-import { type ClientCapabilities, errorCodes, type InputRequest, type JsonObject, McpError } from '@x/schema'
+import {
+  type ClientCapabilities,
+  errorCodes,
+  type InputRequest,
+  type JsonObject,
+  McpError,
+  type ServerEvents,
+} from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import type { QuestionRecord } from './journal.ts'
 import type { AskedQuestion, Run } from './run.ts'
+import { emitAnswer } from './run-events.ts'
 
 /** A question to the client, and how to read its answer. */
 export interface ClientQuestion<T> {
@@ -52,9 +60,16 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
   const pendingAnswer = parseAnswer(question, record, record.response, text)
   const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
   run.checkNotOver(question.functionName)
+  emitAnswer(run, key, question.request, actionOf(answer, record.response))
   if ('value' in answer) return answer.value
   rejectEndlessQuestion(run, key, text, answer)
   return askClient(run, key, question, askAgain(question, record, text, answer))
+}
+
+/** Returns the action of an answer for its event. Answers other than those of elicitations count as accepted. */
+function actionOf(answer: object, { action }: JsonObject): ServerEvents['answer']['action'] {
+  if ('invalidAnswerCount' in answer) return 'invalid'
+  return action === 'decline' || action === 'cancel' ? action : 'accept'
 }
 
 /** The counts of a question that was not asked yet. */

@@ -3,6 +3,7 @@ import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 import { toInternalError } from './handler-error.ts'
+import { emitRunEnd } from './run-events.ts'
 import type { Run } from './run.ts'
 import type { RequestState } from './served-request.ts'
 
@@ -16,6 +17,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   const result = await backgroundRunner.begin(journal.serialize(), id, call.context).catch((error: unknown) => {
     throw toInternalError(error, request, name)
   })
+  emitRunEnd(run, 'became_task')
   const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
 }

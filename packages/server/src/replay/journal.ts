@@ -45,6 +45,8 @@ export interface Journal {
    * answers.
    */
   pastEffectsId: string | undefined
+  /** The parts that extensions recorded of the last run, by name. */
+  parts: Readonly<Record<string, JsonObject>>
   /** The members that only a later version of this package knows. They are kept unchanged for that version. */
   readonly unknownMembers: ReadonlyMap<string, JsonValue>
 }
@@ -109,7 +111,7 @@ export const journalMemberNames: readonly string[] = [
   'tries',
 ]
 
-const knownMembers = new Set(journalMemberNames)
+const knownMembers = new Set([...journalMemberNames, 'parts'])
 
 /** Returns a journal without entries. */
 export function createEmptyJournal(callId: string, startedAt: number): Journal {
@@ -127,6 +129,7 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
     uuids: new Map(),
     explicitRound: undefined,
     pastEffectsId: undefined,
+    parts: {},
     unknownMembers: new Map(),
   }
 }
@@ -154,13 +157,14 @@ export function serializeJournal(journal: Journal): JsonObject {
 
 /** Adds the counts of hand-offs and the ids of effects. Most journals have none of these members. */
 function addHistory(
-  { startedAt, shedCount, stopCount, handOff, pastEffectsId, tryIds }: Journal,
+  { startedAt, shedCount, stopCount, handOff, pastEffectsId, tryIds, parts }: Journal,
   journalJson: Record<string, JsonValue>,
 ): void {
   if (shedCount > 0) journalJson['sheds'] = shedCount
   if (stopCount > 0) journalJson['stops'] = stopCount
   if (handOff !== undefined) journalJson['from'] = serializeHandOff(handOff, startedAt)
   if (pastEffectsId !== undefined) journalJson['past'] = pastEffectsId
+  if (Object.keys(parts).length > 0) journalJson['parts'] = parts
   if (tryIds.size > 0) journalJson['tries'] = objectFromMap(tryIds, (id) => id)
 }
 
@@ -187,6 +191,7 @@ export function parseJournal(value: JsonValue): Journal | undefined {
     explicitRound: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
     tryIds: parseMap(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
     pastEffectsId: typeof past === 'string' ? past : undefined,
+    parts: Object.fromEntries(parseMap(value['parts'], (part) => (isJsonObject(part) ? part : undefined))),
     unknownMembers: unknownMembersOf(value),
   }
 }
@@ -202,7 +207,16 @@ function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
 }
 
 /** The JSON name of a journal member that can change while a handler runs. */
-export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit' | 'past' | 'tries'
+export type JournalPart =
+  | 'round'
+  | 'questions'
+  | 'steps'
+  | 'checkpoints'
+  | 'uuids'
+  | 'explicit'
+  | 'past'
+  | 'tries'
+  | 'parts'
 
 /**
  * Returns an entry with one member of a journal, in the JSON of {@link serializeJournal}. With a key, the entry
@@ -227,7 +241,8 @@ function pickJournalMember(journal: Journal, part: JournalPart, key: string | un
     uuids: new Map(),
     unknownMembers: new Map(),
   }
-  if (key === undefined || part === 'round' || part === 'explicit' || part === 'past') return emptyMaps
+  if (key === undefined || part === 'round' || part === 'explicit' || part === 'past' || part === 'parts')
+    return emptyMaps
   const member = part === 'tries' ? 'tryIds' : part
   const value = journal[member].get(key)
   return { ...emptyMaps, [member]: new Map(value === undefined ? [] : [[key, value]]) }

@@ -7,6 +7,7 @@ import { deriveUuid } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
 import type { Run } from './run.ts'
+import { observeStep } from './run-events.ts'
 
 /**
  * Runs the work of a step and records its result. Later runs return the recorded result without doing the work again.
@@ -43,7 +44,8 @@ async function recordStep<T>(
     if (pendingEarlierCommit !== undefined) await pendingEarlierCommit
     const pendingEffectsId = journal.stepEffectsId(key)
     const effectsId = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId
-    const result = await doStepWork(run, key, effectsId, work)
+    const doWork = (): Promise<T> => doStepWork(run, key, effectsId, work)
+    const result = await (run.request.observation === undefined ? doWork() : observeStep(run, key, doWork))
     const resultCopy = result === undefined ? undefined : requireJsonCopy(run, `ctx.step("${key}")`, result)
     journal.recordStep(key, resultCopy)
     const pendingCommit = commitJournal(run)

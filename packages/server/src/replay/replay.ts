@@ -5,6 +5,7 @@ import { handOverToTask, shouldBeginAsTask } from './become-task.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { type Handler, Run } from './run.ts'
+import { emitResume } from './run-events.ts'
 import { runHandler } from './run-handler.ts'
 import { RunJournal } from './run-journal.ts'
 import { firstResponsesOf, openState, openStoredJournal } from './seal-state.ts'
@@ -67,6 +68,7 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
 
 /** Runs the handler of a resumed call, or makes the call a task. `beginCall` was called for the request. */
 function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+  emitResume(journal, request, handler.name)
   const run = new Run(request, handler.name, journal)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) {
     endCall(request)
@@ -82,6 +84,7 @@ function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: Reques
  */
 function runFromStore<T>(store: JournalStore, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   const journal = openStoredJournal(store, request, handler.name)
+  emitResume(journal, request, handler.name)
   beginCall(request)
   return runHandler(handler, new Run(request, handler.name, journal))
 }

@@ -1,15 +1,11 @@
 import type { JsonObject } from '@x/schema'
-import { isInputRequired } from '../definitions/context.ts'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
-import { handOverToTask } from './become-task.ts'
+import { applyRunEnd } from './apply-run-end.ts'
 import { openContext } from './open-context.ts'
 import { type Handler, Run, type RunOutcome } from './run.ts'
-import { shedCall } from './shed-call.ts'
 import { finishStartedUses } from './started-uses.ts'
 import { runStrictly } from './strict-replay.ts'
-import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
-import { warnSwallowedError } from './warnings.ts'
 
 /**
  * Runs a handler from its beginning, and returns the result of the call. `beginCall` was called for the request. Strict
@@ -50,32 +46,12 @@ function endRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Await
   // The steps of a stopped run are awaited, so that their results are recorded. Otherwise a later run would repeat
   // them.
   return run.wasStopped && run.end?.kind !== 'finished' && run.end?.kind !== 'store_failed'
-    ? mapAwaitable(run.waitForWork(), () => applyRunEnd(run, outcome, handler))
-    : applyRunEnd(run, outcome, handler)
+    ? mapAwaitable(run.waitForWork(), () => applyEnd(run, outcome, handler))
+    : applyEnd(run, outcome, handler)
 }
 
-/** Returns the result of the call for the end of its run. Throws if the call has failed. */
-function applyRunEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  const { end } = run
-  switch (end?.kind) {
-    case 'store_failed':
-    case 'misused':
-      throw end.error
-    case 'asked':
-      warnSwallowedError(run, outcome)
-      return suspendCall(run)
-    case 'became_task':
-      warnSwallowedError(run, outcome)
-      return handOverToTask(run)
-    case 'handed_off':
-      warnSwallowedError(run, outcome)
-      return mapAwaitable(shedCall(run, end.reason), (result) => result ?? runOnInstance(run, handler))
-    default:
-      if ('thrown' in outcome) throw outcome.thrown
-      return isInputRequired(outcome.returned)
-        ? suspendForExplicitRound(run, outcome.returned)
-        : handler.toResult(outcome.returned)
-  }
+function applyEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  return applyRunEnd(run, outcome, { toResult: handler.toResult, runOnInstance: () => runOnInstance(run, handler) })
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
+import type { Call, InputResponse, JsonObject, JsonValue } from '@x/schema'
+import { recordedPartsKey } from '@x/schema/internal'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { deriveEffectsId } from './call-identity.ts'
@@ -20,6 +21,17 @@ import type { RequestState } from './served-request.ts'
 /** The answers to the requests of `inputRequired`, by key. */
 type Responses = ReadonlyMap<string, InputResponse>
 
+/** Returns the parts of a call that belong into its journal. Undefined if there are none, as in most calls. */
+function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
+  const recorders = context.get(recordedPartsKey)
+  if (recorders === undefined) return undefined
+  const recordedParts = Object.entries(recorders).map(([name, record]) => [name, record()] as const)
+  const journalParts = recordedParts.filter(([, { isInJournal }]) => isInJournal === true)
+  return journalParts.length === 0
+    ? undefined
+    : Object.fromEntries(journalParts.map(([name, { value }]) => [name, value]))
+}
+
 /**
  * The journal of a call during one run, and the uses of the context in this run. Only this object changes them. Each
  * `record` method changes the journal, and passes the change to the journal store of a task.
@@ -32,6 +44,7 @@ export class RunJournal {
   readonly #uses = new Map<string, string>()
   readonly #skippableUses = new Set<string>()
   #effectsId: Awaitable<string> | undefined
+  #arePartsRecorded = false
 
   constructor(request: RequestState, journal?: Journal, responses?: Responses) {
     const { randomUuid, wallClock } = request.settings
@@ -53,6 +66,16 @@ export class RunJournal {
   /** The number of rounds in which the client was asked. */
   get round(): number {
     return this.#journal.round
+  }
+
+  /** The number of times that the call was handed off, for any reason. */
+  get handOffCount(): number {
+    return this.#journal.shedCount + this.#journal.stopCount
+  }
+
+  /** The parts that extensions recorded in an earlier run, by name. */
+  get parts(): Journal['parts'] {
+    return this.#journal.parts
   }
 
   get shedCount(): number {
@@ -106,7 +129,9 @@ export class RunJournal {
     const { questions } = this.#journal
     for (const [key, question] of questions) {
       const response = question.response ?? responseFor(givenResponses, formatWireKey(key, question.wireKeyCount))
-      if (response !== undefined) questions.set(key, { ...question, response })
+      if (response === undefined) continue
+      if (question.response === undefined) this.#request.observation?.newAnswers.add(key)
+      questions.set(key, { ...question, response })
     }
     this.#responses = this.#matchResponses((key) => responseFor(givenResponses, responseKeyOf(key)))
   }
@@ -211,7 +236,20 @@ export class RunJournal {
   }
 
   #append(part: JournalPart, key?: string): void {
-    this.#request.journalStore?.append(createJournalEntry(this.#journal, part, key))
+    const { journalStore } = this.#request
+    if (journalStore === undefined) return
+    journalStore.append(createJournalEntry(this.#journal, part, key))
+    // The parts accompany another entry, so that they cause no commit of their own.
+    if (!this.#arePartsRecorded && this.recordParts()) journalStore.append(createJournalEntry(this.#journal, 'parts'))
+  }
+
+  /** Replaces the recorded parts by those of this run. Returns false if its extensions record none. */
+  recordParts(): boolean {
+    this.#arePartsRecorded = true
+    const parts = recordedPartsOf(this.#request.call)
+    if (parts === undefined) return false
+    this.#journal.parts = parts
+    return true
   }
 
   /**

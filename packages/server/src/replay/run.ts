@@ -119,6 +119,7 @@ export class Run {
   #isInStep = false
   #hasSwallowedError = false
   #isHandOffCounted = false
+  #questionCount = 0
   /** The controller of `ctx.signal`. Undefined until the handler reads `ctx.signal`. */
   #controller: AbortController | undefined
 
@@ -174,6 +175,16 @@ export class Run {
   /** The questions and steps that the handler has started. Undefined while there are none, as in most calls. */
   get startedUses(): readonly StartedUse[] | undefined {
     return this.#startedUses
+  }
+
+  /** The number of questions of this run that were emitted as events. */
+  get questionCount(): number {
+    return this.#questionCount
+  }
+
+  /** Counts a question that was emitted as an event. */
+  countQuestion(): void {
+    this.#questionCount++
   }
 
   // Uses of the context

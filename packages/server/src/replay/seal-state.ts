@@ -15,6 +15,7 @@ import { reportServerError, logContextOf } from '../request/report.ts'
 import { type RequestState, sessionIdOf } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, toInternalError, formatExplicitKey } from './handler-error.ts'
 import { journalMemberNames, parseJournal } from './journal.ts'
+import { emitStateRejected } from './run-events.ts'
 import { RunJournal } from './run-journal.ts'
 import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
@@ -41,11 +42,13 @@ export async function openState(token: string, request: RequestState, name: stri
     value = await stateCodec.open(token, claims)
   } catch (error) {
     reportError(error)
+    emitStateRejected(request, name, isStateError(error) ? error.code : 'unavailable')
     throw toOpenStateError(error)
   }
   const journal = parseJournal(value)
   if (journal === undefined) {
     reportError(new Error('requestState holds a journal of a format that this version does not know'))
+    emitStateRejected(request, name, 'journal')
     throw invalidStateError()
   }
   if (journal.handOff !== undefined) recordReceivedHandOff(loadMonitor, journal)
@@ -127,6 +130,7 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
 export async function sealState(journal: RunJournal, request: RequestState, name: string): Promise<string> {
   const { stateCodec } = request.settings
   if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
+  journal.recordParts()
   try {
     return await stateCodec.seal(journal.serialize(), {
       purpose: statePurpose,

@@ -17,6 +17,18 @@ import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 import type { InstanceWork } from '../shedding/instance-work.ts'
 
+/** The facts about a request that its events contain. */
+export interface RequestObservation {
+  /** The monotonic time at which the request arrived, in milliseconds. */
+  readonly beganAt: number
+  /** The time at which the request arrived, in milliseconds since 1970. */
+  readonly startedAt: number
+  /** The number of steps whose work the request has done. */
+  stepCount: number
+  /** The keys of the questions whose answers came with the request and that the handler has not read yet. */
+  readonly newAnswers: Set<string>
+}
+
 /** The state of one request while the server handles it. It is discarded when the request is answered. */
 export interface RequestState {
   readonly id: RequestId
@@ -35,6 +47,8 @@ export interface RequestState {
   readonly journalStore: JournalStore | undefined
   /** The number of stops that had been announced for this instance when the request arrived. */
   readonly drainCount: number
+  /** The facts for the events of the request. Undefined without an observer. */
+  readonly observation: RequestObservation | undefined
   /** Undefined before the first step or checkpoint of the request. */
   work: InstanceWork | undefined
   /** The id of the call, derived from the client's idempotency key. Undefined if the client sent no key. */

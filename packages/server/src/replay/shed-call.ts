@@ -3,6 +3,7 @@ import { createHandOffReport } from '../shedding/hand-off.ts'
 import { countShedCall, readCurrentLoad } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
+import { emitRunEnd } from './run-events.ts'
 import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
 
@@ -26,9 +27,11 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
   return formatInputRequired(run, requestState)
 }
 
-function emitHandOff({ request, name }: Run, reason: ShedReason, shedCount: number): void {
+function emitHandOff(run: Run, reason: ShedReason, shedCount: number): void {
+  const { request, name } = run
   const { method, call, settings } = request
   const { loadMonitor, events } = settings
   countShedCall(loadMonitor, reason)
   events.emit?.({ type: 'hand_off', call, method, name, reason, shedCount, load: readCurrentLoad(loadMonitor) })
+  emitRunEnd(run, 'handed_off')
 }

@@ -6,12 +6,18 @@ import { formatInputRequired, createInputRequiredResult } from './input-required
 import { tryCopyJson } from '../request/json-copy.ts'
 import { mergeMissingCapabilities } from './input-capabilities.ts'
 import type { AskedQuestion, Run } from './run.ts'
+import { emitQuestions } from './run-events.ts'
 import { fingerprintOf } from './call-identity.ts'
 
 /** Records the questions of a run in the journal, and returns the result that asks the client. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
   return mapAwaitable(recordPastEffects(run), () =>
     mapAwaitable(recordAskedQuestions(run), (requests) => {
+      const questions = [...(run.askedQuestions ?? [])]
+      emitQuestions(
+        run,
+        questions.map(([key, { request, wireKeyCount }]) => [key, request, wireKeyCount - 1]),
+      )
       run.journal.endExplicitRound()
       return createInputRequiredResult(run, requests)
     }),
@@ -29,6 +35,10 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   if ('reason' in stateCopy)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${stateCopy.reason}`)
   requireAnswerCapabilities(run, requests)
+  emitQuestions(
+    run,
+    entries.map(([key, request]) => [key, request, 0]),
+  )
   // Without a state and a codec, no journal is sealed. The client then sends its answers without `requestState`, as in
   // a first request.
   const { journalStore, settings } = run.request

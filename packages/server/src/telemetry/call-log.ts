@@ -67,7 +67,10 @@ interface Observation {
 
 const observationKey = contextKey<Observation>('x/call-log')
 
-function startCallLog(host: ExtensionHost, { log, slowMs }: Required<CallLogOptions>): ExtensionInstance {
+function startCallLog(
+  host: ExtensionHost,
+  { log, slowMs }: Required<CallLogOptions> & { readonly slowMs: number },
+): ExtensionInstance {
   const { runtime } = host
   const recordCall = async (next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
     const startedAt = runtime.monotonicNow()

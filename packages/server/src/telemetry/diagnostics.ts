@@ -10,5 +10,9 @@ import type { ServerExtension } from '@x/schema'
  * subscribe('x:state_rejected', (event) => …)
  */
 export function diagnostics(): ServerExtension<'diagnostics'> {
-  return { side: 'server', name: 'diagnostics', start: () => ({ observe: (event) => channel(`x:${event.type}`).publish(event) }) }
+  return {
+    side: 'server',
+    name: 'diagnostics',
+    start: () => ({ observe: (event) => channel(`x:${event.type}`).publish(event) }),
+  }
 }

@@ -47,7 +47,8 @@ const eventHandlers: EventHandlers = {
     }
     span.end(endTime)
   },
-  question: ({ kind }, { getInstruments }) => getInstruments().questions.add(1, { [attributeNames.questionKind]: kind }),
+  question: ({ kind }, { getInstruments }) =>
+    getInstruments().questions.add(1, { [attributeNames.questionKind]: kind }),
   answer: ({ kind, action }, { getInstruments }) =>
     getInstruments().answers.add(1, { [attributeNames.questionKind]: kind, [attributeNames.answerAction]: action }),
   hand_off: ({ call, reason }, { getInstruments }) => {
@@ -59,8 +60,10 @@ const eventHandlers: EventHandlers = {
     recordOf(call)?.span.setAttribute(attributeNames.stateCode, code)
     getInstruments().statesRejected.add(1, { [attributeNames.stateCode]: code })
   },
-  call_refused: ({ reason }, { getInstruments }) => getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
-  request_refused: ({ reason }, { getInstruments }) => getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
+  call_refused: ({ reason }, { getInstruments }) =>
+    getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
+  request_refused: ({ reason }, { getInstruments }) =>
+    getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
   stream_opened: ({ call }, { getInstruments }) => {
     // The span of a stream ends with its acknowledgement. Otherwise it would reach the exporter hours later.
     recordOf(call)?.span.end()

@@ -52,16 +52,17 @@ export function outcomeAttributes(record: RequestRecord, outcome: Outcome, runEn
   const { target, handOffReason } = record
   const { statusCode, errorType } = outcome
   if (statusCode === undefined && errorType === undefined && runEnd === undefined) return target.attributes
-  const key = `${statusCode ?? ''} ${errorType ?? ''} ${runEnd ?? ''} ${handOffReason ?? ''}`
+  const key = `${statusCode} ${errorType} ${runEnd} ${handOffReason}`
   const stored = target.outcomes.get(key)
   if (stored !== undefined) return stored
-  const attributes = Object.freeze({
-    ...target.attributes,
-    ...(statusCode !== undefined && { [attributeNames.statusCode]: statusCode }),
-    ...(errorType !== undefined && { [attributeNames.errorType]: errorType }),
-    ...(runEnd !== undefined && { [attributeNames.runEnd]: runEnd }),
-    ...(handOffReason !== undefined && { [attributeNames.handOffReason]: handOffReason }),
-  })
+  const outcomeMembers: Attributes = {
+    [attributeNames.statusCode]: statusCode,
+    [attributeNames.errorType]: errorType,
+    [attributeNames.runEnd]: runEnd,
+    [attributeNames.handOffReason]: handOffReason,
+  }
+  const definedMembers = Object.entries(outcomeMembers).filter(([, value]) => value !== undefined)
+  const attributes = Object.freeze({ ...target.attributes, ...Object.fromEntries(definedMembers) })
   if (target.outcomes.size < maxStoredOutcomes) target.outcomes.set(key, attributes)
   return attributes
 }

@@ -1,6 +1,14 @@
-import { type Attributes } from '@opentelemetry/api'
-import { type Call, findMethodRow, type OfferedTarget, protocolVersion, requestMetaOf, transportKey } from '@x/schema'
-import { metaKeys, type RpcRequest } from '@x/schema'
+import type { Attributes } from '@opentelemetry/api'
+import {
+  type Call,
+  findMethodRow,
+  metaKeys,
+  type OfferedTarget,
+  protocolVersion,
+  requestMetaOf,
+  type RpcRequest,
+  transportKey,
+} from '@x/schema'
 import { attributeNames, otherMethod } from '@x/schema/internal'
 
 /** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
@@ -38,6 +46,11 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
   }
 }
 
+const transportAttributes = {
+  http: { [attributeNames.transport]: 'tcp', [attributeNames.protocol]: 'http' },
+  stdio: { [attributeNames.transport]: 'pipe' },
+} as const
+
 interface TargetFacts {
   readonly method: string
   readonly name: string | undefined
@@ -56,8 +69,7 @@ function createTarget({ method, name, transport, isServedVersion }: TargetFacts)
       ...nameAttributes,
       ...(isTool && { [attributeNames.operation]: 'execute_tool' }),
       ...(isServedVersion && { [attributeNames.protocolVersion]: protocolVersion }),
-      ...(transport === 'http' && { [attributeNames.transport]: 'tcp', [attributeNames.protocol]: 'http' }),
-      ...(transport === 'stdio' && { [attributeNames.transport]: 'pipe' }),
+      ...(transport !== undefined && transportAttributes[transport]),
     }),
     nameAttributes: Object.freeze(nameAttributes),
     isStreaming: row?.isStreaming === true,

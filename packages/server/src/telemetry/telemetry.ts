@@ -63,7 +63,13 @@ function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean)
   let instruments: Instruments | undefined
   // The program may register its meter provider after it has created the server, but before the first request.
   const getInstruments = (): Instruments => (instruments ??= createInstruments())
-  const state = { tracer, host, isTrusted, getInstruments, findTarget: createTargets((request) => host.offers(request)) }
+  const state = {
+    tracer,
+    host,
+    isTrusted,
+    getInstruments,
+    findTarget: createTargets((request) => host.offers(request)),
+  }
   return {
     middleware: (next) => (request, call) =>
       isWorkerLookup(call) ? next(request, call) : recordRequest(state, next, { request, call }),
@@ -138,7 +144,11 @@ function recordSpanInParts(call: Call, { span }: RequestRecord): Call {
   return withContext(call, recordedPartsKey, { ...call.context.get(recordedPartsKey), [telemetryPart]: part })
 }
 
-function recordStateSize({ getInstruments }: TelemetryState, { target, span }: RequestRecord, response: RpcResponse): void {
+function recordStateSize(
+  { getInstruments }: TelemetryState,
+  { target, span }: RequestRecord,
+  response: RpcResponse,
+): void {
   if ('error' in response) return
   const { requestState } = response.result
   if (typeof requestState !== 'string') return

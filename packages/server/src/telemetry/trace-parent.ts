@@ -4,7 +4,6 @@ import {
   createTraceState,
   isSpanContextValid,
   type Link,
-  ROOT_CONTEXT,
   type SpanContext,
   trace,
 } from '@opentelemetry/api'
@@ -27,14 +26,21 @@ export interface SpanParent {
 export function parentOf(request: RpcRequest, call: Call, isTrusted: (call: Call) => boolean): SpanParent {
   const ambientContext = context.active()
   const taskParent = spanContextOf(call.context.get(restoredPartsKey)?.[telemetryPart])
+  if (taskParent !== undefined) return childOf(taskParent, ambientContext)
   const meta = request.params?.['_meta']
-  const callerParent = taskParent ?? spanContextOf(isJsonObject(meta) ? meta : undefined)
-  if (callerParent === undefined) return { context: ambientContext, links: [] }
-  if (taskParent === undefined && !isTrusted(call)) return { context: ambientContext, links: [{ context: callerParent }] }
+  const callerSpan = spanContextOf(isJsonObject(meta) ? meta : undefined)
+  if (callerSpan === undefined) return { context: ambientContext, links: [] }
+  return isTrusted(call)
+    ? childOf(callerSpan, ambientContext)
+    : { context: ambientContext, links: [{ context: callerSpan }] }
+}
+
+function childOf(parent: SpanContext, ambientContext: Context): SpanParent {
   const ambientSpan = trace.getSpanContext(ambientContext)
+  const hasAmbientSpan = ambientSpan !== undefined && isSpanContextValid(ambientSpan)
   return {
-    context: trace.setSpanContext(ambientSpan === undefined ? ROOT_CONTEXT : ambientContext, callerParent),
-    links: ambientSpan !== undefined && isSpanContextValid(ambientSpan) ? [{ context: ambientSpan }] : [],
+    context: trace.setSpanContext(ambientContext, parent),
+    links: hasAmbientSpan ? [{ context: ambientSpan }] : [],
   }
 }
 

@@ -69,7 +69,7 @@ function createSkillsClient(host: ClientExtensionHost): SkillsClient {
           return [checkEntry(entry)]
         } catch (error) {
           if (!isSkillError(error)) throw error
-          log({ level: 'warning', message: `A skill was left out: ${error.message}`, method: skillsMethods.list })
+          log({ level: 'warn', message: `A skill was left out: ${error.message}`, method: skillsMethods.list })
           return []
         }
       })

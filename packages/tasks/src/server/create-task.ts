@@ -98,7 +98,7 @@ async function createTaskForCall(
       id,
       owner,
       caller: callerKeyOf(call),
-      tool: String(request.params?.['name']),
+      tool: toolOf(request),
       payload,
       callerLimit,
       ...lifetimeOf(request, settings),
@@ -113,10 +113,15 @@ async function createTaskForCall(
     throw limitErrorToMcp(new LimitError('tasks', { scope: 'caller', max: callerLimit, advice }))
   }
   if (row.status === 'working') await context.dispatch(id)
+  context.emit({ type: 'task_created', call, taskId: row.id, tool: toolOf(request) })
   const task = toTask(row, settings)
   const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
   // SEP-2322 expects the task in the member `task`, with the member names of an earlier draft.
   return { resultType: 'task', ...task, ...(isWorkflow && { task: { ...task, ...legacyMembersOf(task) } }) }
+}
+
+function toolOf({ params }: RpcRequest): string {
+  return String(params?.['name'])
 }
 
 /**

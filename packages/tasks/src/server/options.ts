@@ -106,6 +106,8 @@ export interface TaskContext {
   readonly innerExchange: Exchange
   readonly settings: TaskSettings
   readonly taskChanges: TaskChangeBus
+  /** Emits an event of the server. */
+  readonly emit: ExtensionHost['emit']
   readonly dispatch: Dispatch
 }
 
@@ -164,6 +166,7 @@ export function createTaskContext(
   const clock = runtime ?? host.runtime
   return {
     innerExchange: host.innerExchange,
+    emit: (event) => host.emit(event),
     settings: { ...options, engine, callerLimit, ledger, bus, onError, clock },
     taskChanges: createTaskChangeBus(bus, onError),
     dispatch: createDispatch(options.runner, clock, onError),

@@ -7,6 +7,7 @@ import {
   McpError,
   metaKeys,
   findMethodRow,
+  type RequestRefusal,
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
@@ -21,9 +22,16 @@ import type { HandlerSettings } from './handler-settings.ts'
 
 /**
  * The result of the checks: either an answer that ends the request, or headers for every answer to it, as alternating
- * names and values.
+ * names and values. `refusal` is the check that rejected the request.
  */
-type RequestCheckResult = { readonly answer: HttpAnswer } | { readonly headers: readonly string[] }
+type RequestCheckResult =
+  | { readonly answer: HttpAnswer; readonly refusal?: RequestRefusal | undefined }
+  | { readonly headers: readonly string[] }
+
+/** The error response for a request of a foreign host or page. */
+interface ForeignRejection extends HttpErrorResponse {
+  readonly refusal: RequestRefusal
+}
 
 const acceptedResult: RequestCheckResult = { headers: [] }
 
@@ -39,17 +47,27 @@ export function checkRequest<Source>(
   const documentResponse = view.method === 'POST' ? undefined : findDocumentAnswer(settings.documents, view)
   if (documentResponse !== undefined) return { answer: documentResponse }
   const foreignRejection = rejectForeignRequest(view, settings)
-  if (foreignRejection !== undefined) return { answer: createErrorAnswer(foreignRejection, []) }
+  if (foreignRejection !== undefined)
+    return { answer: createErrorAnswer(foreignRejection, []), refusal: foreignRejection.refusal }
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
     const rejection = rejectUnsupportedMethodOrType(view, settings, adapterMethods)
-    return rejection === undefined ? acceptedResult : { answer: createErrorAnswer(rejection, []) }
+    return rejection === undefined
+      ? acceptedResult
+      : { answer: createErrorAnswer(rejection, []), refusal: refusalOf(rejection) }
   }
   if (view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
   const headers = createCorsHeaders(cors, origin)
   const rejection = rejectUnsupportedMethodOrType(view, settings, adapterMethods)
-  return rejection === undefined ? { headers } : { answer: createErrorAnswer(rejection, headers) }
+  return rejection === undefined
+    ? { headers }
+    : { answer: createErrorAnswer(rejection, headers), refusal: refusalOf(rejection) }
+}
+
+/** Returns the check of a rejected method or media type. */
+function refusalOf({ status }: HttpErrorResponse): RequestRefusal {
+  return status === 405 ? 'headers' : 'media_type'
 }
 
 // basic/transports/streamable-http, security: a page that uses DNS rebinding sends a wrong `Host`, and any other
@@ -58,10 +76,11 @@ export function checkRequest<Source>(
 function rejectForeignRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
-): HttpErrorResponse | undefined {
-  const createRejection = (status: number, message: string, reason: string): HttpErrorResponse => {
+): ForeignRejection | undefined {
+  let refusal: RequestRefusal = 'host'
+  const createRejection = (status: number, message: string, reason: string): ForeignRejection => {
     settings.reportRejection(`A request was rejected with status ${status}: ${reason}`, view)
-    return { status, message }
+    return { status, message, refusal }
   }
   const hostHeader = view.header('host')
   // RFC 9112, section 3.2: two programs may choose different hosts if a request has two. On platforms that join the
@@ -78,6 +97,7 @@ function rejectForeignRequest<Source>(
   }
   const origin = view.header('origin')
   if (origin === undefined || isOriginAllowed(origin, host, settings)) return undefined
+  refusal = 'origin'
   const message = 'The Origin is not one that may call here: it has to be in allowedOrigins'
   return createRejection(
     403,

@@ -1,6 +1,7 @@
 import {
   createCall,
   encodeMessage,
+  errorCodes,
   errorResponse,
   type HttpErrorHead,
   type HttpProtocolAdapter,
@@ -9,6 +10,7 @@ import {
   parseRequestOrNotification,
   type Principal,
   type RequestId,
+  type RequestRefusal,
   type RpcNotification,
   rejectedRequestIdOf,
   type WireError,
@@ -37,17 +39,33 @@ export async function serveRequest<Source, Target>(
   try {
     const matchedAdapter = findMatchingAdapter(adapter, view)
     const requestCheckResult = checkRequest(view, settings, matchedAdapter?.methods)
-    if ('answer' in requestCheckResult) return httpAdapter.send(target, requestCheckResult.answer)
+    if ('answer' in requestCheckResult) {
+      const { answer, refusal } = requestCheckResult
+      if (refusal !== undefined) emitRefusal(context, refusal, answer.status)
+      return httpAdapter.send(target, answer)
+    }
     const { headers } = requestCheckResult
     answerState.headers = headers
     const authentication = settings.authenticate?.(view, createAuthenticationContext(view, context))
     // If the principal is known synchronously, there is no `await`, which saves a turn of the microtask queue.
     const principal = isPromise(authentication) ? await authentication : authentication
-    if (isHttpErrorResponse(principal)) return httpAdapter.send(target, createErrorAnswer(principal, headers))
+    if (isHttpErrorResponse(principal)) {
+      emitRefusal(context, 'authentication', principal.status)
+      return httpAdapter.send(target, createErrorAnswer(principal, headers))
+    }
     await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
   } catch (error) {
     failRequest(error, answerState, { target, view, context })
   }
+}
+
+/** Emits that a check has rejected the request before the server received it. */
+function emitRefusal(
+  { server }: Pick<HandlerContext<never, never>, 'server'>,
+  reason: RequestRefusal,
+  status: number,
+): void {
+  server.emit?.({ type: 'request_refused', transport: 'http', status, reason })
 }
 
 function isPromise(
@@ -91,7 +109,10 @@ async function serveBody<Source, Target>(
   const arrivingBody = createArrivingBody(server.ledger, caller, maxBytes)
   try {
     const bodyText = await readRequestText(view, target, { httpAdapter, bounds: { maxBytes, arrivingBody } })
-    if (typeof bodyText !== 'string') return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
+    if (typeof bodyText !== 'string') {
+      emitRefusal(context, bodyText.status === 413 ? 'size' : 'syntax', bodyText.status)
+      return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
+    }
     const acceptedRequest = { target, view, bodyText, principal, headers }
     if (matchedAdapter !== undefined) {
       const isHandled = handToAdapter(acceptedRequest, matchedAdapter, context)
@@ -150,6 +171,7 @@ function failRequest<Source, Target>(
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // An error before the exchange was called is a failure of HTTP and not of JSON-RPC, so it has an error status.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
+  if (isMcpError(error)) emitRefusal(context, error.code === errorCodes.headerMismatch ? 'headers' : 'syntax', status)
   context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 

@@ -82,8 +82,13 @@ export function startStdioService(
         writer,
         receiveNotification,
         streamConnection,
+        emit: server.emit,
       }),
-    onSkipped: (skippedLine) => writer.write(encodeMessage(skippedLineResponse(skippedLine, settings.maxLineBytes))),
+    onSkipped: (skippedLine) => {
+      const reason = skippedLine.kind === 'too_long' ? 'size' : 'syntax'
+      server.emit?.({ type: 'request_refused', transport: 'stdio', status: undefined, reason })
+      writer.write(encodeMessage(skippedLineResponse(skippedLine, settings.maxLineBytes)))
+    },
     onEnd: () => stop('The client closed the connection'),
   })
   // While the client reads too slowly, no further requests are read, because their responses would have to wait too.
@@ -138,6 +143,7 @@ interface LineTargets {
   readonly writer: MessageWriter
   /** The connection of the adapter for earlier revisions. Undefined if only this revision is served. */
   readonly streamConnection: StreamConnection | undefined
+  readonly emit: Server['emit']
 }
 
 /** Creates the functions with which the adapter for earlier revisions writes to the client. */
@@ -156,7 +162,7 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 function handleLine(
   text: string,
   bounds: ParseBounds,
-  { calls, writer, receiveNotification, streamConnection }: LineTargets,
+  { calls, writer, receiveNotification, streamConnection, emit }: LineTargets,
 ): void {
   try {
     const message = parseMessage(text, bounds)
@@ -168,6 +174,7 @@ function handleLine(
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
     else receiveNotification(message)
   } catch (error) {
+    emit?.({ type: 'request_refused', transport: 'stdio', status: undefined, reason: 'syntax' })
     writer.write(encodeMessage(errorResponse(rejectedRequestIdOf(error), error)))
   }
 }

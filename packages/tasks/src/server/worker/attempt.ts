@@ -1,5 +1,12 @@
 import { sleep, startBackgroundTimer } from '@x/core'
-import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
+import {
+  type AttemptEndKind,
+  type JournalEntry,
+  type JournalStore,
+  type JsonObject,
+  metaKeys,
+  type WireError,
+} from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../options.ts'
 import type { WorkerEngine } from './bounded-engine.ts'
@@ -54,6 +61,8 @@ export interface Attempt {
   isFinished: boolean
   /** The effect of the write that ended the claim. Undefined before it, and if the claim was lost. */
   end: 'ended' | 'waiting' | 'released' | undefined
+  /** The end that was stored, for its event. `lost` if nothing was stored. */
+  storedEnd: AttemptEndKind
 }
 
 /** Creates the attempt of a claimed task. */
@@ -73,6 +82,7 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
     isReleasing: false,
     stop: undefined,
     isFinished: false,
+    storedEnd: 'lost',
     end: undefined,
   }
 }
@@ -99,6 +109,11 @@ export function requestRelease(attempt: Attempt): void {
 /** Marks the claim as ended, so that nothing more is written. */
 export function endClaim(attempt: Attempt): void {
   attempt.isFinished = true
+}
+
+/** Notes the end of an attempt. `isStored` is false if the write came too late. */
+export function setAttemptEnd(attempt: Attempt, end: AttemptEndKind, isStored: boolean): void {
+  attempt.storedEnd = isStored ? end : 'lost'
 }
 
 /**

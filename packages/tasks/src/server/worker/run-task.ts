@@ -6,6 +6,7 @@ import {
   journalKey,
   type JsonObject,
   type RpcResponse,
+  taskAttemptKey,
   toWire,
   type WireError,
   withContext,
@@ -18,18 +19,26 @@ import {
   type WorkerContext,
   endClaim,
   createJournalStore,
+  setAttemptEnd,
   setLastProgress,
   stopIfTooLarge,
   retryWrite,
   takeProgress,
   withProgressToken,
 } from './attempt.ts'
+import { emitAttempt } from './attempt-events.ts'
 import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
 import { checkResultSize, checkRequestsSize } from './size-limits.ts'
 import { findUnmetCapability } from './missing-capability.ts'
 
 /** Runs a task until it has ended, waits for its client, or is released. Never rejects. */
 export async function runTask(attempt: Attempt, context: WorkerContext): Promise<void> {
+  const emitEnd = emitAttempt(attempt, context)
+  await runClaimedTask(attempt, context)
+  emitEnd()
+}
+
+async function runClaimedTask(attempt: Attempt, context: WorkerContext): Promise<void> {
   const { task } = attempt
   const { maxFailures, clock, onError } = context.settings
   if (task.isCancelling) return finishAttempt(attempt, cancelledEnd, context)
@@ -68,8 +77,9 @@ async function runAttempt(
       if (method === 'notifications/progress') setLastProgress(attempt, params, context)
     },
   })
+  const taskCall = withContext(baseCall, taskAttemptKey, { taskId: task.id, attempt: task.attempt })
   const call = withContext(
-    withContext(baseCall, restoredPartsKey, extensionRecords),
+    withContext(taskCall, restoredPartsKey, extensionRecords),
     journalKey,
     createJournalStore(attempt, journal, context),
   )
@@ -171,6 +181,7 @@ async function requeueTask(
       pauseMs: requeuePlan.pauseMs,
     }),
   )
+  setAttemptEnd(attempt, 'requeued', leaseState === 'owned')
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
   if (leaseState === 'owned') await dispatchReleased(attempt, context, requeuePlan.pauseMs)
 }
@@ -201,6 +212,7 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: W
   const leaseState = await writeClaimEnd(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifetimeMs }),
   )
+  setAttemptEnd(attempt, 'suspended', leaseState === 'owned')
   if (leaseState === 'owned') attempt.end = 'waiting'
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
@@ -209,6 +221,7 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: W
 export async function releaseAttempt(attempt: Attempt, context: WorkerContext): Promise<void> {
   const { engine } = context
   const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
+  setAttemptEnd(attempt, 'released', leaseState === 'owned')
   if (leaseState === 'owned') await dispatchReleased(attempt, context)
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
@@ -258,6 +271,7 @@ async function finishAttempt(
   const notifyChange = (): void => context.taskChanges.notifyChange(attempt.task.id)
   const run = () => engine.finish(attempt.task, endToStore)
   const isStored = await retryWrite(attempt, { run, onRepeated: notifyChange }, context)
+  setAttemptEnd(attempt, endToStore.outcome.status, isStored === true)
   if (isStored !== true) return
   attempt.end = 'ended'
   notifyChange()

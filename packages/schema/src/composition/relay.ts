@@ -1,0 +1,96 @@
+import { abortReasonOf, errorRecord, isCancelled, isJsonObject, type JsonObject, type Log } from '@x/core'
+import type { Call, Exchange } from '../basic/exchange.ts'
+import { errorCodes, errorResponse, isMcpError, McpError } from '../basic/mcp-error.ts'
+import { metaKeys } from '../basic/meta-keys.ts'
+import { protocolVersion } from '../basic/revision.ts'
+import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
+import { requestMetaOf } from '../methods/check-params.ts'
+import { findMethodRow } from '../methods/methods.ts'
+import type { Composition } from './compose.ts'
+import { DefinitionError } from './definition-error.ts'
+import type { ExtensionMethod, OfferedTarget, ServerExtension } from './server-extension.ts'
+
+interface RelayOptions {
+  readonly extensions: readonly ServerExtension[]
+  readonly log: Log
+  readonly findMethod: (name: string) => ExtensionMethod | undefined
+}
+
+/** Creates the innermost exchange: it serves the methods of extensions, and relays every other request. */
+export function createRelay(exchange: Exchange, { extensions, log, findMethod }: RelayOptions): Exchange {
+  rejectResources(extensions)
+  const declared = declarationsOf(extensions)
+  return (request, call) => {
+    const method = findMethod(request.method)
+    if (method !== undefined) return serveExtensionMethod(method, request, { call, log })
+    if (request.method !== 'server/discover') return exchange(request, call)
+    return exchange(request, call).then((response) => announce(response, declared))
+  }
+}
+
+/** Implements {@link ExtensionHost.offers}. The names of tools and prompts are those of another server, so unknown. */
+export function findOfferedMethod(method: string, methods: Composition['methods']): OfferedTarget | undefined {
+  return methods.has(method) || findMethodRow(method) ? { method, name: undefined } : undefined
+}
+
+/** Throws for an extension whose resources would be missing from the lists of the exchange. */
+function rejectResources(extensions: readonly ServerExtension[]): void {
+  const extension = extensions.find(({ servesResources }) => servesResources === true)
+  if (extension === undefined) return
+  const reason = 'serves resources, which only a server of createServer can list; add the extension there'
+  throw new DefinitionError('value', `extension "${extension.name}"`, { reason })
+}
+
+async function serveExtensionMethod(
+  method: ExtensionMethod,
+  request: RpcRequest,
+  { call, log }: { readonly call: Call; readonly log: Log },
+): Promise<RpcResponse> {
+  try {
+    const requested = requestMetaOf(request.params)[metaKeys.protocolVersion]
+    if (requested !== protocolVersion) {
+      const message = `Unsupported protocol version: this server speaks ${protocolVersion}`
+      const data = { supported: [protocolVersion], requested }
+      throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data })
+    }
+    return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...(await method(request, call)) } }
+  } catch (error) {
+    if (isCancelled(call)) throw abortReasonOf(call)
+    if (!isMcpError(error)) log(errorRecord(error, { method: request.method }))
+    return errorResponse(request.id, error)
+  }
+}
+
+interface Declarations {
+  readonly serverCapabilities: JsonObject
+  readonly extensions: JsonObject
+}
+
+function declarationsOf(extensions: readonly ServerExtension[]): Declarations {
+  const declared = extensions.filter(({ capabilities }) => capabilities !== undefined)
+  return {
+    serverCapabilities: Object.assign({}, ...extensions.map(({ serverCapabilities }) => serverCapabilities)),
+    extensions: Object.fromEntries(
+      declared.map(({ identifier = '', capabilities = {} }) => [identifier, capabilities]),
+    ),
+  }
+}
+
+/**
+ * Replaces the revisions in a result of `server/discover` by that of this server, because the exchange may belong to a
+ * server that speaks other revisions too. Adds the capabilities of the extensions.
+ */
+function announce(response: RpcResponse, declared: Declarations): RpcResponse {
+  if ('error' in response || response.result['supportedVersions'] === undefined) return response
+  const capabilities = { ...asObject(response.result['capabilities']), ...declared.serverCapabilities }
+  const extensions = { ...asObject(capabilities['extensions']), ...declared.extensions }
+  const withExtensions = Object.keys(extensions).length === 0 ? capabilities : { ...capabilities, extensions }
+  return {
+    ...response,
+    result: { ...response.result, supportedVersions: [protocolVersion], capabilities: withExtensions },
+  }
+}
+
+function asObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}

@@ -1,0 +1,113 @@
+import { isCancelled } from '@x/core'
+import type { InputRequest, JsonObject, RunEndKind, ServerEvents } from '@x/schema'
+import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import type { Run } from './run.ts'
+import type { RunJournal } from './run-journal.ts'
+import type { RequestState } from './served-request.ts'
+
+/** Emits that a call continues with the journal of an earlier run. */
+export function emitResume(journal: RunJournal, request: RequestState, name: string): void {
+  const { settings, call, method } = request
+  const { round, handOffCount, startedAt, parts } = journal
+  settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, parts })
+}
+
+/** Emits that a state was rejected, with the code of the reason. */
+export function emitStateRejected({ settings, call }: RequestState, name: string, code: string): void {
+  settings.events.emit?.({ type: 'state_rejected', call, name, code })
+}
+
+/** Emits the questions that a run leaves to its client, by the keys of their authors. */
+export function emitQuestions(run: Run, questions: Iterable<readonly [string, InputRequest, number]>): void {
+  const { request, name } = run
+  const { emit } = request.settings.events
+  if (emit === undefined) return
+  const { call, method } = request
+  for (const [key, { method: kind }, repeatCount] of questions) {
+    run.countQuestion()
+    emit({ type: 'question', call, method, name, key, kind, repeatCount })
+  }
+}
+
+/** Emits an answer that came with this request, when the handler has read it. */
+export function emitAnswer(
+  { request, name }: Run,
+  key: string,
+  { method: kind }: InputRequest,
+  action: ServerEvents['answer']['action'],
+): void {
+  const { settings, observation, call, method } = request
+  if (observation?.newAnswers.delete(key) !== true) return
+  settings.events.emit?.({ type: 'answer', call, method, name, key, kind, action })
+}
+
+/** Calls the work of a step, and emits its end. */
+export async function observeStep<T>({ request, name }: Run, key: string, work: () => Promise<T>): Promise<T> {
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return work()
+  const startedAt = settings.now()
+  const emitEnd = (error: unknown): void => {
+    observation.stepCount += 1
+    const durationMs = settings.now() - startedAt
+    settings.events.emit?.({ type: 'step', call, method, name, key, durationMs, error })
+  }
+  try {
+    const value = await work()
+    emitEnd(undefined)
+    return value
+  } catch (error) {
+    emitEnd(error)
+    throw error
+  }
+}
+
+/** Emits the end of a run. */
+export function emitRunEnd(
+  { request, name, existingJournal, questionCount }: Run,
+  end: RunEndKind,
+  error?: unknown,
+): void {
+  const { settings, observation, call, method } = request
+  if (observation === undefined) return
+  settings.events.emit?.({
+    type: 'run',
+    call,
+    method,
+    name,
+    end,
+    round: existingJournal?.round ?? 0,
+    stepCount: observation.stepCount,
+    questionCount,
+    handOffCount: existingJournal?.handOffCount ?? 0,
+    startedAt: existingJournal?.startedAt ?? observation.startedAt,
+    durationMs: settings.now() - observation.beganAt,
+    error,
+  })
+}
+
+/**
+ * Applies the end of a run, and emits it: `end` if that succeeds, and otherwise the failure. With an `end` of undefined,
+ * a success was emitted before.
+ */
+export function observeRunEnd(
+  run: Run,
+  end: RunEndKind | undefined,
+  apply: () => Awaitable<JsonObject>,
+): Awaitable<JsonObject> {
+  if (run.request.observation === undefined) return apply()
+  const succeed = (result: JsonObject): JsonObject => {
+    if (end !== undefined) emitRunEnd(run, end)
+    return result
+  }
+  const fail = (error: unknown): never => {
+    emitRunEnd(run, isCancelled(run.request.call) ? 'cancelled' : 'failed', error)
+    throw error
+  }
+  let result: Awaitable<JsonObject>
+  try {
+    result = apply()
+  } catch (error) {
+    return fail(error)
+  }
+  return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result)
+}

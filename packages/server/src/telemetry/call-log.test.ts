@@ -1,0 +1,103 @@
+import type { LogRecord } from '@x/core'
+import { createCall, taskAttemptKey, withContext } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createServer, tool } from '../index.ts'
+import { type CallRecord, callLog } from '../log.ts'
+import { callTool, errorOf, sendRequest } from '../testing/ask.ts'
+
+const canary = 'canary-of-the-log'
+const failure = new Error('The database is away')
+
+function serveLogged(slowMs?: number) {
+  const records: CallRecord[] = []
+  const logged: LogRecord[] = []
+  let time = 0
+  const step = (key: string, ms: number, ctx: { step(key: string, work: () => void): Promise<unknown> }) =>
+    ctx.step(key, () => void (time += ms))
+  const work = tool('work', {
+    description: 'Works',
+    run: async (_, ctx) => {
+      await step('short', 10, ctx)
+      await step('long', 30, ctx)
+      return 'done'
+    },
+  })
+  const failing = tool('failing', {
+    description: 'Fails',
+    run: () => {
+      throw failure
+    },
+  })
+  const server = createServer({
+    name: 'demo',
+    version: '1.0.0',
+    tools: [work, failing],
+    strictReplay: false,
+    runtime: { monotonicNow: () => time as never },
+    log: (record) => void logged.push(record),
+    extensions: [callLog({ log: (record) => void records.push(record), ...(slowMs !== undefined && { slowMs }) })],
+  })
+  return { server, records, logged }
+}
+
+describe('The log of calls', () => {
+  test('has a record for a call that is slow, with its slowest step', async () => {
+    const { server, records } = serveLogged(40)
+    await callTool(server, 'work', { secret: canary }, { id: 7, principal: { subject: 'ada' } })
+    expect(records).toEqual([
+      {
+        level: 'warn',
+        message: 'tools/call "work" took 40 ms',
+        code: 'slow',
+        method: 'tools/call',
+        name: 'work',
+        requestId: 7,
+        principal: 'ada',
+        taskId: undefined,
+        traceId: undefined,
+        durationMs: 40,
+        round: 0,
+        steps: 2,
+        handOffs: 0,
+        slowestStep: { key: 'long', ms: 30 },
+      },
+    ])
+  })
+
+  test('has no record for a call that is fast, and for a mistake of the caller', async () => {
+    const { server, records } = serveLogged()
+    await callTool(server, 'work')
+    await errorOf(server, 'tools/call', { name: 'invented' })
+    await errorOf(server, 'com.example/invented')
+    expect(records).toEqual([])
+  })
+
+  test('is joined to the log of the server by the request, the task and the trace', async () => {
+    const { server, records, logged } = serveLogged()
+    const traceId = '0af7651916cd43dd8448eb211c80319c'
+    const { context } = withContext(createCall(), taskAttemptKey, { taskId: 'task-1', attempt: 2 })
+    await callTool(
+      server,
+      'failing',
+      {},
+      { id: 'a', context, meta: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } },
+    )
+    const joined = { requestId: 'a', taskId: 'task-1', traceId, method: 'tools/call', name: 'failing', err: failure }
+    expect(logged).toMatchObject([{ level: 'error', ...joined }])
+    expect(records).toMatchObject([{ level: 'warn', code: 'tool_error', ...joined }])
+  })
+
+  test('contains no argument, result or token', async () => {
+    const { server, records } = serveLogged(0)
+    const principal = { subject: 'ada', claims: { token: canary } }
+    await sendRequest(
+      server,
+      'tools/call',
+      { name: 'work', arguments: { secret: canary } },
+      { principal, meta: { secret: canary } },
+    )
+    await sendRequest(server, 'tools/call', { name: canary, arguments: {} }, { principal })
+    expect(records).toHaveLength(2)
+    expect(JSON.stringify(records)).not.toContain(canary)
+  })
+})

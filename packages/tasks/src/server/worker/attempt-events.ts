@@ -1,0 +1,19 @@
+import { isJsonObject } from '@x/schema'
+import type { Attempt, WorkerContext } from './attempt.ts'
+
+/** Emits the beginning of an attempt. Returns a function that emits its end. */
+export function emitAttempt(attempt: Attempt, { emit, settings }: WorkerContext): () => void {
+  const { clock } = settings
+  const { task } = attempt
+  const { params } = task.payload
+  const tool = isJsonObject(params) ? String(params['name']) : ''
+  const subject = { taskId: task.id, tool, attempt: task.attempt }
+  const startedAt = clock.monotonicNow()
+  const { failures, entries } = task
+  emit({ type: 'attempt_started', ...subject, failures, waitedMs: undefined, entryCount: entries.length })
+  return () => {
+    const durationMs = clock.monotonicNow() - startedAt
+    const { totalBytes: journalBytes } = attempt.journalSize
+    emit({ type: 'attempt_ended', ...subject, durationMs, journalBytes, end: attempt.storedEnd })
+  }
+}
