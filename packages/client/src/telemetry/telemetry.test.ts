@@ -2,6 +2,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { type Exchange, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
 import { createServer, tool, ToolError } from '@x/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { createClient } from '../create-client.ts'
 import { telemetry } from '../otel.ts'
 import { createInputRequired, createSequentialExchange, nameFormRequest } from '../testing/asking.ts'
@@ -40,15 +41,15 @@ test('a call has a span, with a span for each request, whose trace context is se
     { ...hostInfo, extensions: [telemetry()] },
   )
   await client.callTool('greet')
-  const [request, call] = recorder.spans()
-  expect([request?.name, request?.kind, call?.name, call?.kind]).toEqual([
+  const [request, call] = recorder.spans() as [ReadableSpan, ReadableSpan]
+  expect([request.name, request.kind, call.name, call.kind]).toEqual([
     'tools/call greet',
     SpanKind.CLIENT,
     'call greet',
     SpanKind.INTERNAL,
   ])
-  expect(request?.parentSpanContext?.spanId).toBe(call?.spanContext().spanId)
-  expect(request?.attributes).toEqual({
+  expect(request.parentSpanContext?.spanId).toBe(call.spanContext().spanId)
+  expect(request.attributes).toEqual({
     'mcp.method.name': 'tools/call',
     'gen_ai.tool.name': 'greet',
     'gen_ai.operation.name': 'execute_tool',
@@ -60,7 +61,7 @@ test('a call has a span, with a span for each request, whose trace context is se
     'jsonrpc.request.id': expect.stringMatching(/^\d+$/),
   })
   const sent = requests[0]?.params?.['_meta'] as JsonObject
-  const { traceId, spanId } = request?.spanContext() ?? {}
+  const { traceId, spanId } = request.spanContext()
   expect(sent['traceparent']).toBe(`00-${traceId}-${spanId}-01`)
   expect(sent[metaKeys.protocolVersion]).toBe('2026-07-28')
   expect(await recorder.points()).toMatchObject([

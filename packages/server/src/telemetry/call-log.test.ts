@@ -1,6 +1,7 @@
 import type { LogRecord } from '@x/core'
 import { createCall, taskAttemptKey, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { createServer, tool } from '../index.ts'
 import { type CallRecord, callLog } from '../log.ts'
 import { callTool, errorOf, sendRequest } from '../testing/ask.ts'
@@ -16,6 +17,7 @@ function serveLogged(slowMs?: number) {
     ctx.step(key, () => void (time += ms))
   const work = tool('work', {
     description: 'Works',
+    input: z.object({ secret: z.string().optional() }),
     run: async (_, ctx) => {
       await step('short', 10, ctx)
       await step('long', 30, ctx)
