@@ -12,8 +12,8 @@ import { clockOf, type RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
 /**
- * Input requests of the server for a call of a tool. They arrived by another way than in the response to the call, such
- * as with a task.
+ * Input requests of the server for a call of a tool. They did not arrive in the response to the call, but for example
+ * with a task.
  */
 export interface ExternalInputRequests {
   /** The name of the tool. */

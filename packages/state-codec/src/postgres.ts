@@ -41,10 +41,10 @@ export interface PostgresStore extends StateStore {
  * Creates a store in a PostgreSQL table, which uses the application's own pool. {@link stateTableSql} returns the SQL
  * that creates the table.
  *
- * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
- * whose quota is full. Additions that run at the same time do not see one another, so that an owner may exceed the
- * quota by the number of connections. Add an `error` listener to the pool. Without a listener, `pg` ends the process
- * when an idle connection breaks.
+ * The methods of the store throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota`
+ * for an owner whose quota is full. Additions that run at the same time do not see one another, so that an owner may
+ * exceed the quota by the number of connections. Add an `error` listener to the pool. Without a listener, `pg` ends the
+ * process when an idle connection breaks.
  *
  * @throws StateUsageError for an invalid table name, and for an invalid quota.
  */

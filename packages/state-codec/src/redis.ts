@@ -41,8 +41,8 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
  * (`EVAL`) count the values of each owner. The time of a script is proportional to the number of values that have
  * expired.
  *
- * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner
- * whose quota is full.
+ * The methods of the store throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota`
+ * for an owner whose quota is full.
  *
  * @throws StateUsageError for an invalid quota.
  */

@@ -19,7 +19,7 @@ export function prepareResult<T extends object>(result: T): T {
   return result
 }
 
-/** A message with a large result from {@link prepareResult}, as the pieces of its text. */
+/** The text of a message with a large result from {@link prepareResult}, in pieces. */
 export interface MessagePieces {
   /** The text before the result, in ASCII. */
   readonly head: string

@@ -13,7 +13,7 @@ import { logContextOf, reportServerError } from '../request/report.ts'
  * with fixed URIs are in the catalog instead.
  */
 interface ListSource {
-  /** The beginning of each cursor within this source. */
+  /** The prefix of the cursors that belong to this source. */
   readonly cursor: string
   /** The template or the name of the extension, for the log. */
   readonly name: string

@@ -50,8 +50,8 @@ export function requestIdOf({ params }: RpcNotification): JsonValue | undefined 
 }
 
 /**
- * Puts the progress token or the id of the caller's request back into a notification. Removes the request id of the
- * wire, because a proxy may pass the notification on to a host that has other ids.
+ * Puts the progress token or the id of the caller's request back into a notification. Removes the id that the
+ * connection has sent, because a proxy may pass the notification on to a host that has other ids.
  */
 export function withCallerIds(message: RpcNotification, { id, params: callerParams }: RpcRequest): RpcNotification {
   const { params } = message
