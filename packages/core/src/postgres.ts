@@ -146,16 +146,6 @@ function requirePostgresChannel(channel: string): string {
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
 }
 
-/** The part of a connection that is needed to handle its errors. */
-interface ObservableConnection {
-  on(event: 'error', listener: (error?: unknown) => void): unknown
-}
-
-/** A pool that announces each connection that it opens, before any caller gets it. */
-interface ObservablePool<C extends ObservableConnection> {
-  on?(event: 'connect', listener: (connection: C) => void): unknown
-}
-
 /**
  * The pools that already have the listener of {@link handleConnectionErrors}. Several buses and engines may share a
  * pool.
@@ -167,7 +157,7 @@ const watchedPools = new WeakSet<object>()
  * connection and end it in the same packet. That error is emitted before the caller has the connection, and an
  * unhandled error ends the process.
  */
-function handleConnectionErrors<C extends ObservableConnection>(pool: ObservablePool<C>): void {
+function handleConnectionErrors(pool: PostgresPool): void {
   if (watchedPools.has(pool)) return
   watchedPools.add(pool)
   pool.on?.('connect', ignoreConnectionErrors)
@@ -180,7 +170,7 @@ const watchedConnections = new WeakSet<object>()
  * Adds an error listener to a connection, once. Without a listener an error ends the process. The error itself is not
  * needed, because the next query on the connection rejects.
  */
-export function ignoreConnectionErrors(connection: ObservableConnection): void {
+export function ignoreConnectionErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return
   watchedConnections.add(connection)
   connection.on('error', () => {})
