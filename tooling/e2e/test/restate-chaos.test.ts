@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type Server } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { findFreePort } from '@tooling/real-servers/free-port'
+import { type RealRestate, startRestate } from '@tooling/real-servers/restate'
+import { randomFrom } from '@tooling/vitest/random'
+import { expect, test } from 'vitest'
+import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, startChaosParts } from './chaos.ts'
+import { driveTasks, type Ended, expectEnds } from './paint-tasks.ts'
+import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
+
+// `RESTATE_CHAOS_SEED=… RESTATE_CHAOS_COUNT=200 pnpm vitest run test/restate-chaos.test.ts` is the long form.
+const seed = Number(process.env['RESTATE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+const count = Number(process.env['RESTATE_CHAOS_COUNT'] ?? 40)
+
+const parts = startChaosParts()
+
+/** A process that runs tasks for Restate. It is at the same port after a restart. */
+interface RestateWorker {
+  readonly port: number
+  replace(): Promise<void>
+  freeze(ms: number): Promise<void>
+  end(): Promise<void>
+}
+
+async function startWorker(environment: NodeJS.ProcessEnv): Promise<RestateWorker> {
+  const port = await findFreePort()
+  const env = { ...process.env, VITEST: undefined, RESTATE_LOGGING: 'ERROR', ...environment, WORKER_PORT: String(port) }
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(process.execPath, [parts.program.path], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(started.stdout, 'data')
+    return started
+  }
+  let child = await start()
+  const end = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  return {
+    port,
+    end,
+    replace: async () => {
+      await end()
+      child = await start()
+    },
+    freeze: async (ms) => {
+      child.kill('SIGSTOP')
+      await setTimeout(ms)
+      child.kill('SIGCONT')
+    },
+  }
+}
+
+/** Passes each connection to the next worker, as the balancer does to which Restate sends its calls. */
+async function startBalancer(ports: readonly number[]): Promise<Server> {
+  let turn = 0
+  const server = createServer((socket) => {
+    const target = connect(Number(ports[turn++ % ports.length]), '127.0.0.1')
+    for (const [one, other] of [
+      [socket, target],
+      [target, socket],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+      one.pipe(other)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+interface Troubled {
+  readonly fleet: ProcessFleet
+  readonly workers: readonly RestateWorker[]
+  readonly server: RealRestate
+  readonly isOver: () => boolean
+}
+
+/** Kills and freezes workers, and kills instances and Restate, until it is over. Each kind happens once at first. */
+async function makeTrouble({ fleet, workers, server, isOver }: Troubled): Promise<readonly string[]> {
+  const throwDie = randomFrom(seed)
+  const kinds = ['kill a worker', 'kill Restate', 'freeze a worker', 'kill an instance']
+  const done: string[] = []
+  while (!isOver()) {
+    await setTimeout(300 + throwDie() * 700)
+    const kind = kinds[done.length] ?? kinds[Math.floor(throwDie() * kinds.length)] ?? ''
+    const worker = workers[Math.floor(throwDie() * workers.length)]
+    done.push(kind)
+    if (kind === 'kill a worker') await worker?.replace()
+    else if (kind === 'freeze a worker') await worker?.freeze(leaseMs * (1.5 + throwDie()))
+    else if (kind === 'kill an instance') await fleet.replace(Math.floor(throwDie() * 2))
+    else {
+      await server.kill()
+      await setTimeout(throwDie() * 1000)
+      await server.restart()
+    }
+  }
+  return done
+}
+
+test(`tasks that run on Restate end once, with the right result, while it and its workers are killed [ENG-011 ENG-012] (RESTATE_CHAOS_SEED=${seed})`, async () => {
+  process.stdout.write(`RESTATE_CHAOS_SEED=${seed} RESTATE_CHAOS_COUNT=${count}\n`)
+  const server = await startRestate()
+  const environment = { ...environmentOf(parts.database), RESTATE_INGRESS: server.ingress }
+  const workers = [await startWorker(environment), await startWorker(environment)]
+  const balancer = await startBalancer(workers.map(({ port }) => port))
+  try {
+    await using fleet = await startProcessFleet(parts.program.path, 2, environment)
+    const address = balancer.address()
+    await server.register(`http://127.0.0.1:${typeof address === 'object' && address?.port}`)
+    const ended: Ended[] = []
+    const trouble = makeTrouble({ fleet, workers, server, isOver: () => ended.length === count })
+    await driveTasks({ fleet, count, seed }, ended)
+    const done = await trouble
+    process.stdout.write(`${done.length} troubles: ${done.join(', ')}\n`)
+    expect([done.includes('kill a worker'), done.includes('kill Restate'), fleet.crashes]).toEqual([true, true, 0])
+    await setTimeout(leaseMs * 2)
+    await expectEnds(fleet, ended, await effectsByStep(parts.pool))
+    await expectNoTaskLeft(parts.database, parts.pool)
+  } finally {
+    balancer.close()
+    await Promise.all(workers.map((worker) => worker.end()))
+    await server.close()
+  }
+}, 1_200_000)
