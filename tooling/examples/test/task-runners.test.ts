@@ -1,0 +1,42 @@
+import { createClient } from '@x/client'
+import { createServer } from '@x/server'
+import { memoryEngine } from '@x/tasks/memory'
+import { taskCalls } from '@x/tasks/client'
+import { tasks } from '@x/tasks/server'
+import { expect, test } from 'vitest'
+import { type FunctionQueue, queueRunner, runQueuedTask } from '../src/task-runners.ts'
+import { shipOrders } from '../src/tasks.ts'
+
+test('a task continues in one function after the other, each within its budget', async () => {
+  const messages: string[] = []
+  const queue: FunctionQueue = { send: async ({ taskId }) => void messages.push(taskId) }
+  const shipped: string[] = []
+  const orders = ['one', 'two', 'three']
+  const ship = async (order: string): Promise<string> => {
+    // Longer than the budget of a function, so that each ends after one step.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    shipped.push(order)
+    return 'sent'
+  }
+  const store = memoryEngine()
+  const createFunction = () =>
+    createServer({
+      name: 'shop',
+      version: '1.0.0',
+      tools: [shipOrders({ orders: async () => orders, ship })],
+      extensions: [tasks({ store, runner: queueRunner(queue) })],
+    })
+  await using server = createFunction()
+  const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
+  const started = await client.tasks.start('ship_orders', { day: 'monday' })
+  if (started.status !== 'task') throw new Error('The call becomes a task')
+  let functions = 0
+  for (let taskId = messages.shift(); taskId !== undefined; taskId = messages.shift()) {
+    const instance = createFunction()
+    await runQueuedTask(instance.tasks, queue, { taskId, remainingMs: 10 })
+    functions += 1
+  }
+  const { content } = await started.task.result()
+  expect(content).toEqual([{ type: 'text', text: 'Shipped 3 orders.' }])
+  expect([shipped, functions > 1]).toEqual([orders, true])
+})
