@@ -18,6 +18,8 @@ export interface Configuration {
    * Milliseconds without a sign of life after which another instance takes a task over. Default: that of the engine.
    */
   readonly takeoverMs: number | undefined
+  /** The address of a Restate that decides where tasks run. Default: the instances themselves. */
+  readonly restate: string | undefined
   readonly authorization: Authorization | undefined
   /** The number under which an instance of a fleet signs its answers. */
   readonly instance: number | undefined
@@ -56,6 +58,7 @@ const variables = z.object({
     (text) => /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text),
   ),
   TASKS_TAKEOVER_MS: setting('a whole number of milliseconds from 500 to 3600000', isWholeNumber(500, 3_600_000)),
+  TASKS_RESTATE: setting('the address of a Restate, such as http://localhost:8080', URL.canParse),
   AZURE_DEVOPS_URL: setting('an address such as https://dev.azure.com', URL.canParse),
   AZURE_DEVOPS_ORG: setting('the name in https://dev.azure.com/<name>, or that address', (text) =>
     organizationName.test(organizationIn(text)),
@@ -100,6 +103,7 @@ export function readConfiguration(environment: NodeJS.ProcessEnv, required: read
     state: ifSet(data.STATE_KEYS, (keys) => sealedState({ keys: listIn(keys), audience })),
     tasksDatabase: data.TASKS_DATABASE,
     takeoverMs: ifSet(data.TASKS_TAKEOVER_MS, Number),
+    restate: data.TASKS_RESTATE,
     authorization: authorizationIn(data),
     instance: ifSet(data.INSTANCE, Number),
   }

@@ -4,7 +4,7 @@ import { findPage } from './fleet/find-page.ts'
 import type { Fleet } from './fleet/start-fleet.ts'
 import type { Options } from './options.ts'
 import type { Service } from './service.ts'
-import type { TasksDatabase } from './tasks/open-database.ts'
+import type { TasksDatabase } from './tasks/open-services.ts'
 import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 
 /** The instances, and the services that they use. */
@@ -16,7 +16,10 @@ interface Serving {
 }
 
 /** The first that is said: what serves, and over what. */
-export function formatGreeting({ instances, dpop }: Options, { fleet, service, database, login }: Serving): string {
+export function formatGreeting(
+  { instances, dpop, runner }: Options,
+  { fleet, service, database, login }: Serving,
+): string {
   const { emulated, connection } = service
   const where = `${connection.organization}/${connection.project}`
   const processes = instances === 1 ? '1 instance serves' : `${instances} instances share`
@@ -25,6 +28,9 @@ export function formatGreeting({ instances, dpop }: Options, { fleet, service, d
     pc.bold('Azure DevOps work items over MCP'),
     `${processes} ${fleet.url} and keep nothing between two requests.`,
     `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run (PGlite)' : 'TASKS_DATABASE'}.`,
+    ...(runner === undefined
+      ? []
+      : ['Restate decides which instance runs a task, and keeps its state in a folder of this run.']),
     emulated
       ? `Azure DevOps is an emulator of ${where}; --help says how to use a real one.`
       : `Azure DevOps is ${connection.baseUrl}/${where}; this walk-through only reads.`,

@@ -9,7 +9,7 @@ import { createWorkItemsServer, type WorkItemsServer } from './server/create-wor
 import { protectInstance, requireWriteScope } from './authorization/protect-work-items.ts'
 import { servePageWithLogin } from './authorization/serve-page-with-login.ts'
 import { logError } from './log-error.ts'
-import { taskOptions } from './tasks/task-options.ts'
+import { serveRuns, taskOptions } from './tasks/task-options.ts'
 
 /** Twice this, for calls and then for tasks, is less than the parent gives. */
 const graceMs = 5_000
@@ -31,14 +31,14 @@ async function serve(): Promise<void> {
     host,
     allowedHosts,
     stopOnSignals: { graceMs },
-    onRequest: servePageWithLogin(findPage(), authorization),
+    onRequest: serveRuns(configuration, server.tasks, servePageWithLogin(findPage(), authorization)),
     auth: await protectInstance(configuration),
   })
   tellParent(http)
 }
 
 function createInstance(configuration: Configuration): WorkItemsServer {
-  const { azureDevOps, state, tasksDatabase, takeoverMs, authorization, instance } = configuration
+  const { azureDevOps, state, tasksDatabase, authorization, instance } = configuration
   if (azureDevOps === undefined || tasksDatabase === undefined) throw new ConfigurationError('An instance needs more.')
   const log: Log = ({ method = '', name = '', message, err }) => logError(`${method} ${name}`, err ?? message)
   const signature = instance === undefined ? undefined : { id: instance, pid: process.pid }
@@ -48,7 +48,7 @@ function createInstance(configuration: Configuration): WorkItemsServer {
     // A busy laptop would hand a call over between two rounds of the walk-through.
     shedding: { load: () => ({ eventLoopDelayMs: 0 }) },
     conversations: state && defineConversations(),
-    tasks: taskOptions(tasksDatabase, takeoverMs, log),
+    tasks: taskOptions(tasksDatabase, configuration, log),
     use: signature && [signResults(signature)],
     extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],
   })

@@ -22,6 +22,18 @@ afterAll(() => {
 
 // The runs wait more than they work, so several go on at once, each on ports of its own.
 describe.concurrent('the walk-through', { timeout }, () => {
+  test('goes as expected with a Restate that decides which instance runs a task', async () => {
+    const { code, output } = await start(['--once', '--port', '0', '--runner', 'restate']).ended
+    for (const landmark of [
+      'Restate decides which instance runs a task',
+      'is killed with SIGKILL, in the middle of a change.',
+      '11 of 12 work items were changed: User Story #4601,',
+      'All 15 steps went as expected.',
+    ])
+      expect(output.replace(/\s+/g, ' ')).toContain(landmark)
+    expect(code).toBe(0)
+  })
+
   test('goes as expected on the emulator, by turns over all instances, and ends', async () => {
     const { code, output } = await start(['--once', '--port', '0']).ended
     expect(output).toContain('3 instances share http://127.0.0.1:')

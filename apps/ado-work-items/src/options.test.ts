@@ -11,7 +11,8 @@ test.each([
   [['--ask', '--once'], { ask: true, once: true }],
   [['--no-ask'], { ask: false, once: false }],
   [['--auth', '--dpop'], { auth: true, dpop: true, stdio: false }],
-  [['--stdio'], { stdio: true, auth: false }],
+  [['--runner', 'restate', '--once'], { runner: 'restate', once: true }],
+  [['--stdio'], { stdio: true, auth: false, runner: undefined }],
   [['--answers', 'a.json'], { ask: undefined, answers: 'a.json' }],
 ])('the arguments %j are understood', (args, expected) => {
   expect(parseOptions(args)).toMatchObject(expected)
@@ -24,6 +25,7 @@ test.each([
   [['--instances', '17'], '--instances is "17"'],
   [['--twice'], "Unknown option '--twice'"],
   [['--answers', 'a.json', '--ask'], '--answers answers in the place of a person: leave out --ask'],
+  [['--runner', 'temporal'], '--runner is "temporal"; it should be restate'],
   [['--dpop'], '--dpop is about tokens: add --auth'],
   [['--stdio', '--port', '80'], '--stdio serves one host alone: leave out --port'],
   [['extra'], 'Unexpected argument'],

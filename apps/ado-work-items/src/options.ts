@@ -16,6 +16,8 @@ export interface Options {
   readonly auth: boolean
   /** Accepts tokens only if they are bound to their client's key. */
   readonly dpop: boolean
+  /** The engine that decides where tasks run. Default: the instances themselves. */
+  readonly runner?: 'restate' | undefined
   /** Serves over stdio, for a host that starts this program. */
   readonly stdio: boolean
   readonly help: boolean
@@ -34,6 +36,7 @@ asks you to resolve a bug yourself.
   --answers <file>   answer from a JSON file instead, such as {"work_item": {"workItemId": 4533},
                      "resolution": {"resolution": "Fixed"}}; null declines to answer
   --auth             let nobody in without a token, and start an authorization server for two people and a job
+  --runner restate   let a Restate server decide which instance runs a task; it ends with this program
   --dpop             with --auth, bind tokens to the keys of their clients
   --stdio            serve over stdio, for a host that starts this program; nothing else is printed or started
   --help             show this
@@ -54,7 +57,12 @@ export function parseOptions(args: readonly string[]): Options {
   // A run that ends by itself needs no fixed port, and another run may use the usual one.
   const port = wholeNumber('--port', values.port ?? (once ? '0' : '4522'), [0, 65_535])
   const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
-  return { once, port, instances, ask, answers, auth, dpop, stdio, help }
+  return { once, port, instances, ask, answers, auth, dpop, runner: runnerIn(values), stdio, help }
+}
+
+function runnerIn({ runner }: ReturnType<typeof parse>['values']): Options['runner'] {
+  if (runner === undefined || runner === 'restate') return runner
+  throw new UsageError(`--runner is ${JSON.stringify(runner)}; it should be restate`)
 }
 
 /** Options that cannot be given together, in words. */
@@ -82,6 +90,7 @@ function parse(args: readonly string[]) {
         stdio: { type: 'boolean' },
         port: { type: 'string' },
         instances: { type: 'string' },
+        runner: { type: 'string' },
       },
     })
   } catch (error) {

@@ -6,7 +6,7 @@ import { type Fleet, startFleet } from './fleet/start-fleet.ts'
 import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
-import { openTasksDatabase, type TasksDatabase } from './tasks/open-database.ts'
+import { openRestate, openTasksDatabase, type TasksDatabase } from './tasks/open-services.ts'
 import type { Terminal } from '@x/client/terminal'
 import { walkThrough } from './walk-through/walk-through.ts'
 import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
@@ -58,7 +58,7 @@ export async function run(options: Options, context: RunContext): Promise<number
  * it.
  */
 async function start(
-  { auth, dpop, port, instances }: Options,
+  { auth, dpop, port, instances, runner }: Options,
   { environment, stop }: RunContext,
   stops: (() => Promise<void>)[],
 ): Promise<Started> {
@@ -74,13 +74,15 @@ async function start(
       port,
       onFailure: (error) => stop.abort(error),
       environmentAt: async (url) => {
-        const [service, database, login] = await allOf([
+        const [service, database, login, restate] = await allOf([
           opened(openService(environment)),
           opened(openTasksDatabase(environment)),
           auth ? opened(openLogin(url, { dpop })) : Promise.resolve(undefined),
+          runner === 'restate' ? opened(openRestate(url)) : Promise.resolve(undefined),
         ])
         outside = { service, database, login }
-        return { ...stateKeys(environment), ...service.environment, ...database.environment, ...login?.environment }
+        const added = [service, database, login, restate].map((part) => part?.environment)
+        return Object.assign(stateKeys(environment), ...added)
       },
     }),
   )

@@ -21,7 +21,7 @@ export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSig
     state,
     log,
     conversations: defineConversations(),
-    tasks: tasksDatabase === undefined ? undefined : taskOptions(tasksDatabase, takeoverMs, log),
+    tasks: tasksDatabase === undefined ? undefined : taskOptions(tasksDatabase, { takeoverMs }, log),
   })
   try {
     await serveStdio(server, { signal, exit: false }).closed

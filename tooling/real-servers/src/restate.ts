@@ -11,8 +11,8 @@ import { findFreePort } from './find-free-port.ts'
 export interface RealRestate {
   /** The address for callers of handlers. */
   readonly ingress: string
-  /** Registers the handlers that an endpoint serves. */
-  register(endpoint: string): Promise<void>
+  /** Registers the handlers that an endpoint serves, over HTTP/2 or over HTTP/1.1. */
+  register(endpoint: string, options?: { readonly isHttp1?: boolean }): Promise<void>
   kill(): Promise<void>
   /** Starts the server again with its state. */
   restart(): Promise<void>
@@ -37,11 +37,11 @@ export async function startRestate(): Promise<RealRestate> {
   }
   return {
     ingress: `http://127.0.0.1:${ports.ingress}`,
-    register: async (endpoint) => {
+    register: async (endpoint, { isHttp1 = false } = {}) => {
       const response = await fetch(`http://127.0.0.1:${ports.admin}/deployments`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ uri: endpoint, force: true }),
+        body: JSON.stringify({ uri: endpoint, force: true, use_http_11: isHttp1 }),
       })
       if (!response.ok) throw new Error(`Restate did not register ${endpoint}: ${await response.text()}`)
     },

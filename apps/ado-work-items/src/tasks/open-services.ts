@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { ConfigurationError, readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
+import { restatePath } from './restate.ts'
 
 /** The database in which the instances keep tasks. */
 export interface TasksDatabase {
@@ -62,4 +63,19 @@ async function reach(url: string): Promise<void> {
 function reasonIn(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonIn).join('; ')
   return error instanceof Error ? error.message : String(error)
+}
+
+/** A Restate server that decides where tasks run. */
+export interface RestateService {
+  /** The environment variables that make an instance of the server use it. */
+  readonly environment: Readonly<Record<string, string>>
+  stop(): Promise<void>
+}
+
+/** Starts a Restate server, which calls the instances at the URL that they share. */
+export async function openRestate(url: string): Promise<RestateService> {
+  const endpoint = new URL(restatePath, url).href
+  const child = await startChild(new URL('./restate-process.js', import.meta.url), { RESTATE_ENDPOINT: endpoint })
+  const environment = { TASKS_RESTATE: `http://127.0.0.1:${child.port}`, RESTATE_LOGGING: 'ERROR' }
+  return { environment, stop: child.stop }
 }
