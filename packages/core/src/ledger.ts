@@ -20,6 +20,10 @@ const unbounded = Number.POSITIVE_INFINITY
  * with 256 MB of heap can hold. `perCaller` is less, so that one caller leaves room for others.
  */
 export const ledgerBounds = {
+  /**
+   * Connections of a proxy to servers of older revisions, of which one is a process over stdio. Each serves one host.
+   */
+  upstream_connections: { perCaller: 16, total: 256, advice: 'end a call or a session' },
   /** Running calls. `shedding.hardLimit` bounds their total, because only the author knows the cost of a call. */
   calls: { perCaller: 1000, total: unbounded, advice: 'wait for the answer to another call' },
   /**

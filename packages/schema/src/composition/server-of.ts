@@ -8,7 +8,7 @@ import { type CloseOptions, createAttachHost, type Server, type Undrain } from '
 import type { ExtensionHost, HostStateCodec, ServerExtension } from './server-extension.ts'
 
 /** The parts of a server that an exchange does not have. */
-export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal'>> {
+export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger'>> {
   readonly info: Implementation
   /**
    * The reason why only this machine may connect to the server, or undefined. The member is required, so that a program
@@ -41,8 +41,7 @@ export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrin
  * @throws {@link DefinitionError} for extensions that cannot be combined.
  */
 export function serverOf(exchange: Exchange, parts: ServerParts): Server {
-  const { info, extensions = [], needsPrincipal = false, localOnly } = parts
-  const ledger = createLedger()
+  const { info, extensions = [], needsPrincipal = false, localOnly, ledger = createLedger() } = parts
   const events = createEventSource(createLog(parts.log, '@x/schema'))
   const { log } = events
   let methods: Composition['methods'] = new Map()
