@@ -127,6 +127,15 @@ export const layers = new Map([
     },
   ],
   [
+    '@x/gateway',
+    {
+      imports: ['@x/core', '@x/schema', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'],
+      dependencies: [],
+      portable: ['.'],
+      without: { '.': ['zod', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
+    },
+  ],
+  [
     '@x/testing',
     {
       imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],

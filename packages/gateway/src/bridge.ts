@@ -1,0 +1,102 @@
+import { checkOptions, type KnownOptions, type Log } from '@x/core'
+import { oauth } from '@x/auth/client'
+import { fileStore, loopbackRedirect } from '@x/auth/node'
+import { legacy } from '@x/legacy'
+import { type CommandEntry, connectAny } from '@x/legacy/client'
+import type { AsyncResource } from '@x/schema'
+import type { HttpAuthorizer } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { serveStdio } from '@x/transport-stdio'
+import { proxy } from './proxy.ts'
+import { findAddressProblem } from './upstream.ts'
+
+/** A bridge from a host over stdio to a server at a URL. */
+export interface BridgeToStdio {
+  /** The URL of the server: `https:`, or `http:` on this machine. */
+  readonly toStdio: string | URL
+  /** Headers of every request to the server. With `Authorization`, nobody logs in. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Authorizes the requests to the server. Default: a person logs in with a browser when the server requires it, and the
+   * processes of the person share the tokens.
+   */
+  readonly auth?: HttpAuthorizer | undefined
+  /** The log. Default: a log that writes lines to the standard error. */
+  readonly log?: Log | undefined
+}
+
+/** A bridge from hosts over HTTP to a server that is a program. Each host has processes of its own. */
+export interface BridgeToHttp extends CommandEntry {
+  /** The port on this machine. 0 selects a free one. */
+  readonly toHttp: number
+  /** The log. Default: a log that writes lines to the standard error. */
+  readonly log?: Log | undefined
+}
+
+/** A running bridge. */
+export interface Bridge extends AsyncResource {
+  /** The URL for hosts over HTTP. Undefined for a bridge to stdio. */
+  readonly url: string | undefined
+  /** Ends the bridge, its connections and its processes. */
+  close(): Promise<void>
+}
+
+const stdioOptionNames = { toStdio: true, headers: true, auth: true, log: true } as const satisfies KnownOptions &
+  Record<keyof BridgeToStdio, true>
+const httpOptionNames = {
+  toHttp: true,
+  type: true,
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  log: true,
+} as const satisfies KnownOptions & Record<keyof BridgeToHttp, true>
+
+/**
+ * Starts a bridge: a host over stdio uses a server at a URL, or hosts over HTTP use a server that is a program. Hosts and
+ * servers may speak any revision. A bridge to stdio serves stdin and stdout of this process, and ends with them.
+ *
+ * @example
+ * await bridge({ toStdio: 'https://mcp.example.com/mcp' })
+ * await bridge({ toHttp: 3000, command: 'npx', args: ['-y', 'some-server'] })
+ *
+ * @throws TypeError for an unknown option, or a URL that is neither `https:` nor on this machine.
+ */
+export async function bridge(options: BridgeToStdio | BridgeToHttp): Promise<Bridge> {
+  return 'toStdio' in options ? bridgeToStdio(options) : bridgeToHttp(options)
+}
+
+/** The name of the client at authorization servers, and of the folder with its tokens. */
+const clientName = 'mcp-bridge'
+
+function bridgeToStdio(options: BridgeToStdio): Bridge {
+  checkOptions(options, stdioOptionNames, 'bridge')
+  const { toStdio, headers = {}, log } = options
+  const url = new URL(toStdio)
+  const problem = findAddressProblem(url)
+  if (problem !== undefined) throw new TypeError(problem)
+  const hasAuthorization = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  const auth = options.auth ?? (hasAuthorization ? undefined : createLogin())
+  const upstream = { connect: () => connectAny(url, { log, http: { headers, auth } }) }
+  const server = proxy(upstream, { name: url.hostname, version, log, extensions: [legacy()] })
+  const service = serveStdio(server)
+  return { url: undefined, close: () => service.close(), [Symbol.asyncDispose]: () => service.close() }
+}
+
+function createLogin(): HttpAuthorizer {
+  return oauth({ client: { name: clientName }, redirect: loopbackRedirect(), store: fileStore(clientName) })
+}
+
+async function bridgeToHttp(options: BridgeToHttp): Promise<Bridge> {
+  checkOptions(options, httpOptionNames, 'bridge')
+  const { toHttp, log, ...entry } = options
+  const upstream = { connect: () => connectAny(entry, { log, stdio: { stderr: 'inherit' } }) }
+  const name = entry.command.split(/[\\/]/).at(-1) ?? entry.command
+  const server = proxy(upstream, { name, version, log, extensions: [legacy()] })
+  const http = await serveHttp(server, { port: toHttp, stopOnSignals: true })
+  return { url: http.url, close: () => http.close(), [Symbol.asyncDispose]: () => http.close() }
+}
+
+/** The version of the bridge in `server.info`. Hosts see the name and the version of the server behind it. */
+const version = '1.0.0'

@@ -1,0 +1,105 @@
+import { abortReasonOf, errorRecord, isCancelled, type JsonObject, type Log, withSignalOf } from '@x/core'
+import {
+  type Call,
+  type CallHeaders,
+  callHeadersKey,
+  checkInputRequests,
+  checkResult,
+  emptyContext,
+  errorResponse,
+  type Exchange,
+  findMethodRow,
+  headerParamsKey,
+  type Method,
+  type RpcRequest,
+  type RpcResponse,
+  withContext,
+} from '@x/schema'
+import type { HeaderParamTools } from './header-params.ts'
+import { type RunningCalls, silenceLimitMs } from './running-calls.ts'
+import { invalidResultError, noAnswerError } from './upstream-error.ts'
+
+/** What the requests to one upstream share. */
+export interface ForwardContext {
+  /** The name of the upstream in errors. */
+  readonly name: string
+  readonly log: Log
+  readonly running: RunningCalls
+  readonly headerParams: HeaderParamTools
+}
+
+/**
+ * Sends a request to an upstream and returns its answer. Resolves with an error that names the upstream if it gives no
+ * answer, or none that the host could use. Rejects with the reason of the call when the host cancels it.
+ */
+export async function forward(
+  exchange: Exchange,
+  request: RpcRequest,
+  { call, context }: { readonly call: Call; readonly context: ForwardContext },
+): Promise<RpcResponse> {
+  const { name, log, running, headerParams } = context
+  const isStreaming = findMethodRow(request.method)?.isStreaming === true
+  const limited = isStreaming ? { call, end: () => false } : running.begin(call)
+  let isSilent = false
+  try {
+    const response = await headerParams.send(exchange, request, limited.call)
+    limited.end()
+    return checkResponse(request, response, context)
+  } catch (error) {
+    isSilent = limited.end()
+    if (isCancelled(call)) throw abortReasonOf(call)
+    log(errorRecord(error, { method: request.method, name }))
+    return errorResponse(request.id, noAnswerError(name, isSilent ? silenceLimitMs : undefined))
+  }
+}
+
+/** Replaces a result that is not of the type of its method by an error, so that no part behind it must check again. */
+function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }: ForwardContext): RpcResponse {
+  if ('error' in response) return response
+  const failure = findResultFailure(request, response.result)
+  if (failure === undefined) return response
+  const message = `An invalid result of ${name} was not passed on: ${JSON.stringify(failure).slice(0, 500)}`
+  log({ level: 'warning', code: 'invalid_result', method: request.method, name, message })
+  return errorResponse(request.id, invalidResultError(name))
+}
+
+function findResultFailure({ method }: RpcRequest, result: JsonObject): unknown {
+  if (findMethodRow(method) === undefined) return undefined
+  const { resultType, inputRequests } = result
+  if (resultType === 'input_required')
+    return inputRequests === undefined ? undefined : checkInputRequests(inputRequests)
+  // A result type of an extension, such as that of a task, is known to the hosts that declare the extension.
+  if (resultType !== 'complete') return undefined
+  // The method has a row, so it is one of the methods of the table.
+  return checkResult(method as Method, result)
+}
+
+/** The headers that pass on: the target of a method of an extension, and the data-layer session. */
+const forwardedHeaders: ReadonlySet<string> = new Set(['mcp-name', 'mcp-session-id'])
+
+/**
+ * Returns the call of a host as its upstream receives it. It has the signal and the notifications of the host, and the
+ * headers that repeat the body. The principal and every other value stay here, and no credential passes on.
+ */
+export function createForwardedCall(call: Call): Call {
+  const notify: Call['notify'] = (notification) => {
+    // An upstream ends a call with its answer. Over stdio this notification could end another call of the host.
+    if (notification.method !== 'notifications/cancelled') call.notify(notification)
+  }
+  const plain: Call = withSignalOf({ principal: undefined, context: emptyContext, notify }, call)
+  const headerParams = copyHeaders(call.context.get(headerParamsKey), () => true)
+  const withParams = headerParams === undefined ? plain : withContext(plain, headerParamsKey, headerParams)
+  const headers = copyHeaders(call.context.get(callHeadersKey), (name) => forwardedHeaders.has(name.toLowerCase()))
+  return headers === undefined ? withParams : withContext(withParams, callHeadersKey, headers)
+}
+
+function copyHeaders(
+  headers: Pick<CallHeaders, 'forEach'> | undefined,
+  isForwarded: (name: string) => boolean,
+): Map<string, string> | undefined {
+  let copied: Map<string, string> | undefined
+  headers?.forEach((value, name) => {
+    if (isForwarded(name)) copied = (copied ?? new Map<string, string>()).set(name, value)
+  })
+  return copied
+}

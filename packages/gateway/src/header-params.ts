@@ -1,0 +1,89 @@
+import {
+  type Call,
+  encodeHeaderArguments,
+  errorCodes,
+  type Exchange,
+  findMethodRow,
+  type HeaderParam,
+  headerParamsKey,
+  isJsonObject,
+  type JsonObject,
+  parseHeaderParams,
+  type RpcRequest,
+  type RpcResponse,
+  withContext,
+} from '@x/schema'
+
+/** The number of tools whose header parameters are remembered. Names come from hosts, which may invent any number. */
+const maxRememberedTools = 1000
+/** The number of pages that are read to find a tool. */
+const maxPages = 100
+
+/**
+ * The tools whose arguments HTTP headers repeat. A host over stdio sends no headers, but a server over HTTP requires
+ * them (basic/transports/streamable-http, custom headers from tool parameters).
+ */
+export class HeaderParamTools {
+  readonly #paramsByTool = new Map<string, readonly HeaderParam[]>()
+
+  /**
+   * Sends a request, with headers made from its arguments if the host sent none. If the server rejects the headers of
+   * a tool, reads its definition and sends the request once more. This is safe, because a server checks the headers
+   * before it runs the tool.
+   */
+  async send(exchange: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const name = toolNameOf(request)
+    if (name === undefined || call.context.get(headerParamsKey) !== undefined) return exchange(request, call)
+    const response = await exchange(request, this.#withHeaders(name, request, call))
+    if (!('error' in response) || response.error.code !== errorCodes.headerMismatch) return response
+    const params = await findHeaderParams(exchange, request, call)
+    if (params === undefined) return response
+    this.#remember(name, params)
+    return exchange(request, this.#withHeaders(name, request, call))
+  }
+
+  #withHeaders(name: string, { params }: RpcRequest, call: Call): Call {
+    const headerParams = this.#paramsByTool.get(name)
+    if (headerParams === undefined) return call
+    const args = params?.['arguments']
+    const headers = encodeHeaderArguments(headerParams, isJsonObject(args) ? args : {})
+    return withContext(call, headerParamsKey, headers)
+  }
+
+  #remember(name: string, params: readonly HeaderParam[]): void {
+    const [oldest] = this.#paramsByTool.keys()
+    if (this.#paramsByTool.size >= maxRememberedTools && oldest !== undefined) this.#paramsByTool.delete(oldest)
+    this.#paramsByTool.set(name, params)
+  }
+}
+
+function toolNameOf({ method, params }: RpcRequest): string | undefined {
+  const name = params?.['name']
+  // Calls of tools are the only method with effects, and the only one with header parameters.
+  return findMethodRow(method)?.hasEffects === true && typeof name === 'string' ? name : undefined
+}
+
+async function findHeaderParams(
+  exchange: Exchange,
+  request: RpcRequest,
+  call: Call,
+): Promise<readonly HeaderParam[] | undefined> {
+  const { name, _meta } = request.params ?? {}
+  let cursor: JsonObject = {}
+  for (let page = 0; page < maxPages; page += 1) {
+    const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
+    const response = await exchange({ ...request, method: 'tools/list', params }, call)
+    if ('error' in response) return undefined
+    const { tools, nextCursor } = response.result
+    const tool = Array.isArray(tools) ? tools.find((each) => isJsonObject(each) && each['name'] === name) : undefined
+    if (isJsonObject(tool)) return paramsOf(tool)
+    if (typeof nextCursor !== 'string') return undefined
+    cursor = { cursor: nextCursor }
+  }
+  return undefined
+}
+
+function paramsOf({ inputSchema }: JsonObject): readonly HeaderParam[] | undefined {
+  const parsed = isJsonObject(inputSchema) ? parseHeaderParams(inputSchema) : undefined
+  return parsed !== undefined && 'params' in parsed ? parsed.params : undefined
+}

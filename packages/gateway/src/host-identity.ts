@@ -1,0 +1,45 @@
+import {
+  callerKeyOf,
+  type Call,
+  clientSessionKey,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  type RpcRequest,
+} from '@x/schema'
+
+/** The host that sends a request, as an older upstream must tell it from others. */
+export interface HostIdentity {
+  /** The key under which quotas count the caller. */
+  readonly callerKey: string
+  /** The caller and what the handshake says of its client: the name and the capabilities. */
+  readonly client: string
+  /** The session and the client. Requests with the same key may share a connection to an older server. */
+  readonly key: string
+}
+
+/**
+ * Returns the identity of the host that sends a request. An older server takes the name and the capabilities of its
+ * client from the handshake, so hosts that differ in them cannot share a connection.
+ */
+export function identityOf(request: RpcRequest, call: Pick<Call, 'principal' | 'context'>): HostIdentity {
+  const meta = requestMetaIn(request)
+  const info = meta[metaKeys.clientInfo]
+  const callerKey = callerKeyOf(call)
+  const clientName = isJsonObject(info) ? info['name'] : undefined
+  const client = JSON.stringify([callerKey, clientName, meta[metaKeys.clientCapabilities]])
+  return { callerKey, client, key: JSON.stringify([call.context.get(clientSessionKey), client]) }
+}
+
+/** Returns true if the host has declared that a server may ask it. */
+export function canBeAsked(request: RpcRequest): boolean {
+  const capabilities = requestMetaIn(request)[metaKeys.clientCapabilities]
+  if (!isJsonObject(capabilities)) return false
+  return ['elicitation', 'sampling', 'roots'].some((name) => capabilities[name] !== undefined)
+}
+
+/** Returns the `_meta` of a request. */
+export function requestMetaIn({ params }: RpcRequest): JsonObject {
+  const meta = params?.['_meta']
+  return isJsonObject(meta) ? meta : {}
+}

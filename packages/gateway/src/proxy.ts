@@ -1,0 +1,95 @@
+import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
+import {
+  findNotificationRow,
+  type HostStateCodec,
+  type Middleware,
+  type RpcNotification,
+  type Server,
+  type ServerExtension,
+  serverOf,
+} from '@x/schema'
+import { Connections } from './connections.ts'
+import { HeaderParamTools } from './header-params.ts'
+import { RunningCalls } from './running-calls.ts'
+import { isServer, type Upstream, type UpstreamOptions } from './upstream.ts'
+
+/** The options of {@link proxy}. */
+export interface ProxyOptions {
+  /** The name of the upstream, as errors and the log have it. */
+  readonly name: string
+  readonly version: string
+  /** Middleware around every call of a host. */
+  readonly use?: readonly Middleware[] | undefined
+  /** The extensions of the proxy, such as `legacy()` for hosts of older revisions. */
+  readonly extensions?: readonly ServerExtension[] | undefined
+  /** The codec for what the extensions seal, such as the session ids of older hosts. */
+  readonly state?: HostStateCodec | undefined
+  /** The log. Default: a log that writes lines to the standard error. */
+  readonly log?: Log | undefined
+  /** The clock, for tests. Default: that of the platform. */
+  readonly runtime?: Partial<Runtime> | undefined
+}
+
+const proxyOptionNames = {
+  name: true,
+  version: true,
+  use: true,
+  extensions: true,
+  state: true,
+  log: true,
+  runtime: true,
+} as const satisfies KnownOptions & Record<keyof ProxyOptions, true>
+
+/**
+ * Creates a server that passes everything on to another one, over any transport and between any two revisions. It
+ * renames nothing. No credential and no principal of a host passes on to a server outside of this process.
+ *
+ * The proxy acts with the credentials of its connections. So it listens beyond this machine only with `auth`.
+ *
+ * @example
+ * const upstream = { connect: () => connectAny({ command: 'npx', args: ['-y', 'some-server'] }) }
+ * await serveHttp(proxy(upstream, { name: 'files', version: '1.0.0', extensions: [legacy()] }))
+ *
+ * @throws TypeError for an unknown option.
+ */
+export function proxy(upstream: Upstream, options: ProxyOptions): Server {
+  checkOptions(options, proxyOptionNames, 'proxy')
+  return isServer(upstream) ? proxyServer(upstream, options) : proxyConnections(upstream, options)
+}
+
+/** Creates a proxy of a server in this process, which receives the calls of hosts as they are. */
+function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptions): Server {
+  const detachHost = upstream.attachHost()
+  const { exchange, localOnly, needsPrincipal, ready, receive } = upstream
+  const close = detachHost
+  return serverOf(exchange, { ...options, info: { name, version }, localOnly, needsPrincipal, ready, receive, close })
+}
+
+function proxyConnections(upstream: UpstreamOptions, { name, version, ...options }: ProxyOptions): Server {
+  const ledger = createLedger()
+  const log = createLog(options.log, '@x/gateway')
+  const runtime = runtimeOf(options.runtime)
+  const running = new RunningCalls(runtime)
+  const forwardContext = { name, log, running, headerParams: new HeaderParamTools() }
+  const connections = new Connections({ upstream, forwardContext, ledger, runtime, log })
+  return serverOf((request, call) => connections.exchange(request, call), {
+    ...options,
+    log,
+    ledger,
+    info: { name, version },
+    localOnly: undefined,
+    needsPrincipal: true,
+    receive: (notification, call) => {
+      if (isOfExtension(notification)) connections.notify(notification, call)
+    },
+    close: async () => {
+      running.close()
+      await connections.close()
+    },
+  })
+}
+
+/** Notifications of the protocol itself belong to the connection between the host and the proxy. */
+function isOfExtension({ method }: RpcNotification): boolean {
+  return findNotificationRow(method) === undefined && !method.startsWith('notifications/')
+}

@@ -1,0 +1,80 @@
+import {
+  abortReasonOf,
+  cancel,
+  type Cancellation,
+  type Clock,
+  createCancellation,
+  offCancel,
+  onCancel,
+  startBackgroundTimer,
+  withCancellation,
+} from '@x/core'
+import type { Call } from '@x/schema'
+
+/**
+ * Milliseconds without a message after which an upstream counts as hanging. The HTTP transport has the same limit for
+ * its connections. A host that waits less cancels its call.
+ */
+export const silenceLimitMs = 30 * 60_000
+/** Milliseconds between two checks of the running calls. One timer for all of them costs less than one for each. */
+const checkIntervalMs = 60_000
+
+interface RunningCall {
+  readonly cancellation: Cancellation
+  lastMessageAt: number
+}
+
+/** The running calls to an upstream. A call whose upstream stays silent is cancelled. */
+export class RunningCalls {
+  readonly #clock: Clock
+  readonly #calls = new Set<RunningCall>()
+  #timer: unknown
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Returns a copy of a call that is also cancelled when the upstream has been silent for too long. The caller calls
+   * `end` when it has the answer.
+   */
+  begin(call: Call): { readonly call: Call; readonly end: () => boolean } {
+    const cancellation = createCancellation()
+    const running: RunningCall = { cancellation, lastMessageAt: this.#clock.monotonicNow() }
+    const stop = (): void => cancel(cancellation, abortReasonOf(call))
+    onCancel(call, stop)
+    this.#calls.add(running)
+    this.#timer ??= this.#startTimer()
+    const { principal, context } = call
+    const notify: Call['notify'] = (notification) => {
+      running.lastMessageAt = this.#clock.monotonicNow()
+      call.notify(notification)
+    }
+    const end = (): boolean => {
+      offCancel(call, stop)
+      this.#calls.delete(running)
+      return cancellation.reason === silence
+    }
+    return { call: withCancellation({ principal, context, notify }, cancellation), end }
+  }
+
+  /** Stops the timer. */
+  close(): void {
+    this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #startTimer(): unknown {
+    return startBackgroundTimer(this.#clock, () => this.#check(), checkIntervalMs)
+  }
+
+  #check(): void {
+    const now = this.#clock.monotonicNow()
+    for (const { cancellation, lastMessageAt } of this.#calls)
+      if (now - lastMessageAt >= silenceLimitMs) cancel(cancellation, silence)
+    this.#timer = this.#calls.size === 0 ? undefined : this.#startTimer()
+  }
+}
+
+/** The reason of a call that was cancelled because its upstream is silent. */
+const silence = new DOMException('The upstream is silent', 'TimeoutError')

@@ -1,0 +1,110 @@
+import {
+  type Call,
+  type Connection,
+  type ConnectionPeer,
+  type Exchange,
+  metaKeys,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+
+/** A request as it arrived at an upstream, with the number of its connection. */
+export interface ArrivedRequest {
+  readonly connection: number
+  readonly request: RpcRequest
+  readonly call: Call
+}
+
+/** An upstream whose connections a test scripts. */
+export interface ScriptedUpstream {
+  readonly connect: () => Connection
+  readonly arrived: ArrivedRequest[]
+  readonly notifications: { readonly connection: number; readonly notification: RpcNotification }[]
+  /** The numbers of the connections that were closed. */
+  readonly closed: number[]
+  /** The number of connections that were opened. */
+  readonly opened: () => number
+}
+
+export const olderOverStdio: ConnectionPeer = { era: 'legacy', revision: '2025-11-25', namesCalls: false }
+export const olderOverHttp: ConnectionPeer = { era: 'legacy', revision: '2025-11-25', namesCalls: true }
+
+const toolResult = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
+
+/** Answers a call of a tool, and the list of tools. */
+export const answerPlainly: Exchange = async ({ id, method }) => ({
+  jsonrpc: '2.0',
+  id,
+  result: method === 'tools/call' ? toolResult : { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
+})
+
+/** The behaviour of a scripted upstream. */
+export interface UpstreamScript {
+  /** The server that the first answer reveals. Absent: a connection that speaks 2026-07-28 alone. */
+  readonly peer?: ConnectionPeer
+  readonly url?: string
+  readonly answer?: (arrived: ArrivedRequest) => Promise<RpcResponse>
+}
+
+/** Creates a {@link ScriptedUpstream}. */
+export function createScriptedUpstream(script: UpstreamScript = {}): ScriptedUpstream {
+  const arrived: ArrivedRequest[] = []
+  const notifications: ScriptedUpstream['notifications'] = []
+  const closed: number[] = []
+  let opened = 0
+  const connect = (): Connection => {
+    opened += 1
+    const connection = opened
+    const closeController = new AbortController()
+    let peer: ConnectionPeer | undefined
+    const exchange: Exchange = async (request, call) => {
+      const one = { connection, request, call }
+      if (request.method === 'server/discover' && script.peer !== undefined) {
+        peer = script.peer
+        return { jsonrpc: '2.0', id: request.id, result: discovery }
+      }
+      arrived.push(one)
+      return script.answer === undefined ? answerPlainly(request, call) : script.answer(one)
+    }
+    const close = async (): Promise<void> => {
+      closed.push(connection)
+      closeController.abort()
+    }
+    const members = {
+      exchange,
+      url: script.url,
+      closed: closeController.signal,
+      close,
+      notify: async (notification: RpcNotification) => void notifications.push({ connection, notification }),
+      [Symbol.asyncDispose]: close,
+    }
+    return script.peer === undefined
+      ? members
+      : Object.defineProperty(members, 'peer', { enumerable: true, get: () => peer })
+  }
+  return { connect, arrived, notifications, closed, opened: () => opened }
+}
+
+const discovery = {
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  ttlMs: 0,
+  cacheScope: 'private',
+}
+
+/** Creates a request of a host that can be asked. */
+export function createRequest(method: string, params: object = {}, hostName = 'host'): RpcRequest {
+  const _meta = {
+    [metaKeys.protocolVersion]: '2026-07-28',
+    [metaKeys.clientInfo]: { name: hostName, version: '1.0.0' },
+    [metaKeys.clientCapabilities]: { elicitation: { form: {} } },
+  }
+  return { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }
+}
+
+/** Creates the call of a tool. */
+export function createToolCall(params: object = {}, hostName = 'host'): RpcRequest {
+  return createRequest('tools/call', { name: 'greet', arguments: {}, ...params }, hostName)
+}

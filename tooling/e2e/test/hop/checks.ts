@@ -1,0 +1,170 @@
+import { type Client, createClient, isClientError } from '@x/client'
+import { type Connection, createCall, type CallToolResult } from '@x/schema'
+import { type ClientSessions, sessions } from '@x/sessions/client'
+import { expect } from 'vitest'
+
+/** A host in front of a hop. */
+export interface Host {
+  readonly client: Client & { readonly sessions: ClientSessions }
+  readonly connection: Connection
+}
+
+/** Creates a host that answers each question. */
+export function createHost(connection: Connection, hostName = 'host'): Host {
+  const client = createClient(connection, {
+    name: hostName,
+    version: '1.0.0',
+    extensions: [sessions()],
+    elicit: ({ message }) => ({ action: 'accept', content: { name: `${hostName} to ${message}` } }),
+    sample: () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: `sampled by ${hostName}` } }),
+    roots: () => [{ uri: `file:///${hostName}`, name: 'work' }],
+  })
+  return { client, connection }
+}
+
+/** The text of a result. */
+export function textOf({ content }: CallToolResult): string {
+  return content.map((block) => (block.type === 'text' ? block.text : block.type)).join('\n')
+}
+
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+/** A thing that crosses a hop. It rejects where the thing did not cross. */
+export type Check = (host: Host) => Promise<void>
+
+/** What crosses a hop between two ends of revision 2026-07-28. */
+export const checks: Readonly<Record<string, Check>> = {
+  discovery: async ({ client }) => {
+    const { capabilities, instructions } = await client.discover()
+    expect(instructions).toBe('Be kind.')
+    expect(capabilities).toMatchObject({
+      tools: {},
+      prompts: {},
+      resources: {},
+      extensions: { 'com.example/counting': {} },
+    })
+    expect(client.serverInfo).toMatchObject({ name: 'features', version: '1.2.3' })
+  },
+  'pages of lists': async ({ client }) => {
+    const names = (await client.listTools()).map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['sum', 'touch']))
+    expect(names.length).toBeGreaterThan(10)
+  },
+  'structured results': async ({ client }) => {
+    expect((await client.callTool('sum', { a: 1, b: 2 })).structuredContent).toEqual({ total: 3 })
+  },
+  'errors of tools': async ({ client }) => {
+    expect(await client.callTool('fail')).toMatchObject({ isError: true, content: [{ text: 'the disk is full' }] })
+  },
+  'errors with code and data': async ({ client }) => {
+    const error = await client.callTool('refuse').catch((reason: unknown) => reason)
+    expect(isClientError(error) && error.rpc).toMatchObject({
+      code: -31_007,
+      message: 'no such moon',
+      data: { moon: 'ix' },
+    })
+  },
+  progress: async ({ client }) => {
+    const steps: unknown[] = []
+    await client.callTool(
+      'steps',
+      {},
+      { onProgress: ({ progress, total, message }) => steps.push([progress, total, message]) },
+    )
+    expect(steps).toEqual([1, 2, 3].map((step) => [step, 3, `step ${step}`]))
+  },
+  logs: async ({ client }) => {
+    const messages: unknown[] = []
+    await client.callTool(
+      'steps',
+      {},
+      { logLevel: 'info', onLog: ({ level, data, logger }) => messages.push([level, data, logger]) },
+    )
+    expect(messages).toEqual([['warning', { left: 0 }, 'counter']])
+  },
+  cancellation: async ({ client }) => {
+    const controller = new AbortController()
+    const call = client.callTool('wait', {}, { signal: controller.signal, onProgress: () => controller.abort() })
+    await expect(call).rejects.toThrow('abort')
+    await expect.poll(async () => textOf(await client.callTool('cancelled')), { timeout: 10_000 }).not.toBe('0')
+  },
+  'a question': async ({ client }) => {
+    expect(textOf(await client.callTool('ask'))).toBe('host to Who?')
+  },
+  'questions in turn': async ({ client }) => {
+    expect(textOf(await client.callTool('ask-twice'))).toBe(
+      'host to Who is first? host to Who follows host to Who is first??',
+    )
+  },
+  sampling: async ({ client }) => {
+    expect(textOf(await client.callTool('sample'))).toBe('sampled by host')
+  },
+  roots: async ({ client }) => {
+    expect(textOf(await client.callTool('roots'))).toBe('file:///host')
+  },
+  'prompts and completion': async ({ client }) => {
+    expect((await client.listPrompts()).map(({ name }) => name)).toEqual(['review'])
+    expect(JSON.stringify(await client.getPrompt('review', { language: 'go' }))).toContain('Review this go')
+    const ref = { type: 'ref/prompt', name: 'review' } as const
+    const { completion } = await client.complete(ref, { name: 'language', value: 'ru' })
+    expect(completion.values).toEqual(['ruby', 'rust'])
+  },
+  resources: async ({ client }) => {
+    expect((await client.listResources()).map(({ uri }) => uri)).toEqual(['note://first'])
+    expect((await client.readResource('note://first')).contents).toMatchObject([{ text: 'the first note' }])
+  },
+  'resource templates': async ({ client }) => {
+    expect((await client.listResourceTemplates()).map(({ uriTemplate }) => uriTemplate)).toEqual(['note://{id}'])
+    expect((await client.readResource('note://7')).contents).toMatchObject([{ text: 'note 7' }])
+  },
+  'links and embedded resources': async ({ client }) => {
+    expect((await client.callTool('links')).content).toMatchObject([
+      { type: 'resource_link', uri: 'note://first' },
+      { type: 'resource', resource: { uri: 'note://inner', text: 'inner' } },
+    ])
+  },
+  'updates of a resource and a list': async ({ client }) => {
+    const wanted = new Set(['resourceUpdated', 'toolsListChanged'])
+    await using subscription = client.listen({ resourceSubscriptions: ['note://first'], toolsListChanged: true })
+    // An older server does not say when a subscription takes effect, so the change is repeated until it is received.
+    const changes = setInterval(() => void client.callTool('touch').catch(() => {}), 100)
+    try {
+      for await (const { type } of subscription) {
+        wanted.delete(type)
+        if (wanted.size === 0) break
+      }
+    } finally {
+      clearInterval(changes)
+    }
+  },
+  'header parameters': async ({ client }) => {
+    expect(textOf(await client.callTool('deploy', { region: 'us-west1' }))).toBe('us-west1')
+  },
+  'trace context and client name': async ({ client }) => {
+    expect(textOf(await client.callTool('caller', {}, { meta: { traceparent } }))).toBe(
+      JSON.stringify(['host', traceparent]),
+    )
+  },
+  'methods and notifications of extensions': async ({ client, connection }) => {
+    const before = await client.request('com.example/count')
+    await connection.notify?.({ jsonrpc: '2.0', method: 'com.example/seen' }, createCall())
+    const count = async (): Promise<unknown> => (await client.request('com.example/count'))['count']
+    await expect.poll(count, { timeout: 10_000 }).toBe(Number(before['count']) + 1)
+  },
+  'caching hints': async ({ connection, client }) => {
+    await client.listTools()
+    expect(connection.peer?.era).not.toBe('legacy')
+    const sent = { jsonrpc: '2.0', id: 1, method: 'resources/read' } as const
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const response = await connection.exchange({ ...sent, params: { uri: 'note://first', _meta } }, createCall())
+    expect(response).toMatchObject({ result: { ttlMs: 60_000, cacheScope: 'public' } })
+  },
+  'sessions of the data layer': async ({ client }) => {
+    await using session = await client.sessions.create()
+    await session.callTool('put', { item: 'eggs' })
+    expect(textOf(await session.callTool('put', { item: 'bread' }))).toBe('eggs bread')
+  },
+}

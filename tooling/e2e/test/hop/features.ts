@@ -1,0 +1,171 @@
+import { legacy } from '@x/legacy'
+import { McpError, type ServerExtension } from '@x/schema'
+import { createServer, type McpServer, prompt, resource, resourceTemplate, tool, ToolError } from '@x/server'
+import { internalSettings } from '@x/server/internals'
+import { sessions } from '@x/sessions/server'
+import { z } from 'zod'
+import { keys, stateWith } from '../asking.ts'
+
+const name = z.object({ name: z.string() })
+/** Items of a conversation, in a session of the data layer. */
+const basket = sessions({ state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } } })
+
+/** Creates a server with one of everything that a hop carries, for clients of any revision. */
+export function createFeatures(): McpServer {
+  const seen: string[] = []
+  const touch = tool('touch', {
+    description: 'Changes a resource and the list of tools',
+    run: async () => {
+      await server.notifyResourceUpdated('note://first')
+      await server.notifyListChanged('tools')
+      return 'touched'
+    },
+  })
+  const server: McpServer = createServer({
+    name: 'features',
+    version: '1.2.3',
+    instructions: 'Be kind.',
+    state: stateWith(keys.first),
+    tools: [...plainTools(), ...askingTools(), ...cancelledTools(), touch],
+    prompts: [
+      prompt('review', {
+        description: 'Reviews code',
+        input: z.object({ language: z.string() }),
+        complete: { language: (value) => ['go', 'ruby', 'rust'].filter((each) => each.startsWith(value)) },
+        run: ({ language }) => `Review this ${language}`,
+      }),
+    ],
+    resources: [
+      resource('note://first', {
+        name: 'first',
+        cache: { ttlMs: 60_000, scope: 'public' },
+        read: () => 'the first note',
+      }),
+    ],
+    resourceTemplates: [resourceTemplate('note://{id}', { name: 'note', read: ({ id }) => `note ${id}` })],
+    ...internalSettings({ pageSize: 5 }),
+    extensions: [countingExtension(seen), basket, legacy()],
+    log: (record) => {
+      if (record.level === 'error') console.error(record.message, record.err)
+    },
+  })
+  return server
+}
+
+function countingExtension(seen: string[]): ServerExtension<'counting', object> {
+  return {
+    side: 'server',
+    name: 'counting',
+    identifier: 'com.example/counting',
+    capabilities: {},
+    notifications: ['com.example/seen'],
+    start: () => ({
+      api: {},
+      methods: { 'com.example/count': () => ({ count: seen.length }) },
+      receive: ({ method }) => void seen.push(method),
+    }),
+  }
+}
+
+function plainTools() {
+  return [
+    tool('sum', {
+      description: 'Adds',
+      input: z.object({ a: z.number(), b: z.number() }),
+      output: z.object({ total: z.number() }),
+      run: ({ a, b }) => ({ total: a + b }),
+    }),
+    tool('fail', {
+      description: 'Fails',
+      run: () => {
+        throw new ToolError('the disk is full')
+      },
+    }),
+    tool('refuse', {
+      description: 'Fails with an error of its own',
+      run: () => {
+        throw new McpError(-31_007, 'no such moon', { data: { moon: 'ix' } })
+      },
+    }),
+    tool('steps', {
+      description: 'Reports progress and logs',
+      run: (_, ctx) => {
+        for (const step of [1, 2, 3]) ctx.progress(step, 3, `step ${step}`)
+        ctx.log('warning', { left: 0 }, 'counter')
+        return 'done'
+      },
+    }),
+    tool('deploy', {
+      description: 'Takes an argument that a header repeats',
+      input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
+      run: ({ region }) => region,
+    }),
+    tool('links', {
+      description: 'Returns a link and a resource',
+      run: () => ({
+        content: [
+          { type: 'resource_link' as const, uri: 'note://first', name: 'first' },
+          { type: 'resource' as const, resource: { uri: 'note://inner', text: 'inner' } },
+        ],
+      }),
+    }),
+    tool('caller', {
+      description: 'Returns what the request says of its client',
+      run: (_, ctx) => JSON.stringify([ctx.client.info?.name, ctx.meta['traceparent']]),
+    }),
+    tool('put', {
+      description: 'Puts an item into the basket of the session',
+      input: z.object({ item: z.string() }),
+      run({ item }, ctx) {
+        const session = basket.of(ctx)
+        session.setState({ items: [...session.state.items, item] })
+        return session.state.items.join(' ')
+      },
+    }),
+  ]
+}
+
+function askingTools() {
+  return [
+    tool('ask', {
+      description: 'Asks for a name',
+      run: async (_, ctx) => (await ctx.elicit('name', { message: 'Who?', schema: name })).name,
+    }),
+    tool('ask-twice', {
+      description: 'Asks for two names in turn',
+      async run(_, ctx) {
+        const first = await ctx.elicit('first', { message: 'Who is first?', schema: name })
+        const second = await ctx.elicit('second', { message: `Who follows ${first.name}?`, schema: name })
+        return `${first.name} ${second.name}`
+      },
+    }),
+    tool('sample', {
+      description: 'Samples the model of the client',
+      run: (_, ctx) =>
+        ctx.sampleText('text', {
+          maxTokens: 10,
+          messages: [{ role: 'user', content: { type: 'text', text: 'Say something' } }],
+        }),
+    }),
+    tool('roots', {
+      description: 'Lists the roots of the client',
+      run: async (_, ctx) => (await ctx.roots('roots')).map(({ uri }) => uri).join(),
+    }),
+  ]
+}
+
+function cancelledTools() {
+  let cancelled = 0
+  return [
+    tool('wait', {
+      description: 'Waits until it is cancelled',
+      async run(_, ctx) {
+        ctx.progress(1)
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+        cancelled += 1
+        return 'cancelled'
+      },
+    }),
+    tool('cancelled', { description: 'Counts cancelled calls', run: () => String(cancelled) }),
+  ]
+}
