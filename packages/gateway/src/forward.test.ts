@@ -89,7 +89,7 @@ describe('an upstream that fails has an error with its name, and the cause is in
     const { server, records } = create({ answer })
     const message = 'Upstream "crm" gave an invalid result'
     expect(await server.exchange(createToolCall(), createCall())).toMatchObject({ error: { code: -32603, message } })
-    expect(records).toMatchObject([{ level: 'warning', code: 'invalid_result' }])
+    expect(records).toMatchObject([{ level: 'warn', code: 'invalid_result' }])
     await server.close()
   })
 })

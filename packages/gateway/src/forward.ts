@@ -5,7 +5,7 @@ import {
   callHeadersKey,
   checkInputRequests,
   checkResult,
-  emptyContext,
+  createCall,
   errorResponse,
   type Exchange,
   findMethodRow,
@@ -59,7 +59,7 @@ function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }
   const failure = findResultFailure(request, response.result)
   if (failure === undefined) return response
   const message = `An invalid result of ${name} was not passed on: ${JSON.stringify(failure).slice(0, 500)}`
-  log({ level: 'warning', code: 'invalid_result', method: request.method, name, message })
+  log({ level: 'warn', code: 'invalid_result', method: request.method, name, message })
   return errorResponse(request.id, invalidResultError(name))
 }
 
@@ -77,6 +77,8 @@ function findResultFailure({ method }: RpcRequest, result: JsonObject): unknown 
 /** The headers that pass on: the target of a method of an extension, and the data-layer session. */
 const forwardedHeaders: ReadonlySet<string> = new Set(['mcp-name', 'mcp-session-id'])
 
+const { context: noContext } = createCall()
+
 /**
  * Returns the call of a host as its upstream receives it. It has the signal and the notifications of the host, and the
  * headers that repeat the body. The principal and every other value stay here, and no credential passes on.
@@ -86,7 +88,7 @@ export function createForwardedCall(call: Call): Call {
     // An upstream ends a call with its answer. Over stdio this notification could end another call of the host.
     if (notification.method !== 'notifications/cancelled') call.notify(notification)
   }
-  const plain: Call = withSignalOf({ principal: undefined, context: emptyContext, notify }, call)
+  const plain: Call = withSignalOf({ principal: undefined, context: noContext, notify }, call)
   const headerParams = copyHeaders(call.context.get(headerParamsKey), () => true)
   const withParams = headerParams === undefined ? plain : withContext(plain, headerParamsKey, headerParams)
   const headers = copyHeaders(call.context.get(callHeadersKey), (name) => forwardedHeaders.has(name.toLowerCase()))
