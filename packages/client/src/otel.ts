@@ -1,5 +1,5 @@
 /**
- * Spans and metrics of a client, with `@opentelemetry/api` alone.
+ * Spans and metrics of a client, with `@opentelemetry/api`.
  *
  * @module @x/client/otel
  */

@@ -1,5 +1,5 @@
 /**
- * Spans and metrics of a server, with `@opentelemetry/api` alone.
+ * Spans and metrics of a server, with `@opentelemetry/api`.
  *
  * @module @x/server/otel
  */

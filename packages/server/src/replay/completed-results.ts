@@ -28,7 +28,7 @@ export function answerOnce<T>(
   )
 }
 
-/** The place of the result of a call in the store. */
+/** The store and the key of the result of one call. */
 interface StoredResult {
   readonly store: StateStore
   /** The key is derived from the call, its caller and its answers. */

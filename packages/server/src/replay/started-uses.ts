@@ -5,7 +5,7 @@ import { HandlerError, type HandlerProblem, isSuspension } from './handler-error
 import type { Run, RunOutcome, StartedUse } from './run.ts'
 
 /**
- * Starts a question or step: records it at the run, and returns the promise for the handler. An unhandled rejection of
+ * Starts a question or step: records it in the run, and returns the promise for the handler. An unhandled rejection of
  * that promise does not end the process. `key` may be any value in a program without types.
  */
 export function startUse<T>(run: Run, functionName: string, key: unknown, source: Promise<T>): Promise<T> {
@@ -168,27 +168,27 @@ function reportUseError({ request, name }: Run, error: HandlerError): void {
 
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
-/** The number of stack frames that belong to this package: the member of the context. */
+/** The number of frames at the top of a stack that belong to this package: the function of the context. */
 const contextFrameCount = 1
 
-/** The number of stack frames of the author in an error. */
+/** The number of frames of the author's code that an error shows. */
 const authorFrameCount = 2
 
 /**
- * The maximum number of calls of one server whose frames are remembered. Beyond them an error names the call without its
- * frames.
+ * The maximum number of calls of `ctx` functions for which one server stores stack frames. The errors of further calls
+ * name the call, and show no frames.
  */
 const maxRememberedCalls = 1000
 
 /**
- * The places in the handlers of each server where questions and steps were started, as stack frames. A server is its
- * settings. The key of a place contains the name of the handler and the description of the call.
+ * The stack frames of the author's code that started questions and steps, by server and by call. The settings object
+ * identifies the server. The key of a call contains the name of the handler and the description of the call.
  */
 const framesByServer = new WeakMap<object, Map<string, string | undefined>>()
 
 /**
- * Captures the frames of a call when a server makes it for the first time. Later calls with the same key are at the same
- * place of the handler, and a capture takes as long as the rest of a step.
+ * Stores the stack frames of a call when its server makes it for the first time. Later calls with the same key come
+ * from the same line of the handler. A capture of frames takes as long as the rest of a step.
  */
 function rememberAuthorFrames(run: Run, description: string): void {
   const { settings } = run.request
@@ -199,7 +199,10 @@ function rememberAuthorFrames(run: Run, description: string): void {
   framesByCall.set(callKey, captureAuthorFrames())
 }
 
-/** Returns the frames of the author, without those of this package. Undefined on a platform that captures no stack. */
+/**
+ * Returns the stack frames of the author's code, without those of this package. Undefined on a platform that captures
+ * no stack.
+ */
 function captureAuthorFrames(): string | undefined {
   if (typeof captureStackTrace !== 'function') return undefined
   const captured: { readonly stack?: string } = {}
@@ -211,7 +214,7 @@ function captureAuthorFrames(): string | undefined {
   return frames.length <= contextFrameCount ? undefined : frames.slice(contextFrameCount).join('\n')
 }
 
-/** Returns the stack frames of the author that started a question or step, if they were remembered. */
+/** Returns the stack frames of the author's code that started a question or step. Undefined if they were not stored. */
 export function authorFramesOf(run: Run, { description }: StartedUse): string | undefined {
   return framesByServer.get(run.request.settings)?.get(callKeyOf(run, description))
 }

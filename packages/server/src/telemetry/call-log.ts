@@ -40,7 +40,7 @@ export interface CallLogOptions {
   readonly slowMs?: number | undefined
 }
 
-/** Longer than most calls of tools, and shorter than the time limit of most clients. */
+/** The default is longer than most calls of tools, and shorter than the time limit of most clients. */
 const defaultSlowMs = 10_000
 
 /**

@@ -169,7 +169,7 @@ function endRequest(
 ): void {
   const attributes = outcomeAttributes(record, outcome, runEnd)
   endRequestSpan(record, outcome, attributes)
-  // A stream stays open for as long as its client wants, which says nothing about the server.
+  // The duration of a stream depends on its client, and says nothing about the server.
   if (record.target.isStreaming && outcome.errorType === undefined) return
   getInstruments().duration.record((host.runtime.monotonicNow() - startedAt) / 1000, attributes)
 }
