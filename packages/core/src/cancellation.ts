@@ -1,194 +1,147 @@
-/** An object that can be cancelled: a call, or another object with a signal. */
-export interface Cancellable {
+/** A signal, or an object that has one, such as a call. */
+export type Cancellable = AbortSignal | { readonly signal: AbortSignal }
+
+/** A callback for a cancellation. It receives the reason, like `signal.reason`. */
+type CancelListener = (reason: unknown) => void
+
+/**
+ * The cancellation of a call, from which its signal is made. The signal is created when it is read first, because few handlers read
+ * it and its creation takes longer than the rest of most calls.
+ */
+export class Cancellation {
+  #isCancelled = false
+  #reason: unknown
+  #controller: AbortController | undefined
+  /** The callbacks in the order of their addition. Undefined while there are none, which is the usual case. */
+  #listeners: CancelListener[] | undefined
+
+  get isCancelled(): boolean {
+    return this.#isCancelled
+  }
+
+  /** The reason of the cancellation. Undefined before it. */
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#isCancelled) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  /** Cancels, and aborts the signal if it was read. Later calls do nothing, so that the first reason is kept. */
+  cancel(reason: unknown): void {
+    if (this.#isCancelled) return
+    this.#isCancelled = true
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    const listeners = this.#listeners
+    this.#listeners = undefined
+    if (listeners !== undefined) for (const listener of listeners) listener(reason)
+  }
+
+  /** Adds a callback. {@link onCancel} does the same for any object. */
+  add(listener: CancelListener): void {
+    // An array literal with one item allocates room for one item. A push onto an empty array allocates room for
+    // seventeen.
+    if (this.#isCancelled) listener(this.#reason)
+    else if (this.#listeners === undefined) this.#listeners = [listener]
+    else this.#listeners.push(listener)
+  }
+
+  /** Removes a callback. */
+  remove(listener: CancelListener): void {
+    const index = this.#listeners?.indexOf(listener) ?? -1
+    if (index !== -1) this.#listeners?.splice(index, 1)
+  }
+}
+
+const sourceKey: unique symbol = Symbol('source of the signal')
+
+interface SignalSource {
   readonly signal: AbortSignal
 }
 
-/**
- * The cancellation of a call, from which its signal is made. The signal is created on first access, because few
- * handlers read it and its creation takes longer than the rest of most calls.
- */
-export interface Cancellation {
-  isCancelled: boolean
-  reason: unknown
-  controller: AbortController | undefined
-  /** The callbacks in the order of their addition. Undefined while there are none, which is the usual case. */
-  listeners: (() => void)[] | undefined
+interface SignalHolder {
+  readonly [sourceKey]: SignalSource
 }
-
-/** Creates a {@link Cancellation}. */
-export function createCancellation(): Cancellation {
-  return { isCancelled: false, reason: undefined, controller: undefined, listeners: undefined }
-}
-
-/** Cancels, and aborts the signal if it was created. Later calls do nothing, so that the first reason is kept. */
-export function cancel(cancellation: Cancellation, reason: unknown): void {
-  if (cancellation.isCancelled) return
-  cancellation.isCancelled = true
-  cancellation.reason = reason
-  cancellation.controller?.abort(reason)
-  const { listeners = [] } = cancellation
-  cancellation.listeners = undefined
-  for (const listener of listeners) listener()
-}
-
-/** Returns the signal of a cancellation, which is created on first access. */
-export function readSignal(cancellation: Cancellation): AbortSignal {
-  if (cancellation.controller !== undefined) return cancellation.controller.signal
-  const controller = new AbortController()
-  cancellation.controller = controller
-  if (cancellation.isCancelled) controller.abort(cancellation.reason)
-  return controller.signal
-}
-
-const cancellationKey: unique symbol = Symbol('cancellation')
-
-interface CancellationHolder {
-  readonly [cancellationKey]: Cancellation
-}
-
-type MaybeCancellationHolder = { readonly [cancellationKey]?: Cancellation | undefined }
 
 /**
- * Gives an object the `signal` of a cancellation. {@link onCancel} and {@link isCancelled} then read the cancellation
- * itself, without creating the signal. A copy of the object gets only the signal, because the copy may be given another
- * cancellation.
+ * Gives an object the signal of another object, such as a {@link Cancellation} or a call. The signal is still created
+ * only when it is read. A copy of the object gets only the signal, because the copy may be given another one.
  */
-export function withCancellation<T extends object>(target: T, cancellation: Cancellation): T & Cancellable {
-  Object.defineProperty(target, cancellationKey, { value: cancellation })
+export function withSignalOf<T extends object>(
+  target: T,
+  source: SignalSource & Partial<SignalHolder>,
+): T & { readonly signal: AbortSignal } {
+  Object.defineProperty(target, sourceKey, { value: source[sourceKey] ?? source })
   defineSignal(target)
   return target
 }
 
 // All objects share one getter. A getter in an object literal would be a new function in each object, and V8 would
 // create a hidden class for each. A shared getter needs `this`.
-const signalProperty: PropertyDescriptor & ThisType<CancellationHolder> = {
+const signalProperty: PropertyDescriptor & ThisType<SignalHolder> = {
   enumerable: true,
   get() {
-    return readSignal(this[cancellationKey])
+    return this[sourceKey].signal
   },
 }
 
-function defineSignal<T extends object>(target: T): asserts target is T & Cancellable {
+function defineSignal<T extends object>(target: T): asserts target is T & SignalSource {
   Object.defineProperty(target, 'signal', signalProperty)
-}
-
-/** Gives an object the signal and the cancellation of another object. The signal is still created on first access. */
-export function withSignalOf<T extends object>(target: T, source: Cancellable): T & Cancellable {
-  const cancellation = cancellationOf(source)
-  return cancellation === undefined
-    ? Object.assign(target, { signal: source.signal })
-    : withCancellation(target, cancellation)
 }
 
 /** Returns true if an object was cancelled, like `signal.aborted`, without creating a signal. */
 export function isCancelled(target: Cancellable): boolean {
-  return cancellationOf(target)?.isCancelled ?? target.signal.aborted
-}
-
-/** Returns the reason of a cancellation, like `signal.reason`. */
-export function abortReasonOf(target: Cancellable): unknown {
-  const cancellation = cancellationOf(target)
-  return cancellation === undefined ? target.signal.reason : cancellation.reason
+  return cancellationOf(target)?.isCancelled ?? signalOf(target).aborted
 }
 
 /**
- * Adds a callback that runs when the object is cancelled. The object must not be cancelled yet. {@link offCancel}
- * removes the callback.
+ * Adds a callback that runs with the reason when the object is cancelled, or at once if it was cancelled before. {@link
+ * offCancel} removes the callback.
  */
-export function onCancel(target: Cancellable, listener: () => void): void {
+export function onCancel(target: Cancellable, listener: (reason: unknown) => void): void {
   const cancellation = cancellationOf(target)
-  if (cancellation === undefined) onAbort(target.signal, listener)
-  else if (!cancellation.isCancelled) attachListener(cancellation, listener)
-}
-
-// An array literal with one item allocates room for one item. A push onto an empty array allocates room for seventeen.
-function attachListener(cancellation: Cancellation, listener: () => void): void {
-  if (cancellation.listeners === undefined) cancellation.listeners = [listener]
-  else cancellation.listeners.push(listener)
+  if (cancellation === undefined) addToSignal(signalOf(target), listener)
+  else cancellation.add(listener)
 }
 
 /** Removes a callback that {@link onCancel} added. */
-export function offCancel(target: Cancellable, listener: () => void): void {
+export function offCancel(target: Cancellable, listener: (reason: unknown) => void): void {
   const cancellation = cancellationOf(target)
-  if (cancellation === undefined) return offAbort(target.signal, listener)
-  const { listeners = [] } = cancellation
-  const listenerIndex = listeners.indexOf(listener)
-  if (listenerIndex !== -1) listeners.splice(listenerIndex, 1)
+  if (cancellation === undefined) listenersBySignal.get(signalOf(target))?.delete(listener)
+  else cancellation.remove(listener)
 }
+
+/** Returns the cancellation behind an object, or undefined if there is only a signal. */
+function cancellationOf(target: Cancellable & Partial<SignalHolder>): Cancellation | undefined {
+  const source = target[sourceKey] ?? target
+  return source instanceof Cancellation ? source : undefined
+}
+
+function signalOf(target: Cancellable): AbortSignal {
+  return 'signal' in target ? target.signal : target
+}
+
+const listenersBySignal = new WeakMap<AbortSignal, Set<CancelListener>>()
 
 /**
- * Settles like the given promise, or rejects with the reason of the cancellation if that comes first. The work of the
- * promise continues.
+ * Adds a callback to a signal. All callbacks of a signal share one event listener. Hundreds of event listeners would
+ * make Node warn of a leak, and are slow to add and remove.
  */
-export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const rejectPromise = (): void => reject(abortReasonOf(target))
-    if (isCancelled(target)) return rejectPromise()
-    onCancel(target, rejectPromise)
-    promise.then(resolve, reject).finally(() => offCancel(target, rejectPromise))
-  })
-}
-
-function cancellationOf(target: Cancellable & MaybeCancellationHolder): Cancellation | undefined {
-  return target[cancellationKey]
-}
-
-const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>()
-
-/**
- * Adds a callback for the abort of a signal. All callbacks of a signal share one event listener. Hundreds of event
- * listeners would make Node warn of a leak, and are slow to add and remove.
- */
-export function onAbort(signal: AbortSignal, callback: () => void): void {
-  const existingCallbacks = callbacksBySignal.get(signal)
-  if (existingCallbacks) {
-    existingCallbacks.add(callback)
-    return
+function addToSignal(signal: AbortSignal, listener: CancelListener): void {
+  if (signal.aborted) return listener(signal.reason)
+  const existingListeners = listenersBySignal.get(signal)
+  if (existingListeners !== undefined) return void existingListeners.add(listener)
+  const listeners = new Set([listener])
+  listenersBySignal.set(signal, listeners)
+  const runListeners = (): void => {
+    // A listener may remove itself during the iteration. A `Set` allows that.
+    for (const each of listeners) each(signal.reason)
   }
-  const callbacks = new Set([callback])
-  callbacksBySignal.set(signal, callbacks)
-  const runCallbacks = (): void => {
-    // A callback may remove itself during the iteration. A `Set` allows that.
-    for (const each of callbacks) each()
-  }
-  signal.addEventListener('abort', runCallbacks, { once: true })
-}
-
-/** Removes a callback that {@link onAbort} added. */
-export function offAbort(signal: AbortSignal, callback: () => void): void {
-  callbacksBySignal.get(signal)?.delete(callback)
-}
-
-const signalFactoryKey = Symbol('makes the signal')
-
-interface DeferredSignal {
-  readonly [signalFactoryKey]: () => AbortSignal
-}
-
-/**
- * Gives an object a `signal` that is created on access. Few handlers read the signal, and its creation takes longer
- * than the rest of most calls. `createSignal` is called at every access, so it must return the same signal each time.
- */
-export function deferSignal<T extends object>(
-  target: T,
-  createSignal: () => AbortSignal,
-): T & { readonly signal: AbortSignal } {
-  const deferredTarget: T & DeferredSignal = Object.assign(target, { [signalFactoryKey]: createSignal })
-  defineDeferredSignal(deferredTarget)
-  return deferredTarget
-}
-
-// A getter in an object literal would be a new function in each object. V8 would create a hidden class for each, which
-// burdens the garbage collector. A shared getter needs `this`.
-const deferredSignalDescriptor: PropertyDescriptor & ThisType<DeferredSignal> = {
-  enumerable: true,
-  get() {
-    return this[signalFactoryKey]()
-  },
-}
-
-function defineDeferredSignal<T extends DeferredSignal>(
-  target: T,
-): asserts target is T & { readonly signal: AbortSignal } {
-  Object.defineProperty(target, 'signal', deferredSignalDescriptor)
+  signal.addEventListener('abort', runListeners, { once: true })
 }

@@ -16,19 +16,10 @@ export { decodeBase64, encodeBase64 } from './base64.ts'
 export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
 export {
   type Cancellable,
-  type Cancellation,
-  cancel,
-  withCancellation,
-  abortReasonOf,
-  createCancellation,
-  deferSignal,
+  Cancellation,
   isCancelled,
-  offAbort,
   offCancel,
-  onAbort,
   onCancel,
-  readSignal,
-  raceWithCancellation,
   withSignalOf,
 } from './cancellation.ts'
 export { checkedNumber, type NumberBounds } from './checked-number.ts'
@@ -92,7 +83,7 @@ export {
   computeBackoffMs,
   maxTimerMs,
   openAbortScope,
-  raceWithAbort,
+  raceWithCancellation,
   settlesWithin,
   sleep,
   type SleepOptions,

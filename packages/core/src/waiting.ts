@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from './cancellation.ts'
+import { type Cancellable, offCancel, onCancel } from './cancellation.ts'
 import { type Clock, unref } from './runtime.ts'
 
 /** The longest time that the timers of the platforms accept, in milliseconds: 31 bits. */
@@ -26,18 +26,18 @@ export interface SleepOptions {
 export async function sleep(ms: number, { clock, signal, registerWake, isBackground }: SleepOptions): Promise<void> {
   signal?.throwIfAborted()
   let timer: unknown
-  let rejectOnAbort = (): void => {}
+  let rejectSleep: (reason: unknown) => void = () => {}
   try {
     await new Promise<void>((resolve, reject) => {
-      rejectOnAbort = () => reject(signal?.reason)
-      if (signal !== undefined) onAbort(signal, rejectOnAbort)
+      rejectSleep = reject
+      if (signal !== undefined) onCancel(signal, reject)
       timer = clock.setTimeout(resolve, ms)
       if (isBackground === true) unref(timer)
       registerWake?.(resolve)
     })
   } finally {
     clock.clearTimeout(timer)
-    if (signal !== undefined) offAbort(signal, rejectOnAbort)
+    if (signal !== undefined) offCancel(signal, rejectSleep)
   }
 }
 
@@ -90,16 +90,15 @@ export interface AbortScope {
  */
 export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: TimeLimit): AbortScope {
   const controller = new AbortController()
-  const onSignalAbort = (): void => controller.abort(signal?.reason)
+  const stop = (reason: unknown): void => controller.abort(reason)
   const stopTimer = timeLimit && startTimer(timeLimit, controller)
-  if (signal?.aborted) onSignalAbort()
-  else if (signal) onAbort(signal, onSignalAbort)
+  if (signal) onCancel(signal, stop)
   return {
     signal: controller.signal,
-    stop: (reason) => controller.abort(reason),
+    stop,
     close: () => {
       stopTimer?.()
-      if (signal) offAbort(signal, onSignalAbort)
+      if (signal) offCancel(signal, stop)
     },
   }
 }
@@ -114,21 +113,16 @@ function startTimer(
   return () => clock.clearTimeout(timer)
 }
 
-/** Settles like the promise, or rejects with the reason of the signal if the signal aborts first. */
-export async function raceWithAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onSignalAbort = (): void => {}
-  const abortPromise = new Promise<never>((_resolve, reject) => {
-    onSignalAbort = () => reject(signal.reason)
+/**
+ * Settles like the promise, or rejects with the reason of the cancellation if that comes first. The work behind the
+ * promise continues.
+ */
+export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
+  return new Promise((resolve, reject) => {
+    onCancel(target, reject)
+    // A rejection of the promise after the cancellation is handled here.
+    promise.then(resolve, reject).finally(() => offCancel(target, reject))
   })
-  // A rejection of the promise that settles later must not count as unhandled.
-  const outcome = Promise.race([promise, abortPromise])
-  if (signal.aborted) onSignalAbort()
-  else onAbort(signal, onSignalAbort)
-  try {
-    return await outcome
-  } finally {
-    offAbort(signal, onSignalAbort)
-  }
 }
 
 /**
@@ -141,7 +135,7 @@ export async function withTimeout<T>(
 ): Promise<T> {
   const scope = openAbortScope(options.signal, options)
   try {
-    return await raceWithAbort(operation(scope.signal), scope.signal)
+    return await raceWithCancellation(operation(scope.signal), scope.signal)
   } finally {
     scope.close()
   }

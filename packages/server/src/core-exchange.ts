@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, isLimitError, isUnavailable, offCancel, quoteName } from '@x/core'
+import { isLimitError, isUnavailable, quoteName, isCancelled, offCancel } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -69,7 +69,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       const result = addResultMembers(await runCountedMethod(method, { request, call }, settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
-      if (isCancelled(call)) throw abortReasonOf(call)
+      if (isCancelled(call)) throw call.signal.reason
       // An extension may choose any error code.
       if (!isMcpError(error)) return toErrorResponse(error, { ...request, call }, settings)
       emitRefusal(error, { ...request, call }, settings)
@@ -91,7 +91,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
-      if (isCancelled(call)) throw abortReasonOf(call)
+      if (isCancelled(call)) throw call.signal.reason
       return toErrorResponse(error, { ...request, call }, settings)
     } finally {
       if (servedRequest !== undefined) endRequest(servedRequest)
@@ -105,7 +105,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     // The name comes from the table of methods. The string of the request would stay in memory with each stream.
     const method = servedMethod.name
     const toStreamErrorResponse = (error: unknown): RpcResponse => {
-      if (isCancelled(call)) throw abortReasonOf(call)
+      if (isCancelled(call)) throw call.signal.reason
       return toErrorResponse(error, { id, method, call }, settings)
     }
     return startStreamingMethod(servedMethod, { request, call }, state).then(

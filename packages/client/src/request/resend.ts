@@ -1,4 +1,4 @@
-import { computeBackoffMs, type Clock, offAbort, onAbort, sleep } from '@x/core'
+import { computeBackoffMs, type Clock, sleep, onCancel, offCancel } from '@x/core'
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { retryAfterMsOf } from '../request/permanent-failure.ts'
 import { isClientError, withCallerStack } from './client-error.ts'
@@ -108,11 +108,11 @@ async function mayRepeat(
 async function pause(ms: number, { clock, signal, closed }: ResendPolicy): Promise<void> {
   let wake = (): void => {}
   const onClosed = (): void => wake()
-  if (closed) onAbort(closed, onClosed)
+  if (closed) onCancel(closed, onClosed)
   try {
     await sleep(ms, { clock, signal, registerWake: (wakeSleep) => void (wake = wakeSleep) })
   } finally {
-    if (closed) offAbort(closed, onClosed)
+    if (closed) offCancel(closed, onClosed)
   }
 }
 

@@ -1,12 +1,4 @@
-import {
-  cancel as cancelCall,
-  withCancellation,
-  type Clock,
-  createCancellation,
-  offAbort,
-  onAbort,
-  maxTimerMs,
-} from '@x/core'
+import { type Clock, maxTimerMs, Cancellation, onCancel, offCancel, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallContext,
@@ -54,7 +46,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
   const { request, options, timeoutMs, maxTotalMs, clock } = runningCall
   return new Promise((resolve, reject) => {
     if (options.signal?.aborted) return reject(options.signal.reason)
-    const cancellation = createCancellation()
+    const cancellation = new Cancellation()
     const startedAt = clock.monotonicNow()
     let lastActivityAt = startedAt
     let hasEnded = false
@@ -63,16 +55,15 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
     const closeCall = (): void => {
       hasEnded = true
       clock.clearTimeout(timer)
-      if (options.signal) offAbort(options.signal, cancel)
+      if (options.signal) offCancel(options.signal, rejectCall)
     }
     const rejectCall = (reason: unknown): void => {
       if (hasEnded) return
       closeCall()
       reject(reason)
       // Cancels the request at the server. Over HTTP this closes the stream, and over stdio it sends a notification.
-      cancelCall(cancellation, reason)
+      cancellation.cancel(reason)
     }
-    const cancel = (): void => rejectCall(options.signal?.reason)
     const startTimer = (): void => {
       const now = clock.monotonicNow()
       const remainingMs = Math.min(lastActivityAt + timeoutMs, startedAt + maxTotalMs) - now
@@ -95,9 +86,9 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       const code = isUnsupportedVersion(cause) ? 'unsupported_version' : 'transport'
       reject(new ClientError(code, errorMessage, { ...runningCall.getErrorContext(), cause }))
     }
-    if (options.signal) onAbort(options.signal, cancel)
+    if (options.signal) onCancel(options.signal, rejectCall)
     startTimer()
-    const call: Call = withCancellation({ context: createCallContext(runningCall), notify }, cancellation)
+    const call: Call = withSignalOf({ context: createCallContext(runningCall), notify }, cancellation)
     const onResponse = (response: RpcResponse): void => {
       if (hasEnded) return
       closeCall()

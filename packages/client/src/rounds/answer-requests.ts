@@ -1,4 +1,4 @@
-import { type Clock, openAbortScope, raceWithAbort } from '@x/core'
+import { type Clock, openAbortScope, raceWithCancellation } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { CallOptions } from '../request/call-options.ts'
 import type { ClientEvents, ClientEventSource } from '../request/client-event.ts'
@@ -57,7 +57,7 @@ export async function answerRequests(
         answerRequest(entry, { answerer: ask, context: inputContextOf(entry[0]), answerContext }),
       ),
     )
-    return Object.fromEntries(await raceWithAbort(answers, abortScope.signal))
+    return Object.fromEntries(await raceWithCancellation(answers, abortScope.signal))
   } catch (error) {
     abortScope.stop(error)
     throw error

@@ -1,4 +1,4 @@
-import { onAbort } from '@x/core'
+import { onCancel } from '@x/core'
 import { isClientError } from '../request/client-error.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './refresh-context.ts'
 import { findContainingUri, type SubscribedUris, createSubscribedUris } from './changes.ts'
@@ -61,8 +61,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.schedule()
   })
   if (watchedUrisOf(context).length > 0) debouncedListen.schedule()
-  if (signal.aborted) resolveEnded()
-  else onAbort(signal, resolveEnded)
+  onCancel(signal, () => resolveEnded())
 
   await endedPromise
   unsubscribe()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { callHeadersKey, createCall, withContext, withNotify, withHeader } from './call-context.ts'
 import { contextKey } from '../basic/exchange.ts'
-import { cancel, withCancellation, createCancellation, isCancelled } from '@x/core'
+import { Cancellation, isCancelled, withSignalOf } from '@x/core'
 
 test('withHeader returns a call with one more header, and does not change the given call', () => {
   const call = createCall()
@@ -22,16 +22,16 @@ test('a header replaces one of the same name in another case', () => {
 })
 
 test('a derived call has the principal, the signal and the cancellation of the call that it derives from', () => {
-  const cancellation = createCancellation()
+  const cancellation = new Cancellation()
   const received: string[] = []
   const notify = ({ method }: { method: string }): void => void received.push(method)
   const { principal, context } = createCall({ principal: { subject: 'ada' } })
-  const call = withCancellation({ principal, context, notify }, cancellation)
+  const call = withSignalOf({ principal, context, notify }, cancellation)
   const key = contextKey<number>('com.example/number')
   const derived = withContext(withContext(call, key, 1), contextKey<string>('com.example/text'), 'x')
   expect([derived.principal, derived.context.get(key), isCancelled(derived)]).toEqual([{ subject: 'ada' }, 1, false])
-  cancel(cancellation, 'enough')
-  expect([isCancelled(derived), cancellation.controller]).toEqual([true, undefined])
+  cancellation.cancel('enough')
+  expect(isCancelled(derived)).toBe(true)
   expect(derived.signal.reason).toBe('enough')
   derived.notify({ jsonrpc: '2.0', method: 'a' })
   withNotify(derived, () => void received.push('other')).notify({ jsonrpc: '2.0', method: 'b' })

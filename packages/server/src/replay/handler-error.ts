@@ -1,4 +1,4 @@
-import { isLimitError, isUnavailable } from '@x/core'
+import { isCancelled, isLimitError, isUnavailable } from '@x/core'
 import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
@@ -49,7 +49,7 @@ export function toInternalError(error: unknown, request: RequestState, name: str
   if (isMcpError(error)) return error
   if (isLimitError(error)) return limitErrorToMcp(error)
   // A cancelled call is not logged, because it has not failed.
-  if (!request.call.signal.aborted) reportServerError(error, logContextOf(request, name), request.settings)
+  if (!isCancelled(request.call)) reportServerError(error, logContextOf(request, name), request.settings)
   // `begun` is true, because the handler may have begun before the unavailable part was needed.
   if (isUnavailable(error)) return unavailableError({ begun: true, cause: error })
   return new McpError(errorCodes.internal, 'Internal error')

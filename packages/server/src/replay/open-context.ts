@@ -1,4 +1,4 @@
-import { deferSignal } from '@x/core'
+import { isCancelled, withSignalOf } from '@x/core'
 import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabilities } from '@x/schema'
 import { becomeTask } from './become-task.ts'
 import type { Run } from './run.ts'
@@ -47,7 +47,7 @@ export function openRequestContext(request: RequestState): RequestContext {
     progress,
     log,
   }
-  return deferSignal(context, () => call.signal)
+  return withSignalOf(context, call)
 }
 
 /** Creates the context that a run passes to its handler. */
@@ -80,7 +80,7 @@ export function openContext(run: Run): Context {
     responses: run.existingJournal?.responses ?? noResponses,
     state: run.existingJournal?.explicitState,
   }
-  return deferSignal(context, () => run.signal)
+  return withSignalOf(context, run)
 }
 
 const noResponses: Context['responses'] = new Map()
@@ -145,7 +145,7 @@ function createRateLimiter(request: RequestState): () => boolean {
   let windowStart = Number.NEGATIVE_INFINITY
   let sentCount = 0
   return () => {
-    if (!request.isOpen || request.call.signal.aborted) return false
+    if (!request.isOpen || isCancelled(request.call)) return false
     const time = now()
     if (time - windowStart >= 1000) {
       windowStart = time

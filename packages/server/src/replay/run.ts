@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled } from '@x/core'
+import { isCancelled } from '@x/core'
 import type { InputRequest, JsonObject, McpError } from '@x/schema'
 import type { Context, InputRequiredReturn, TaskChoice } from '../definitions/context.ts'
 import { type Awaitable, runAfterTick } from '../request/awaitable.ts'
@@ -427,10 +427,9 @@ export class Run {
   #createController(): AbortController {
     const controller = new AbortController()
     const { call } = this.request
-    const forwardAbort = (): void => controller.abort(abortReasonOf(call))
-    if (isCancelled(call)) forwardAbort()
+    if (isCancelled(call)) controller.abort(call.signal.reason)
     else if (this.#phase === 'suspended') controller.abort(this.#createSuspension())
-    else onRequestCancelled(this.request, forwardAbort)
+    else onRequestCancelled(this.request, (reason) => controller.abort(reason))
     return controller
   }
 }

@@ -61,11 +61,11 @@ export interface RequestState {
    * The callbacks for the cancellation of the call. They are removed when the request ends, because the signal of the
    * call may exist longer.
    */
-  cancelListeners: (() => void)[] | undefined
+  cancelListeners: ((reason: unknown) => void)[] | undefined
 }
 
 /** Adds a callback that runs when the call is cancelled before the request has ended. */
-export function onRequestCancelled(request: RequestState, listener: () => void): void {
+export function onRequestCancelled(request: RequestState, listener: (reason: unknown) => void): void {
   if (!request.isOpen) return
   onCancel(request.call, listener)
   request.cancelListeners ??= []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deferSignal } from '@x/core'
+import { withSignalOf } from '@x/core'
 import { createCall } from '@x/schema'
 import { z } from 'zod'
 import { type Context, createServer, prompt, tool } from '../index.ts'
@@ -30,10 +30,13 @@ describe('cancelling', () => {
   ])('the signal is not looked at for a handler that %s', async (_, run) => {
     const server = createServer({ ...about, tools: [tool('a', { description: 'a', run })] })
     let looks = 0
-    const call = deferSignal({ notify() {}, context: createCall({}).context }, () => {
-      looks++
-      return new AbortController().signal
-    })
+    const source = {
+      get signal() {
+        looks++
+        return new AbortController().signal
+      },
+    }
+    const call = withSignalOf({ notify() {}, context: createCall({}).context }, source)
     await expect(server.exchange(requestOf('tools/call', { name: 'a' }), call)).resolves.toMatchObject({ id: 1 })
     expect(looks).toBe(0)
   })

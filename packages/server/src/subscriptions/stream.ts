@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, type Ledger, maxTimerMs, offCancel, onCancel } from '@x/core'
+import { type Clock, type Ledger, maxTimerMs, onCancel, offCancel } from '@x/core'
 import {
   backPressureKey,
   type Call,
@@ -52,7 +52,7 @@ export interface SubscriptionStream {
   slowReaderTimer: unknown
   expiryTimer: unknown
   /** Called when the call is cancelled. */
-  readonly onCancelled: () => void
+  readonly onCancelled: (reason: unknown) => void
   /** Settles the call with the result, or with a promise that rejects. Undefined once the stream has ended. */
   finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
@@ -90,9 +90,9 @@ export function createStream(
     missedKeys: undefined,
     slowReaderTimer: undefined,
     expiryTimer: undefined,
-    onCancelled: () => {
+    onCancelled: (error) => {
       const reason = 'client'
-      endStream(hub, stream, stream.acknowledgedAt === undefined ? { reason, error: abortReasonOf(call) } : { reason })
+      endStream(hub, stream, stream.acknowledgedAt === undefined ? { reason, error } : { reason })
     },
     finish,
   }

@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, isCancelled, type Ledger, memoryBus } from '@x/core'
+import { type Clock, type Ledger, memoryBus, isCancelled } from '@x/core'
 import { errorCodes, type JsonObject, McpError, unavailableError } from '@x/schema'
 import { createSharedBusSubscription } from './bus-subscription.ts'
 import type { EventSource } from '@x/schema/internal'
@@ -98,7 +98,7 @@ function startSubscription(
   finish: SubscriptionStream['finish'],
 ): void {
   const { call, filter } = subscription
-  if (isCancelled(call)) throw abortReasonOf(call)
+  if (isCancelled(call)) throw call.signal.reason
   rejectExpiredToken(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, finish)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, errorRecord } from '@x/core'
+import { errorRecord, isCancelled } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -130,7 +130,7 @@ async function serveInSession(
     return await finishSessionRequest(session, response)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
-    if (isCancelled(call)) throw abortReasonOf(call)
+    if (isCancelled(call)) throw call.signal.reason
     return errorResponse(request.id, toPeerError(error, { ...sessionRequest, hasBegun: session !== undefined }))
   }
 }
@@ -148,7 +148,7 @@ function toSessionCall(call: Call, session: OpenedSession): Call {
 }
 
 function rejectCancelledCall(call: Call): void {
-  if (isCancelled(call)) throw abortReasonOf(call)
+  if (isCancelled(call)) throw call.signal.reason
 }
 
 function toSessionRequest(

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, offCancel, onCancel, sleep } from '@x/core'
+import { sleep, isCancelled, onCancel, offCancel } from '@x/core'
 import type { Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './options.ts'
@@ -39,7 +39,7 @@ export async function awaitTaskNotWorking(
     for (;;) {
       isChanged = false
       // The call may have been cancelled before the listener was added.
-      if (isCancelled(call)) throw abortReasonOf(call)
+      if (isCancelled(call)) throw call.signal.reason
       const nextRow = await read()
       if (nextRow.status !== 'working') return nextRow
       const { clock, pollIntervalMs } = settings

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, isLimitError } from '@x/core'
+import { isLimitError, isCancelled } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -51,7 +51,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, notifyWithTaskIds({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {
-    if (isCancelled(call)) throw abortReasonOf(call)
+    if (isCancelled(call)) throw call.signal.reason
     if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
     if (!isMcpError(error)) settings.onError(error)
     return errorResponse(request.id, error)

@@ -1,13 +1,11 @@
 import {
-  type Cancellable,
-  type Cancellation,
-  abortReasonOf,
   type Clock,
   computeBackoffMs,
-  isCancelled,
   platformRuntime,
   sleep,
-  withCancellation,
+  type Cancellation,
+  isCancelled,
+  withSignalOf,
 } from '@x/core'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { toHttpError, isUnsent } from './platform-error.ts'
@@ -103,7 +101,7 @@ export async function sendToEndpoint(
     for (let index = 1; index < authHeaders.length; index += 2) secrets.push(authHeaders[index] ?? '')
     return sendOutgoing(
       endpointState,
-      withCancellation({ url: endpoint, method, headers: [...headers, ...authHeaders], body }, cancellation),
+      withSignalOf({ url: endpoint, method, headers: [...headers, ...authHeaders], body }, cancellation),
     )
   }
   const { auth } = options
@@ -124,7 +122,7 @@ export async function sendToEndpoint(
 }
 
 async function sendOutgoing(endpointState: EndpointState, outgoingRequest: OutgoingRequest): Promise<IncomingResponse> {
-  if (isCancelled(outgoingRequest)) throw abortReasonOf(outgoingRequest)
+  if (isCancelled(outgoingRequest)) throw outgoingRequest.signal.reason
   try {
     return await followRedirects(endpointState, outgoingRequest)
   } catch (error) {
@@ -224,7 +222,7 @@ interface RetryContext {
   /** Returns true if an error proves that the request did not reach the server. */
   readonly isUnsent: (error: unknown) => boolean
   /** The request. A cancelled request is not sent again. */
-  readonly request: Cancellable
+  readonly request: Pick<OutgoingRequest, 'signal'>
   readonly clock: Clock
 }
 

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled } from '@x/core'
+import { isCancelled } from '@x/core'
 import {
   type AsyncResource,
   type Call,
@@ -110,7 +110,7 @@ function runExchange(
 ): Promise<RpcResponse> {
   const { call } = requestWithCall
   return new Promise((resolve, reject) => {
-    if (isCancelled(call)) return reject(abortReasonOf(call))
+    if (isCancelled(call)) return reject(call.signal.reason)
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
     const { timeoutWatch, end } = beginRequest(call, reject)
     sendExchange(endpointState, requestWithCall, timeoutWatch).then(

@@ -1,10 +1,9 @@
-import type { Cancellable } from '@x/core'
-
 /** The HTTP methods that this revision and earlier revisions of the protocol use. */
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'
 
-/** One HTTP request. Its cancellation stops it. */
-export interface OutgoingRequest extends Cancellable {
+/** One HTTP request. Its signal stops it. */
+export interface OutgoingRequest {
+  readonly signal: AbortSignal
   readonly url: URL
   readonly method: HttpMethod
   /** Alternating names and values. */

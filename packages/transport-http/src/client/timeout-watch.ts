@@ -1,13 +1,4 @@
-import {
-  type Cancellable,
-  type Cancellation,
-  cancel as cancelRequest,
-  abortReasonOf,
-  type Clock,
-  createCancellation,
-  offCancel,
-  onCancel,
-} from '@x/core'
+import { type Clock, Cancellation, type Cancellable, onCancel, offCancel } from '@x/core'
 import { HttpError } from './http-error.ts'
 
 /**
@@ -43,27 +34,26 @@ export interface TimeoutWatchOptions {
  * an arriving chunk sets no timer.
  */
 export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
-  const cancellation = createCancellation()
+  const cancellation = new Cancellation()
   let lastActivityAt = clock.monotonicNow()
   let timer: unknown
 
   const end = (): void => {
-    offCancel(call, cancel)
+    offCancel(call, stop)
     clock.clearTimeout(timer)
     timer = undefined
   }
   const stop = (reason: unknown): void => {
     end()
     onStop(reason)
-    cancelRequest(cancellation, reason)
+    cancellation.cancel(reason)
   }
-  const cancel = (): void => stop(abortReasonOf(call))
   const armTimer = (): void => {
     const waitMs = lastActivityAt + maxQuietMs - clock.monotonicNow()
     if (waitMs > 0) timer = clock.setTimeout(armTimer, waitMs)
     else stop(new HttpError('timeout', `nothing came for ${maxQuietMs} ms`, { origin }))
   }
-  onCancel(call, cancel)
+  onCancel(call, stop)
   armTimer()
   return {
     cancellation,

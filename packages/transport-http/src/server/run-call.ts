@@ -1,4 +1,4 @@
-import { cancel, type Cancellation, withCancellation, isWorkerd } from '@x/core'
+import { Cancellation, isWorkerd, withSignalOf } from '@x/core'
 import {
   type Call,
   errorCodes,
@@ -31,11 +31,9 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
   readonly scheduleOnWheel: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
 
-/**
- * A running call with its answer and its cancellation. They form one object to save memory, because thousands of calls
- * may be open.
- */
-export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Target>, Cancellation {
+/** A running call with its answer. They form one object to save memory, because thousands of calls may be open. */
+export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Target> {
+  readonly cancellation: Cancellation
   readonly id: RequestId
   /** True if the call streams until one side ends it, as `subscriptions/listen` does. */
   readonly isStreaming: boolean
@@ -91,10 +89,7 @@ function createRunningCall<Source, Target>(
     headers,
     maxQueuedBytes: settings.maxQueuedBytes,
     phase: 'waiting',
-    isCancelled: false,
-    reason: undefined,
-    controller: undefined,
-    listeners: undefined,
+    cancellation: new Cancellation(),
     elapsedMs: 0,
     cancelTimer: undefined,
     dueTick: 0,
@@ -141,7 +136,7 @@ function failCall<Source, Target>(
 
 /** Cancels a call. Its answer is still sent. */
 export function stopCall(call: RunningCall, reason: unknown): void {
-  cancel(call, reason)
+  call.cancellation.cancel(reason)
 }
 
 /** Answers a running call with an error. `status` applies only if the answer is plain JSON. */
@@ -161,7 +156,10 @@ function createHttpCall<Source, Target>(
     getView: () => httpAdapter.createRequestView(call.target),
     clientAddress: () => settings.clientAddress?.(requestView ?? httpAdapter.createRequestView(call.target)),
   })
-  return withCancellation({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
+  return withSignalOf(
+    { principal, context, notify: (message: RpcNotification) => notify(call, message) },
+    call.cancellation,
+  )
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
@@ -173,7 +171,7 @@ function notify(call: RunningCall, message: RpcNotification): void {
 // closed connection.
 function abortCall(call: RunningCall, reason: unknown): void {
   abandonReply(call)
-  cancel(call, reason)
+  call.cancellation.cancel(reason)
   call.writer.destroy(call.target)
 }
 
@@ -182,7 +180,7 @@ function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.phase === 'ended') return
   abandonReply(call)
-  cancel(call, new DOMException('The client closed the connection', 'AbortError'))
+  call.cancellation.cancel(new DOMException('The client closed the connection', 'AbortError'))
 }
 
 const wheelThresholdMs = 10_000
@@ -220,7 +218,7 @@ export function handleHeartbeat<Source, Target>(
   }
   const message = `The call took longer than ${timeoutMs} ms`
   finishCall(call, new McpError(errorCodes.internal, message), 504)
-  cancel(call, new DOMException(message, 'TimeoutError'))
+  call.cancellation.cancel(new DOMException(message, 'TimeoutError'))
 }
 
 let waitingCallbacks: (() => void)[] = []

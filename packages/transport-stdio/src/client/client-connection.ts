@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, offCancel, onCancel } from '@x/core'
+import { isCancelled, onCancel, offCancel } from '@x/core'
 import {
   type Call,
   encodeMessage,
@@ -49,7 +49,7 @@ interface UnansweredCall {
   readonly hasRequestedLogs: boolean
   readonly resolve: (response: RpcResponse) => void
   readonly reject: (reason: unknown) => void
-  readonly cancel: () => void
+  readonly cancel: (reason: unknown) => void
 }
 
 interface ConnectionState {
@@ -88,12 +88,12 @@ function doNothing(): void {}
 
 function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
-    if (isCancelled(call)) return reject(abortReasonOf(call))
+    if (isCancelled(call)) return reject(call.signal.reason)
     if (state.failure) return reject(state.failure.error)
     const id = state.lastId + 1
     const text = encodeMessage(withWireId(request, id))
     state.lastId = id
-    const cancel = (): void => cancelCall(state, id, abortReasonOf(call))
+    const cancel = (reason: unknown): void => cancelCall(state, id, reason)
     state.pendingCalls.set(id, { request, call, hasRequestedLogs: hasLogLevel(request), resolve, reject, cancel })
     onCancel(call, cancel)
     state.writer.write(text)

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { abortReasonOf, isCancelled, raceWithCancellation } from '@x/core'
+import { isCancelled, raceWithCancellation } from '@x/core'
 import type { Call, Connection, Exchange, RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
@@ -65,7 +65,7 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {
-  if (isCancelled(call)) throw abortReasonOf(call)
+  if (isCancelled(call)) throw call.signal.reason
   const connection = await raceWithCancellation(supervisor.open(), call)
   return connection.send(request, call)
 }

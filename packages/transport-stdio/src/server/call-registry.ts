@@ -1,4 +1,4 @@
-import { cancel, type Cancellation, withCancellation, createCancellation } from '@x/core'
+import { Cancellation, withSignalOf } from '@x/core'
 import {
   backPressureKey,
   type Call,
@@ -87,11 +87,11 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
       const call = registryState.callsById.get(id)
       if (call === undefined) return
       removeCall(registryState, call)
-      cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
+      call.cancellation.cancel(new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
     },
     stop: (reason) => {
       registryState.isStopping = true
-      for (const call of registryState.runningCalls) cancel(call.cancellation, reason)
+      for (const call of registryState.runningCalls) call.cancellation.cancel(reason)
     },
     waitForAllCalls: () =>
       new Promise((resolve) => {
@@ -140,7 +140,7 @@ function runRequest(registryState: RegistryState, request: RpcRequest, handler: 
   const isStreaming = findMethodRow(request.method)?.isStreaming === true
   const call: RunningCall = {
     id,
-    cancellation: createCancellation(),
+    cancellation: new Cancellation(),
     isStreaming,
     hasNotified: false,
     lastProgressAt: Number.NEGATIVE_INFINITY,
@@ -192,7 +192,7 @@ type NotificationMapper = (message: RpcNotification) => RpcNotification
 function createStreamCall(registryState: RegistryState, call: RunningCall, mapNotification: NotificationMapper): Call {
   const notify = (message: RpcNotification): void => writeNotification(registryState, call, mapNotification(message))
   const { settings, context } = registryState
-  return withCancellation({ principal: settings.principal, context, notify }, call.cancellation)
+  return withSignalOf({ principal: settings.principal, context, notify }, call.cancellation)
 }
 
 // A call that rejects with the reason of the stop has not failed, so its error is not reported.
@@ -221,7 +221,7 @@ function writeNotification(registryState: RegistryState, call: RunningCall, mess
 function endSlowStream(registryState: RegistryState, call: RunningCall): void {
   removeCall(registryState, call)
   writeMessage(registryState.writer, createCancelledNotification(call.id, 'The reader of the stream was too slow'))
-  cancel(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
+  call.cancellation.cancel(new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from '@x/core'
+import { onCancel, offCancel } from '@x/core'
 import { closeStreams, type StreamPair } from '../close-streams.ts'
 import type { ServeStdioOptions, ServiceSettings } from './options.ts'
 import { acquireProcessStreams } from './process-streams.ts'
@@ -87,6 +87,6 @@ function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceS
 function onAbortSignal(signal: AbortSignal | undefined, stop: (reason: string) => void): () => void {
   const onAborted = (): void => stop('The server is stopping')
   if (signal?.aborted) queueMicrotask(onAborted)
-  else if (signal) onAbort(signal, onAborted)
-  return () => signal && offAbort(signal, onAborted)
+  else if (signal) onCancel(signal, onAborted)
+  return () => signal && offCancel(signal, onAborted)
 }

@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
+import { type Clock, unref, isCancelled, onCancel, offCancel } from '@x/core'
 import {
   type Call,
   type ClientCapabilities,
@@ -53,7 +53,7 @@ interface WaitingRequest {
   readonly call: Call
   readonly resolve: (response: RpcResponse) => void
   readonly reject: (error: unknown) => void
-  readonly cancel: () => void
+  readonly cancel: (reason: unknown) => void
 }
 
 const maxQuestions = 100
@@ -86,7 +86,7 @@ export class CallRun implements LegacyRunningCall {
    */
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
-      if (isCancelled(call)) return reject(abortReasonOf(call))
+      if (isCancelled(call)) return reject(call.signal.reason)
       if (this.#waitingRequest !== undefined) {
         const message = 'The call waits for no answers: its previous request has no response yet'
         return resolve(createStatefulResponse(request, { error: { code: errorCodes.invalidParams, message } }))
@@ -94,7 +94,7 @@ export class CallRun implements LegacyRunningCall {
       this.#options.clock.clearTimeout(this.#answerTimer)
       this.#stopWatchingClient()
       this.#client = call.context.get(callingClientKey)
-      const cancel = (): void => this.#cancel(abortReasonOf(call))
+      const cancel = (reason: unknown): void => this.#cancel(reason)
       this.#waitingRequest = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
       this.#acceptAnswers(request)

@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, isCancelled, offAbort, onAbort, settlesWithin } from '@x/core'
+import { type Clock, settlesWithin, isCancelled, onCancel, offCancel } from '@x/core'
 import {
   type Call,
   isJsonObject,
@@ -78,7 +78,7 @@ export class StandaloneStream {
 
   /** Serves a `subscriptions/listen` request. Any number of such requests may run at once. */
   async listen(request: RpcRequest, call: Call): Promise<RpcResponse> {
-    if (isCancelled(call)) throw abortReasonOf(call)
+    if (isCancelled(call)) throw call.signal.reason
     const { listeners, endSignal } = this.#session
     const stream = await this.#acquire()
     let filter: AcceptedFilter = { listFields: new Set(), uris: [] }
@@ -86,7 +86,7 @@ export class StandaloneStream {
     try {
       if (stream === undefined) warnNoSubscription(this.#settings)
       else filter = await this.#acceptFilter(parseRequestedFilter(request))
-      if (isCancelled(call)) throw abortReasonOf(call)
+      if (isCancelled(call)) throw call.signal.reason
       listeners.add(listener)
       call.notify(createListenAcknowledgement(request.id, filter))
       await waitForEnd(stream?.endPromise, call, endSignal)
@@ -237,17 +237,16 @@ function createListenResult(id: RequestId): JsonObject {
 /** Resolves when the stream or the session ends. Rejects when the call is cancelled. */
 function waitForEnd(streamEndPromise: Promise<void> | undefined, call: Call, endSignal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = (): void => finish(() => reject(abortReasonOf(call)))
+    if (isCancelled(call)) return reject(call.signal.reason)
+    const cancel = (reason: unknown): void => finish(() => reject(reason))
     const end = (): void => finish(resolve)
     const finish = (settle: () => void): void => {
-      offAbort(call.signal, cancel)
-      offAbort(endSignal, end)
+      offCancel(call, cancel)
+      offCancel(endSignal, end)
       settle()
     }
-    onAbort(call.signal, cancel)
-    onAbort(endSignal, end)
-    if (isCancelled(call)) cancel()
-    else if (endSignal.aborted) end()
+    onCancel(call, cancel)
+    onCancel(endSignal, end)
     streamEndPromise?.then(end, end)
   })
 }

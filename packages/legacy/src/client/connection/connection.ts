@@ -1,4 +1,4 @@
-import { abortReasonOf, type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
+import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
 import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { callingClientKey } from '@x/schema/internal'
 import { SessionEndedError } from '../calls/port.ts'
@@ -78,7 +78,7 @@ class StatefulConnection implements AnyConnection {
   }
 
   readonly exchange: Exchange = async (request, call) => {
-    if (isCancelled(call)) throw abortReasonOf(call)
+    if (isCancelled(call)) throw call.signal.reason
     this.closed.throwIfAborted()
     return this.#calls.resume(request, call) ?? this.#dispatch({ request, call })
   }

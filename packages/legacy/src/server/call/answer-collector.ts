@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from '@x/core'
+import { onCancel, offCancel } from '@x/core'
 import { callerKeyOf, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
 import type { CallDeps } from './call-deps.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
@@ -45,7 +45,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     if (hasStopped) return
     hasStopped = true
     cancelTimer()
-    offAbort(signal, onCancelled)
+    offCancel(signal, onCancelled)
     for (const { openQuestion } of questions) openQuestion.close()
   }
   const accept = ({ key, method }: RoundQuestion, answer: RoundAnswer | RpcResponse): void => {
@@ -59,12 +59,12 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     const openQuestions = questions.filter(({ key }) => !collected.has(key))
     for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
   }
-  const onCancelled = (): void => {
+  const onCancelled = (reason: unknown): void => {
     // If another instance continues the call, the questions are not withdrawn, because the call still needs the
     // answers.
-    if (!(signal.reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
+    if (!(reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
     stop()
-    reject(signal.reason)
+    reject(reason)
   }
   const onTimeout = (): void => {
     withdrawOpenQuestions('No answer came in time')
@@ -82,8 +82,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     stop()
     throw error
   }
-  if (signal.aborted) onCancelled()
-  else onAbort(signal, onCancelled)
+  onCancel(signal, onCancelled)
   return {
     answers: promise,
     accept: (response) =>

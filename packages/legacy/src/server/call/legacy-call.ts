@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from '@x/core'
+import { onCancel, offCancel } from '@x/core'
 import {
   type CallContext,
   contextKey,
@@ -201,12 +201,12 @@ async function sendToExchange(
   const { channel, client } = call
   channel.signal.throwIfAborted()
   const controller = new AbortController()
-  let cancelExchange = (): void => {}
+  let cancelExchange: (reason: unknown) => void = () => {}
   let cancelTimer = (): void => {}
   const endPromise = new Promise<never>((_, reject) => {
-    cancelExchange = () => {
-      controller.abort(channel.signal.reason)
-      reject(channel.signal.reason)
+    cancelExchange = (reason) => {
+      controller.abort(reason)
+      reject(reason)
     }
     if (channel.timeoutMs === Number.POSITIVE_INFINITY) return
     cancelTimer = deps.schedule(() => {
@@ -215,7 +215,7 @@ async function sendToExchange(
       reject(new McpError(errorCodes.internal, message))
     }, channel.timeoutMs)
   })
-  onAbort(channel.signal, cancelExchange)
+  onCancel(channel.signal, cancelExchange)
   const { principal, context } = channel.caller
   const plainCall = createCall({ signal: controller.signal, principal, context, notify: notificationFilter.send })
   const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
@@ -229,7 +229,7 @@ async function sendToExchange(
     if (!(error instanceof McpError)) deps.reportError(error)
     return errorResponse(request.id, error)
   } finally {
-    offAbort(channel.signal, cancelExchange)
+    offCancel(channel.signal, cancelExchange)
     cancelTimer()
     endPromise.catch(() => {})
   }

@@ -1,4 +1,4 @@
-import { cancel, createCancellation, isLimitError, isUnavailable, readSignal } from '@x/core'
+import { isLimitError, isUnavailable, Cancellation } from '@x/core'
 import {
   callerKeyOf,
   errorCodes,
@@ -157,10 +157,10 @@ function respond(response: RpcResponse, { stream, isBatch, peer }: CallContext):
 async function serveCall(request: RpcRequest, callContext: CallContext, http: HttpDeps): Promise<void> {
   const { stream, state, activeCalls, peer, round } = callContext
   const { deps, sessionStates } = http
-  const cancellation = createCancellation()
+  const cancellation = new Cancellation()
   const call: CancellableCall = {
     request,
-    cancel: (reason) => cancel(cancellation, new DOMException(reason, 'AbortError')),
+    cancel: (reason) => cancellation.cancel(new DOMException(reason, 'AbortError')),
   }
   const linkedCall = createLinkedCall(callContext, http)
   activeCalls.add(call)
@@ -171,8 +171,8 @@ async function serveCall(request: RpcRequest, callContext: CallContext, http: Ht
   }
   state?.calls.set(request.id, { cancel: cancelByClient })
   try {
-    const signal = readSignal(cancellation)
-    const handOff = (): void => cancel(cancellation, new CallHandedOffError())
+    const signal = cancellation.signal
+    const handOff = (): void => cancellation.cancel(new CallHandedOffError())
     const channel = createCallChannel(callContext, signal, { deps, linkedCall, handOff })
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
     const response = await runLegacyCall(legacyCall, deps, round)

@@ -1,4 +1,4 @@
-import { isUnavailable, type Ledger, raceWithAbort, sleep, errorRecord } from '@x/core'
+import { isUnavailable, type Ledger, sleep, errorRecord, raceWithCancellation } from '@x/core'
 import type { Call, Exchange, ExtensionHost, Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 
@@ -48,7 +48,7 @@ export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps 
     const triesUntil = runtime.now() + timeoutMs
     for (;;) {
       try {
-        return await (signal === undefined ? operation() : raceWithAbort(operation(), signal))
+        return await (signal === undefined ? operation() : raceWithCancellation(operation(), signal))
       } catch (error) {
         if (signal?.aborted === true || !isUnavailable(error) || runtime.now() >= triesUntil) throw error
         await sleep(retryPauseMs, { clock: runtime, signal })
