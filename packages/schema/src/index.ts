@@ -6,6 +6,7 @@
 
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
 export {
+  callerKeyOf,
   backgroundKey,
   backPressureKey,
   callHeadersKey,
@@ -23,7 +24,6 @@ export {
   withHeader,
   withNotify,
 } from './composition/call-context.ts'
-export { callerKeyOf } from './composition/quota.ts'
 export { limitErrorToMcp, unavailableError } from './composition/rejections.ts'
 export {
   type AsyncResource,
@@ -227,13 +227,12 @@ export {
   type SchemaIssue,
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
-export { type ParamsCheck, requestMetaOf } from './methods/check-params.ts'
 export { checkCreateMessageResult, checkListRootsResult, checkResult } from './methods/check-results.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-results.ts'
 export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
-export { findNotificationRow, notificationMethods } from './methods/methods.ts'
+export { findNotificationRow, notificationMethods, type ParamsCheck, requestMetaOf } from './methods/methods.ts'
 export type { NotificationRow } from './methods/methods.ts'
 export {
   isErrorResponse,

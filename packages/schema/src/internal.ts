@@ -21,12 +21,13 @@ export {
   type RecordedPart,
   recordedPartsKey,
   restoredPartsKey,
+  principalIdentityOf,
 } from './composition/call-context.ts'
 export { createEventSource, type EventSource } from './composition/event-source.ts'
 export { type Composition, composeServer, type NamedResources } from './composition/compose.ts'
 export type { ServerPart } from './composition/part-readiness.ts'
 export { overloadedReason } from './composition/rejections.ts'
-export { principalIdentityOf, quotaError, quotaReason } from './composition/quota.ts'
+export { quotaError, quotaReason } from './composition/quota.ts'
 export { formatTraceparent, parseTraceparent, type SpanPosition } from './basic/trace-context.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

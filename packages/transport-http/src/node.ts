@@ -7,7 +7,7 @@
 export { documentHandler } from './node/documents.ts'
 export { nodeHandler } from './node/node-handler.ts'
 export type { NodeHandler, NodeHandlerOptions } from './node/node-handler.ts'
-export type { NodeRequest } from './node/read-body.ts'
+export type { NodeRequest } from './node/response-writer.ts'
 export { serveHttp } from './node/serve-http.ts'
 export type { HttpServer, ServeHttpOptions } from './node/serve-http.ts'
 export type { StopOptions } from './node/stop.ts'

@@ -1,3 +1,4 @@
+import { type Failure, prefixFailurePath } from './failure.ts'
 import type { JsonValue } from '@x/core'
 import type { RequestId, RpcError, WireError } from './rpc.ts'
 
@@ -70,3 +71,9 @@ export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
  * never sent.
  */
 export const legacyResourceNotFound = -32002
+
+/** Creates the error for params that a check rejected. `key` is the member of the params that was checked. */
+export function invalidParamsError(failure: Failure, key?: string): McpError {
+  const { path, expected, got } = key === undefined ? failure : prefixFailurePath(failure, key)
+  return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)
+}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { callerKeyOf, clientAddressKey, createCall, errorCodes, toWire, withContext } from '../index.ts'
-import { principalIdentityOf, quotaError } from './quota.ts'
+import { principalIdentityOf } from './call-context.ts'
+import { quotaError } from './quota.ts'
 
 const at = (address: string) => callerKeyOf(withContext(createCall(), clientAddressKey, address))
 

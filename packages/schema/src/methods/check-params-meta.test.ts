@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
-import { requestMetaOf } from './check-params.ts'
+import { requestMetaOf } from './methods.ts'
 
 const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@x/core'
 import type { InputRequiredResult } from '../patterns/mrtr.ts'
 import {
   type SubscriptionsListenRequestParams,
@@ -20,8 +21,15 @@ import {
   type CallToolResult,
   type ListToolsResult,
 } from '../server/tool-requests.ts'
-import { type RequestParams, requestParams } from '../basic/meta.ts'
-import { type ParamsCheck, paramsCheckOf } from './check-params.ts'
+import { invalidParamsError } from '../basic/mcp-error.ts'
+import { type RequestMetaObject, requestMetaObject, type RequestParams, requestParams } from '../basic/meta.ts'
+import { checkOf, type Shape } from '../basic/shape.ts'
+
+/**
+ * Checks a request's params and returns the same object. Throws `McpError(invalidParams)` with the path of an invalid
+ * part.
+ */
+export type ParamsCheck<P> = (params: JsonObject | undefined) => P
 
 /** The properties of a method. */
 export interface MethodRow<P = unknown> {
@@ -130,4 +138,31 @@ const rowsByNotification: ReadonlyMap<string, NotificationRow> = new Map(Object.
  */
 export function findNotificationRow(method: string): NotificationRow | undefined {
   return rowsByNotification.get(method)
+}
+
+/** Derives the check of a method's params from their shape. */
+export function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
+  const checkParams = checkOf(shape, 'shallow')
+  return (params) => {
+    const failure = checkParams(params)
+    if (failure !== undefined) throw invalidParamsError(failure)
+    // The cast is safe: a shape of P describes every member of P, so that the check covers all of them.
+    return params as P
+  }
+}
+
+/** The check of a request's `_meta` (basic/index, per-request protocol fields). */
+const requestMetaCheck = checkOf(requestMetaObject, 'shallow')
+
+/**
+ * Returns the checked `_meta` of a request's params. The version and the capabilities are present, and the other
+ * reserved keys are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` with the
+ * path of an invalid part.
+ */
+export function requestMetaOf(params: JsonObject | undefined): RequestMetaObject {
+  const meta = params?.['_meta']
+  const failure = requestMetaCheck(meta)
+  if (failure !== undefined) throw invalidParamsError(failure, '_meta')
+  // The cast is safe: the check above covers every member of the type.
+  return meta as RequestMetaObject
 }

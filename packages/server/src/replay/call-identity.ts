@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import { principalIdentityOf } from '@x/schema/internal'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type RequestState, sessionIdOf } from './served-request.ts'
+import type { RequestState } from './served-request.ts'
 import type { Journal } from './journal.ts'
 
 /** The form of an idempotency key: 22 characters of Base64url, which contain 128 random bits or more. */
@@ -37,6 +37,15 @@ export function identifyCall(request: RequestState): Awaitable<void> {
   return mapAwaitable(fingerprintOf(text), (digest) => {
     request.callId = uuidOf(digest)
   })
+}
+
+/** The `_meta` key under which a request names its session. */
+const sessionMetaKey = 'io.modelcontextprotocol/session'
+
+/** Returns the id of the session that a request names. */
+export function sessionIdOf({ meta }: Pick<RequestState, 'meta'>): string | undefined {
+  const session = meta[sessionMetaKey]
+  return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
 }
 
 /**

@@ -3,7 +3,7 @@ import { recordedPartsKey } from '@x/schema/internal'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { deriveEffectsId } from './call-identity.ts'
-import { formatWireKey } from './handler-error.ts'
+import { HandlerError } from './handler-error.ts'
 import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
 import {
   createEmptyJournal,
@@ -314,4 +314,31 @@ export class RunJournal {
     const useKeys = [...this.#uses.keys()]
     for (const useKey of useKeys.slice(useKeys.indexOf(checkpointUseKey) + 1)) this.#skippableUses.add(useKey)
   }
+}
+
+/**
+ * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
+ * marks the keys of repeated questions in `inputRequests`.
+ */
+export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
+  if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
+  const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
+  const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
+  throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)
+}
+
+/**
+ * Returns the key in `inputRequests` for a request of `inputRequired` in a task, where each key may be used only once.
+ * The appended round makes the key unique. The `~` distinguishes it from every key of an author.
+ */
+export function formatExplicitKey(key: string, round: number): string {
+  return `${key}~r${round}`
+}
+
+/**
+ * Returns the key in `inputRequests` for a question. From the second time that a question is asked, the number of times
+ * is appended.
+ */
+export function formatWireKey(key: string, occurrence: number): string {
+  return occurrence === 1 ? key : `${key}~${occurrence}`
 }

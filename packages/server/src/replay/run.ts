@@ -4,8 +4,8 @@ import type { Context, InputRequiredReturn, TaskChoice } from '../definitions/co
 import { type Awaitable, runAfterTick } from '../request/awaitable.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { checkHandlerKey, HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
-import { RunJournal } from './run-journal.ts'
+import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
+import { checkHandlerKey, RunJournal } from './run-journal.ts'
 import { onRequestCancelled, type RequestState } from './served-request.ts'
 
 /** A handler, and the conversion of its return value into a result. */

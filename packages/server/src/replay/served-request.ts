@@ -3,7 +3,6 @@ import {
   type Call,
   type ClientCapabilities,
   errorCodes,
-  isJsonObject,
   type JournalStore,
   type JsonObject,
   McpError,
@@ -70,15 +69,6 @@ export function onRequestCancelled(request: RequestState, listener: (reason: unk
   onCancel(request.call, listener)
   request.cancelListeners ??= []
   request.cancelListeners.push(listener)
-}
-
-/** The `_meta` key under which a request names its session. */
-const sessionMetaKey = 'io.modelcontextprotocol/session'
-
-/** Returns the id of the session that a request names. */
-export function sessionIdOf({ meta }: Pick<RequestState, 'meta'>): string | undefined {
-  const session = meta[sessionMetaKey]
-  return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
 }
 
 /** Throws if the client has not declared the capabilities that a definition needs (basic/index, `_meta`). */

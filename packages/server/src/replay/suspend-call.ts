@@ -1,6 +1,7 @@
 import { errorCodes, type JsonObject, McpError, metaKeys, type InputRequest } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { HandlerError, formatExplicitKey, checkHandlerKey, formatWireKey } from './handler-error.ts'
+import { HandlerError } from './handler-error.ts'
+import { checkHandlerKey, formatExplicitKey, formatWireKey } from './run-journal.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
 import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
 import { tryCopyJson } from '../request/json-copy.ts'

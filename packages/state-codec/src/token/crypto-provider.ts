@@ -43,11 +43,3 @@ export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
  * token format.
  */
 export const derivationSalt = 'x/state-codec/1'
-
-/**
- * Returns true if a result is a promise. The results of `nodeCrypto` are not promises. Awaiting them would cost a
- * microtask, which is a tenth of the cost to seal and open a small state.
- */
-export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return value instanceof Promise
-}

@@ -14,14 +14,7 @@ import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { type KeyInput, parseKeys, type RingKey } from './keys.ts'
-import {
-  type Cipher,
-  type CipherKey,
-  type CreateCipher,
-  type CryptoProvider,
-  isPromise,
-  type ProtectedHeader,
-} from './crypto-provider.ts'
+import type { Cipher, CipherKey, CreateCipher, CryptoProvider, ProtectedHeader } from './crypto-provider.ts'
 
 /** Options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
@@ -302,4 +295,12 @@ async function deriveCiphers(
   const [primaryCipher] = cipherByHeader.values()
   if (primaryCipher === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
   return { primaryCipher, cipherByHeader }
+}
+
+/**
+ * Returns true if a result is a promise. The results of `nodeCrypto` are not promises. Awaiting them would cost a
+ * microtask, which is a tenth of the cost to seal and open a small state.
+ */
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return value instanceof Promise
 }

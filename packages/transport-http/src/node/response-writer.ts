@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema/internal'
 import type { HttpAnswer, ResponseWriter, TakeUnreadBytes } from '../server/http-adapter.ts'
-import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
+
+/** A request of node:http. A framework may have read its body and set `body`. */
+export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
  * The maximum length in characters of the text that is collected within one tick. A longer text would often still be in

@@ -116,10 +116,12 @@ export async function startHttpServer(
     // While the server stops, `Connection: close` makes clients open a new connection, which may reach another
     // instance.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
-    if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
+    const isForEndpoint = hasPath(path, request.url)
+    if (!isForEndpoint && answerHealthCheck(request, response)) return
+    if (options.onRequest?.(request, response)) return
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
     else if (stopState.phase === 'refusing') rejectWhileStopping(response)
-    else if (hasPath(path, request.url)) handleRequest(request, response)
+    else if (isForEndpoint) handleRequest(request, response)
     else answerDocument({ request, response, path }, context)
   })
   const boundPort = await listenOnAddress(server, host, port)

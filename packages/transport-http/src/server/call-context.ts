@@ -1,3 +1,4 @@
+import { isLimitError, type Ledger } from '@x/core'
 import {
   backPressureKey,
   type CallContext,
@@ -10,14 +11,15 @@ import {
   createCall,
   type HeaderParams,
   headerParamsKey,
+  type Principal,
   type Server,
   transportKey,
   withContext,
 } from '@x/schema'
-import { type Reply, setReplyHeader } from './reply.ts'
+import { limitErrorResponse, type Reply, setReplyHeader } from './reply.ts'
 import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
-import type { RequestView } from './http-adapter.ts'
+import type { ArrivingBody, RequestView, TakeUnreadBytes } from './http-adapter.ts'
 
 /** The parts of a request from which the context of its call is created. */
 export interface CallContextDeps {
@@ -67,9 +69,10 @@ const readersByKey = new Map<symbol, ReadValue>([
  * the client.
  */
 export function createClientContext(address: string | undefined): CallContext {
-  const call = withContext(createCall(), transportKey, 'http')
-  return address === undefined ? call.context : withContext(call, clientAddressKey, address).context
+  return address === undefined ? httpCall.context : withContext(httpCall, clientAddressKey, address).context
 }
+
+const httpCall = withContext(createCall(), transportKey, 'http')
 
 /**
  * Returns the context for the authentication of a request. The caller key is computed when it is read, because few
@@ -137,5 +140,60 @@ function createHeaderParams(view: RequestView): HeaderParams {
         if (name.startsWith(paramHeaderPrefix)) visit(value, name.slice(paramHeaderPrefix.length))
       })
     },
+  }
+}
+
+/** The caller of a request, for whom the ledger counts bytes. */
+export interface RequestCaller<Source> {
+  readonly principal: Principal | undefined
+  readonly view: RequestView<Source>
+  readonly settings: HandlerSettings<Source>
+}
+
+function callerKeyOfRequest<Source>({ principal, view, settings }: RequestCaller<Source>): string {
+  return callerKeyOf({ principal, context: createClientContext(settings.clientAddress?.(view)) })
+}
+
+/** Creates the counter for the bytes of one body. It takes them from `arriving_bytes` of the ledger. */
+export function createArrivingBody<Source>(
+  ledger: Ledger,
+  caller: RequestCaller<Source>,
+  maxBytes: number,
+): ArrivingBody {
+  const releases: (() => void)[] = []
+  let countedBytes = 0
+  return {
+    grow(receivedBytes) {
+      if (receivedBytes <= countedBytes) return undefined
+      // Each step doubles the counted bytes, so that a body in tiny chunks causes few entries in the ledger.
+      const nextBytes = Math.max(receivedBytes, Math.min(2 * countedBytes, maxBytes))
+      try {
+        releases.push(ledger.take('arriving_bytes', callerKeyOfRequest(caller), nextBytes - countedBytes))
+      } catch (error) {
+        if (isLimitError(error)) return limitErrorResponse(error)
+        throw error
+      }
+      countedBytes = nextBytes
+      return undefined
+    },
+    release() {
+      for (const release of releases.splice(0)) release()
+    },
+  }
+}
+
+/** Creates the counter for the unread bytes of one answer. */
+export function createUnreadCounter<Source>(ledger: Ledger, caller: RequestCaller<Source>): TakeUnreadBytes {
+  return (bytes) => {
+    try {
+      return ledger.take('unread_bytes', callerKeyOfRequest(caller), bytes)
+    } catch (error) {
+      if (!isLimitError(error)) throw error
+      const { scope, max } = error
+      const owner = scope === 'caller' ? 'its caller has' : 'all callers have'
+      const reason = `A connection was closed before its answer was read: ${owner} ${max} bytes of unread answers`
+      caller.settings.reportRejection(reason, caller.view)
+      return undefined
+    }
   }
 }

@@ -16,8 +16,13 @@ import {
   type WireError,
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
-import { createArrivingBody, createUnreadCounter, type RequestCaller } from './caller-bytes.ts'
-import { createAuthenticationContext, createClientContext } from './call-context.ts'
+import {
+  createArrivingBody,
+  createAuthenticationContext,
+  createClientContext,
+  createUnreadCounter,
+  type RequestCaller,
+} from './call-context.ts'
 import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from './check-request.ts'
 import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
