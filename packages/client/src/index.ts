@@ -56,11 +56,6 @@ export type { PendingCall } from './rounds/pending-call.ts'
 export type { RoundOptions, RoundView } from './request/round-options.ts'
 export { isPermanent, retryAfterMsOf } from './request/permanent-failure.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
-export type {
-  ListChange,
-  ListenOptions,
-  ReopenOptions,
-  Subscription,
-  SubscriptionEvent,
-} from './subscriptions/subscription.ts'
+export type { ListenOptions, ReopenOptions, Subscription } from './subscriptions/subscription.ts'
+export type { ListChange, SubscriptionEvent } from './caching/changes.ts'
 export type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'

@@ -33,7 +33,7 @@ export const folderLayers = new Map([
     'packages/client',
     {
       order: ['.', 'telemetry', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'],
-      upward: 2,
+      upward: 0,
     },
   ],
   [
@@ -58,6 +58,72 @@ export const folderLayers = new Map([
       upward: 0,
     },
   ],
+  [
+    'packages/core',
+    {
+      order: [
+        '.',
+        'bus',
+        'ledger.ts',
+        'log.ts',
+        'waiting.ts',
+        'cancellation.ts',
+        'checked-number.ts',
+        'json.ts',
+        'runtime.ts',
+      ],
+      upward: 0,
+    },
+  ],
+  [
+    'packages/schema',
+    {
+      order: [
+        '.',
+        'methods',
+        'composition',
+        'transports',
+        'messages',
+        'json-schema',
+        'server',
+        'patterns',
+        'client',
+        'server/tools.ts',
+        'basic/content.ts',
+        'server/resources.ts',
+        'basic',
+      ],
+      upward: 0,
+    },
+  ],
+  ['packages/state-codec', { order: ['.', 'store', 'token', 'claims', 'state-codec.ts', 'state-error.ts'], upward: 0 }],
+  [
+    'packages/auth',
+    {
+      order: ['.', 'node', 'client', 'server', 'scopes.ts', 'bounded-fetch.ts', 'oauth-urls.ts', 'digest.ts'],
+      upward: 0,
+    },
+  ],
+  ['packages/transport-http', { order: ['.', 'node', 'server', 'client', 'indexed-list.ts'], upward: 0 }],
+  [
+    'packages/transport-stdio',
+    {
+      order: [
+        '.',
+        'server',
+        'client',
+        'close-streams.ts',
+        'read-lines.ts',
+        'line-splitter.ts',
+        'message-writer.ts',
+        'request-notifications.ts',
+        'stdio-error.ts',
+      ],
+      upward: 0,
+    },
+  ],
+  ['packages/sessions', { order: ['.', 'server', 'client', 'session-metadata.ts'], upward: 0 }],
+  ['packages/testing', { order: ['.'], upward: 0 }],
   ['packages/tasks', { order: ['.', 'contract', 'server', 'client', 'engines', 'schema'], upward: 0 }],
 ])
 

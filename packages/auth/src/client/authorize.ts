@@ -7,7 +7,7 @@ import { discoverResourceMetadata, type ResourceMetadata } from './resource-meta
 import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
-import { getOrObtainToken, type TokenRequirements, type TokenResult, type TokenSource } from './token-source.ts'
+import { acquireToken, type TokenRequirements, type TokenResult, type TokenSource } from './token-source.ts'
 
 /** The sources from which the scopes of a login are chosen. */
 interface ScopeSources {
@@ -112,7 +112,7 @@ export interface TokenQuery {
   /** The access token that the endpoint refused. */
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
-  readonly canObtainToken: () => boolean
+  readonly canRequestGrant: () => boolean
 }
 
 /** Discovers the authorization server of an endpoint, and obtains a token there. */
@@ -141,7 +141,7 @@ export async function authorize(
     requestedScopes: isSameResource ? lastEndpoint.requested : [],
   })
   const demandedScopes = challenge.scopes?.filter((scope) => scopes.includes(scope)) ?? []
-  const tokenResult = await getOrObtainToken(deps, {
+  const tokenResult = await acquireToken(deps, {
     ...rest,
     endpoint,
     serverContext,

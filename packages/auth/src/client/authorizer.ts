@@ -1,3 +1,16 @@
+/*
+ * The sequence of a call without a valid token. Each step has one name:
+ *
+ *   headers                 the call is sent with the stored token. `renewToken` replaces a token that expires soon
+ *   onResponse, 401         handleUnauthorized reads the challenge. 403 with `insufficient_scope`: handleForbidden
+ *     answerChallenge       obtains a token for the call. Calls that need the same scopes share one attempt
+ *       authorize           discovers the resource and its authorization server, and chooses the scopes
+ *         acquireToken      under a lock: the stored token, refreshStoredToken, or else requestGrant
+ *           requestGrant    a new token by the OAuth grant of this authorizer: a login of a person, or a machine's
+ *   'retry'                 the transport sends the call again, from the first line
+ *
+ * `login` begins at `authorize`, before any request. `renewToken` begins at `acquireToken`.
+ */
 import type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from './auth-error.ts'
@@ -13,7 +26,7 @@ import type { DpopBinding } from './dpop-binding.ts'
 import { type AuthStore, memoryStore } from './store.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
-import { getOrObtainToken, isRenewalDue, type TokenResult } from './token-source.ts'
+import { acquireToken, isRenewalDue, type TokenResult } from './token-source.ts'
 
 /** Options that every authorizer of this package has. */
 export interface AuthorizerOptions {
@@ -82,7 +95,7 @@ interface CallState {
   /** The access token of the last attempt. */
   lastSentToken?: string
   obtainedBy?: TokenResult['obtainedBy']
-  authorizationCount: number
+  grantCount: number
   /** The access token of the attempt that was repeated with a new nonce. */
   nonceRetryToken?: string
 }
@@ -97,9 +110,9 @@ interface AuthorizerState extends AuthorizerDeps {
   readonly callStateOf: (target: HttpTarget) => CallState
 }
 
-const maxAuthorizations = 3
+const maxGrants = 3
 
-/** Creates an authorizer. `deps.obtain` obtains new tokens. */
+/** Creates an authorizer. `deps.requestGrant` obtains new tokens. */
 export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const callStates = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
@@ -110,7 +123,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     stepUpLimiter: createAttemptLimiter(deps.now, maxStepUpsPerOperation),
     loginLimiter: createAttemptLimiter(deps.now, maxLoginsPerEndpoint),
     callStateOf: (target) => {
-      const callState = callStates.get(target) ?? { authorizationCount: 0 }
+      const callState = callStates.get(target) ?? { grantCount: 0 }
       callStates.set(target, callState)
       return callState
     },
@@ -127,7 +140,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     },
     login: async (endpoint, signal) => {
       const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
-      const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canObtainToken: () => true }
+      const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canRequestGrant: () => true }
       await sharedRequests.join(endpoint.href, { scopes: [], signal }, (sharedSignal) =>
         authorize(state, query, sharedSignal),
       )
@@ -164,10 +177,10 @@ async function renewToken(
     const serverContext = await state.resolveServerContext(endpoint.issuer, url, sharedSignal)
     const { resource, requested: scopes } = endpoint
     const requirements = { endpoint: url, serverContext, resource, scopes, requiredScopes: [] }
-    const tokenResult = await getOrObtainToken(state, {
+    const tokenResult = await acquireToken(state, {
       ...requirements,
       canRefresh: true,
-      canObtainToken: () => !state.requiresUserInteraction,
+      canRequestGrant: () => !state.requiresUserInteraction,
     })
     if (tokenResult !== undefined) await state.storedCredentials.store(url, endpoint, tokenResult.token)
     return tokenResult
@@ -199,11 +212,11 @@ async function handleUnauthorized(
   }
   // Another call has obtained a newer token since this call was sent.
   if (credential !== undefined && credential.token.access !== callState.lastSentToken) return 'retry'
-  if (callState.obtainedBy === 'authorization') {
+  if (callState.obtainedBy === 'grant') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
     throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
   }
-  return getToken(state, target, {
+  return answerChallenge(state, target, {
     challenge: parseTokenChallenge(header),
     canRefresh: callState.obtainedBy !== 'refresh',
   })
@@ -255,7 +268,7 @@ async function handleForbidden(
   if (!state.requiresUserInteraction && challenge.scopes.every((scope) => credential?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
-  return getToken(state, target, {
+  return answerChallenge(state, target, {
     challenge,
     canRefresh: false,
     isStepUpAllowed: () => state.stepUpLimiter.tryAcquire(operation),
@@ -275,25 +288,26 @@ function hasNewerToken(
 }
 
 /** A challenge that a call received, and the allowed ways to obtain a token for the call. */
-interface GetTokenOptions {
+interface ChallengeOptions {
   readonly challenge: TokenChallenge
   readonly canRefresh: boolean
   /** Called before a new authorization. Returns false if no new authorization is allowed. */
   readonly isStepUpAllowed?: () => boolean
 }
 
-async function getToken(
+/** Obtains a token for a call that received a challenge. Returns undefined if the call must not be sent again. */
+async function answerChallenge(
   state: AuthorizerState,
   target: HttpTarget,
-  { challenge, canRefresh, isStepUpAllowed = () => true }: GetTokenOptions,
+  { challenge, canRefresh, isStepUpAllowed = () => true }: ChallengeOptions,
 ): Promise<'retry' | undefined> {
   const callState = state.callStateOf(target)
   const { url: endpoint, signal } = target
-  const canObtainToken = (): boolean =>
-    callState.authorizationCount < maxAuthorizations &&
+  const canRequestGrant = (): boolean =>
+    callState.grantCount < maxGrants &&
     isStepUpAllowed() &&
     (!state.requiresUserInteraction || state.loginLimiter.tryAcquire(endpoint.href))
-  const query = { endpoint, challenge, rejectedToken: callState.lastSentToken, canRefresh, canObtainToken }
+  const query = { endpoint, challenge, rejectedToken: callState.lastSentToken, canRefresh, canRequestGrant }
   for (;;) {
     let isOwnAttempt = false
     const tokenResult = await state.sharedRequests.join(
@@ -306,7 +320,7 @@ async function getToken(
     )
     if (tokenResult !== undefined && tokenResult.token.access !== callState.lastSentToken) {
       callState.obtainedBy = tokenResult.obtainedBy
-      if (tokenResult.obtainedBy === 'authorization') callState.authorizationCount += 1
+      if (tokenResult.obtainedBy === 'grant') callState.grantCount += 1
       return 'retry'
     }
     // The result of an authorization that another call began does not apply to this call, so this call begins its own.

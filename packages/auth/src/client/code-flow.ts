@@ -5,7 +5,7 @@ import { toAuthenticatedClient, pushAuthorizationRequest } from './server-reques
 import { withLock } from './store.ts'
 import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, toStoredToken } from './token-requests.ts'
-import type { TokenRequirements, ObtainToken } from './token-source.ts'
+import type { TokenRequirements, RequestGrant } from './token-source.ts'
 
 /** Sends a person to the authorization server, and receives the response. */
 export interface Redirect {
@@ -50,7 +50,7 @@ const loginTimeoutMs = 600_000
 /**
  * Creates a function that obtains tokens through a login of a person, by the code flow with PKCE (basic/authorization).
  */
-export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
+export function createCodeFlow(options: CodeFlowOptions): RequestGrant {
   return async (requirements) => {
     const { server, signal } = requirements.serverContext
     checkPkce(server)

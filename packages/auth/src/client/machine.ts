@@ -165,7 +165,7 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
     // RFC 6749, section 4.4.3: such a grant should return no refresh token. The grant is requested again instead of a
     // refresh.
     findClient: async () => undefined,
-    obtain: async (requirements) => {
+    requestGrant: async (requirements) => {
       const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')
       const token = toStoredToken(await grant.request({ ...requirements, scopes: requestedScopes }), deps.now())
       return { ...token, refresh: undefined, requested: requestedScopes, clientId }

@@ -63,7 +63,7 @@ export function oauth(options: OAuthOptions): OAuth {
   const codeFlowOptions = { identity, redirect, records, now }
   const authorizer = createAuthorizer({
     ...deps,
-    obtain: createCodeFlow(codeFlowOptions),
+    requestGrant: createCodeFlow(codeFlowOptions),
     findClient: async (server, id) => {
       const client = await findKnownClient(server, identity, { records, id })
       return client && toAuthenticatedClient(client, server)

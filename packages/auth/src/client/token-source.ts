@@ -16,16 +16,17 @@ export interface TokenRequirements {
 }
 
 /**
- * Obtains a new token. The authorizers for persons, machines, workloads and enterprises differ only in this function.
+ * Obtains a new token by an OAuth grant. The authorizers for persons, machines, workloads and enterprises differ only in
+ * this function.
  */
-export type ObtainToken = (requirements: TokenRequirements) => Promise<StoredToken>
+export type RequestGrant = (requirements: TokenRequirements) => Promise<StoredToken>
 
 /** The ways to get a valid token. */
 export interface TokenSource {
   readonly records: AuthRecords
   readonly fetch: FetchFunction
   readonly now: () => number
-  readonly obtain: ObtainToken
+  readonly requestGrant: RequestGrant
   /** Returns the client to which a token was issued. Returns undefined if the client can no longer authenticate. */
   findClient(server: AuthorizationServer, id: string): Promise<AuthenticatedClient | undefined>
   /** Returns true if this authorizer may use a stored token. */
@@ -44,13 +45,13 @@ export interface TokenRequest extends TokenRequirements {
    */
   readonly canRefresh: boolean
   /** Called before each new authorization. Returns `false` if no further authorization is allowed. */
-  readonly canObtainToken: () => boolean
+  readonly canRequestGrant: () => boolean
 }
 
 /** A token, and the way in which it was obtained. */
 export interface TokenResult {
   readonly token: StoredToken
-  readonly obtainedBy: 'store' | 'refresh' | 'authorization'
+  readonly obtainedBy: 'store' | 'refresh' | 'grant'
 }
 
 /** Returns true if a token has expired, or may expire before a response arrives. */
@@ -64,7 +65,7 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
  * Another process may have stored the token in the meantime. Returns `undefined` if only a new authorization would help
  * and none is allowed.
  */
-export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
+export function acquireToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
   const key = records.tokens.toKey(request.serverContext.server.issuer, request.resource)
   return withLock(records.store, key, async () => {
@@ -72,7 +73,7 @@ export function getOrObtainToken(source: TokenSource, request: TokenRequest): Pr
     const storedToken = foundToken && (await source.isUsable(foundToken)) ? foundToken : undefined
     return (
       (storedToken && (await reuseStoredToken(source, request, storedToken))) ??
-      obtainNewToken(source, request, storedToken)
+      requestNewToken(source, request, storedToken)
     )
   })
 }
@@ -91,18 +92,18 @@ async function reuseStoredToken(
     : undefined
 }
 
-async function obtainNewToken(
+async function requestNewToken(
   source: TokenSource,
   request: TokenRequest,
   storedToken: StoredToken | undefined,
 ): Promise<TokenResult | undefined> {
-  if (!request.canObtainToken()) return undefined
+  if (!request.canRequestGrant()) return undefined
   const { records } = source
   // basic/authorization, step-up flow: a new authorization also requests the scopes of earlier ones.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
-  const token = await source.obtain({ ...request, scopes })
+  const token = await source.requestGrant({ ...request, scopes })
   await records.tokens.write(records.tokens.toKey(request.serverContext.server.issuer, request.resource), token)
-  return { token, obtainedBy: 'authorization' }
+  return { token, obtainedBy: 'grant' }
 }
 
 async function refreshStoredToken(

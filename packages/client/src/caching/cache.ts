@@ -8,7 +8,7 @@ import type { ClientEventSource } from '../request/client-event.ts'
 import { type OpenedPartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import { type InputRequired, isInputRequired } from '../request/input-required.ts'
-import { stalePredicateByNotification } from '../subscriptions/changes.ts'
+import { stalePredicateByNotification } from './changes.ts'
 
 /** The cache of a client, with counts of hits and misses. */
 export interface ClientCache {

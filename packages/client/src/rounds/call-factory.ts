@@ -3,7 +3,7 @@ import type { JsonObject } from '@x/schema'
 import type { MultiRoundMethod } from '../request/input-required.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { SendOnce } from '../request/request.ts'
-import type { MultiRoundCall } from './multi-round-call.ts'
+import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { ToolCallFactory } from '../tools/call-tool.ts'
 
 /** Creates a call of any method whose server may ask for input. */

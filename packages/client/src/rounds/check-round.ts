@@ -4,7 +4,8 @@ import { ClientError, isClientError } from '../request/client-error.ts'
 import { declaredCapabilities } from '../request/input-handlers.ts'
 import { roundDefaults } from '../request/round-options.ts'
 import { checkInputRequests } from './input-kinds.ts'
-import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
+import type { MultiRoundCall } from '../request/multi-round-call.ts'
+import type { RoundsContext } from './send-round.ts'
 
 /** The numbers of `input_required` results of one call so far, including the last one. */
 export interface RoundCounts {

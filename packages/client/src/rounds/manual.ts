@@ -11,7 +11,8 @@ import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { ClientError } from '../request/client-error.ts'
 import { parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
-import { type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
+import type { MultiRoundCall } from '../request/multi-round-call.ts'
+import { type RoundsContext, sendRound } from './send-round.ts'
 
 /** The outcome of one request of a call: the complete result, or the input that the server requires. */
 export type Round<M extends MultiRoundMethod> =

@@ -3,7 +3,7 @@ import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { createRunRounds } from './run-rounds.ts'
 import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
-import type { RoundsContext } from './multi-round-call.ts'
+import type { RoundsContext } from './send-round.ts'
 import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
 import type { CallToolFunction, ToolCallFactory } from '../tools/call-tool.ts'
 

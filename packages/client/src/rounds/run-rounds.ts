@@ -7,7 +7,8 @@ import type { ClientObserver } from '../request/client-event.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs } from '../request/round-options.ts'
-import { clockOf, type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
+import type { MultiRoundCall } from '../request/multi-round-call.ts'
+import { clockOf, type RoundsContext, sendRound } from './send-round.ts'
 
 /** Runs a call through all its rounds, and returns the complete result. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>

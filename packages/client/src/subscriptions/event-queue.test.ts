@@ -10,7 +10,7 @@ import {
   toolsListChangedMethod,
   resourceUpdatedMethod,
 } from '../testing/streaming.ts'
-import type { SubscriptionEvent } from './subscription.ts'
+import type { SubscriptionEvent } from '../caching/changes.ts'
 
 const filter = {
   toolsListChanged: true,

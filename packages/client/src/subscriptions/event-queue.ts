@@ -1,4 +1,4 @@
-import type { SubscriptionEvent } from './subscription.ts'
+import type { SubscriptionEvent } from '../caching/changes.ts'
 
 /** A queue of events that wait for a reader. */
 export interface EventQueue {

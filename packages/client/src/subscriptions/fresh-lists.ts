@@ -1,5 +1,5 @@
 import type { ListMethod } from '../request/lists.ts'
-import { staleListMethods } from './changes.ts'
+import { staleListMethods } from '../caching/changes.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork } from './refresh-context.ts'
 
 /** Reads a whole list, page by page. */

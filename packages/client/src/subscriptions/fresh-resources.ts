@@ -1,8 +1,9 @@
 import { onCancel } from '@x/core'
 import { isClientError } from '../request/client-error.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './refresh-context.ts'
-import { findContainingUri, type SubscribedUris, createSubscribedUris } from './changes.ts'
-import type { Subscription, SubscriptionEvent } from './subscription.ts'
+import { findContainingUri, type SubscribedUris, createSubscribedUris } from '../caching/changes.ts'
+import type { Subscription } from './subscription.ts'
+import type { SubscriptionEvent } from '../caching/changes.ts'
 
 // The maximum number of subscribed resources, which is what `@x/server` accepts in one filter by default.
 const maxWatchedResources = 100

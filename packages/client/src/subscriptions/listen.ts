@@ -10,7 +10,7 @@ import {
   stalePredicateOf,
   wantedChangesOf,
   type WantedChanges,
-} from './changes.ts'
+} from '../caching/changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { createSubscriptionReader } from './read-stream.ts'
 import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'

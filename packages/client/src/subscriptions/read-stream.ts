@@ -1,5 +1,5 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { type Change, parseChangeNotification, acceptedChangesFrom, type WantedChanges } from './changes.ts'
+import { type Change, parseChangeNotification, acceptedChangesFrom, type WantedChanges } from '../caching/changes.ts'
 
 /** The receivers of a stream's messages. */
 export interface StreamListener {

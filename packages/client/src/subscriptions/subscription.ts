@@ -1,25 +1,5 @@
-import type { AsyncResource, JsonObject, SubscriptionFilter } from '@x/schema'
-import type { ClientError } from '../request/client-error.ts'
-
-/** The member of a subscription's filter for one list of the server (basic/patterns/subscriptions). */
-export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'
-
-/** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */
-export type SubscriptionEvent =
-  /**
-   * A stream is open. The server will report the changes in `notifications`, which may be fewer than requested. If
-   * `mayHaveMissedChanges` is true, every earlier result may be stale.
-   */
-  | { readonly type: 'opened'; readonly notifications: SubscriptionFilter; readonly mayHaveMissedChanges: boolean }
-  /** The list has changed. */
-  | { readonly type: ListChange }
-  /** A subscribed resource, or a part of one, has changed. */
-  | { readonly type: 'resourceUpdated'; readonly uri: string }
-  /**
-   * The stream ended and is opened again after `retryInMs` milliseconds. If `error` is absent, the server ended the
-   * stream gracefully, as when it stops.
-   */
-  | { readonly type: 'interrupted'; readonly error?: ClientError | undefined; readonly retryInMs: number }
+import type { AsyncResource, JsonObject } from '@x/schema'
+import type { SubscriptionEvent } from '../caching/changes.ts'
 
 /**
  * Options for opening a stream again. The pause before an attempt doubles with each consecutive failure. A random part

@@ -15,7 +15,7 @@ import { type CallErrorContext, ClientError, isClientError } from '../request/cl
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { CoreClientOptions } from '../request/options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import type { MultiRoundCall } from '../rounds/multi-round-call.ts'
+import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
 
 /** The parts of the client that calls of tools use. */

@@ -2,24 +2,10 @@ import { type Clock, platformRuntime } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
-import type { ReadOptions } from '../request/call-options.ts'
+import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { CallErrorContext } from '../request/client-error.ts'
 import type { ClientEventSource } from '../request/client-event.ts'
 import type { CoreClientOptions } from '../request/options.ts'
-
-/** A call that may need several requests. */
-export interface MultiRoundCall<M extends MultiRoundMethod> {
-  readonly method: M
-  /** The params of every request of the call, without answers and state. */
-  readonly params: JsonObject
-  readonly options: ReadOptions
-  /** Sends one request of the call. */
-  readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
-  /** Returns true if repeating the work of earlier rounds is known to be harmless. */
-  readonly isRestartable: () => boolean
-  /** Checks the complete result. Throws the error that the call rejects with. */
-  readonly check?: ((result: CompleteResults[M]) => void) | undefined
-}
 
 /** The parts of a client that its rounds share. */
 export interface RoundsContext {
