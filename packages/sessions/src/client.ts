@@ -6,7 +6,8 @@
 
 export { type ClientSession, type ClientSessions, sessions, type ClientSessionsOptions } from './client/sessions.ts'
 export type { SerializedSession } from './client/serialized-session.ts'
-export { isSessionError, isSessionNotFound, SessionError, type SessionErrorCode } from './client/session-error.ts'
+export { isSessionError, SessionError, type SessionErrorCode } from './session-error.ts'
+export { isSessionNotFound } from './client/session-not-found.ts'
 export type {
   CreateSessionRequest,
   CreateSessionResult,

@@ -17,7 +17,7 @@ export {
   type SessionResources,
   type SessionResourcesOptions,
 } from './server/session-resources.ts'
-export { SessionUsageError } from './server/session-errors.ts'
+export { isSessionError, SessionError, type SessionErrorCode } from './session-error.ts'
 export type { CallView } from './server/opened-session.ts'
 export type { Session, SessionView } from './server/session.ts'
 export type {

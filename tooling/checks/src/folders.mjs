@@ -122,7 +122,7 @@ export const folderLayers = new Map([
       upward: 0,
     },
   ],
-  ['packages/sessions', { order: ['.', 'server', 'client', 'session-metadata.ts'], upward: 0 }],
+  ['packages/sessions', { order: ['.', 'server', 'client', 'session-error.ts', 'session-metadata.ts'], upward: 0 }],
   ['packages/testing', { order: ['.'], upward: 0 }],
   ['packages/tasks', { order: ['.', 'contract', 'server', 'client', 'engines', 'schema'], upward: 0 }],
 ])

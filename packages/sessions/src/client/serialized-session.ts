@@ -1,6 +1,6 @@
 import { isJsonObject } from '@x/schema'
 import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.ts'
-import { SessionError } from './session-error.ts'
+import { SessionError } from '../session-error.ts'
 
 /**
  * A session as plain JSON, which this process or another can resume. Keep it as secret as the user's credentials,

@@ -1,6 +1,6 @@
 import { isJsonObject, type Middleware, type RpcRequest, type RpcResponse, withHeader } from '@x/schema'
 import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
-import { SessionError } from './session-error.ts'
+import { SessionError } from '../session-error.ts'
 import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'
 
 /** The inputs of the middleware of one session. */

@@ -1,5 +1,5 @@
 import type { SessionMetadata } from '../session-metadata.ts'
-import { SessionError } from './session-error.ts'
+import { SessionError } from '../session-error.ts'
 
 /** The client's record of a session. */
 export interface SessionRecord {

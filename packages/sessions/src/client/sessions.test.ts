@@ -10,7 +10,7 @@ import {
   createScriptedExchange,
   type ScriptedExchange,
 } from '../testing/scripted.ts'
-import { isSessionNotFound } from './session-error.ts'
+import { isSessionNotFound } from './session-not-found.ts'
 import { type ClientSessions, sessions, type ClientSessionsOptions } from './sessions.ts'
 
 const notFound = (sessionId: string) => ({

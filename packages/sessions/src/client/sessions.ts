@@ -8,7 +8,8 @@ import {
   sessionMethods,
   sessionsIdentifier,
 } from '../session-metadata.ts'
-import { isSessionNotFound, SessionError } from './session-error.ts'
+import { SessionError } from '../session-error.ts'
+import { isSessionNotFound } from './session-not-found.ts'
 import {
   deserializeSession,
   type SerializedSession,

@@ -10,7 +10,8 @@ import {
 import { principalIdentityOf, type RecordedPart, restoredPartsKey } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { isTransient, MissingSessionError } from './session-errors.ts'
+import { SessionError } from '../session-error.ts'
+import { isTransient } from './session-errors.ts'
 import { type ResolvedSessionOptions, type SessionDefinition, sessionPurposes } from './resolved-session-options.ts'
 
 /** A request that creates, deletes or uses a session. */
@@ -178,7 +179,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 /**
  * Opens and verifies the session of a request. This server must have sealed the id for this principal, and the state
  * for that id. If sessions have a state, the request must contain it, unless it deletes the session. Throws
- * {@link MissingSessionError} for every failure, so that an attacker cannot see the reason. The cause is reported to
+ * {@link SessionError} `not_found` for every failure, so that an attacker cannot see the reason. The cause is reported to
  * the log.
  */
 export async function openSession(
@@ -204,7 +205,7 @@ export async function openSession(
     return createSessionOfRequest(request, { id: sessionId, createdAt, expiresAt, ...content })
   } catch (cause) {
     if (isRetryable(cause)) throw cause
-    throw new MissingSessionError(sessionId, { cause })
+    throw new SessionError('not_found', 'Session not found', { cause, sessionId })
   }
 }
 

@@ -3,7 +3,6 @@ import type { JsonValue, ExtensionHost } from '@x/schema'
 import { randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
 import type { DeletedSession, NewSession, SessionOptions } from './session-options.ts'
-import { SessionUsageError } from './session-errors.ts'
 
 /** The parts of a server that its sessions use. */
 export type SessionHost = Pick<ExtensionHost, 'state' | 'bus' | 'runtime' | 'log'>
@@ -50,7 +49,7 @@ const defaults = { ttlMs: 86_400_000 } satisfies SessionOptions
 /**
  * Checks the options of sessions.
  *
- * @throws RangeError for an invalid `ttlMs`, and SessionUsageError for one that is longer than the codec's.
+ * @throws RangeError for a `ttlMs` that is invalid, or longer than the lifetime of the codec's tokens.
  */
 export function createSessionDefinition(
   { store, ttlMs = defaults.ttlMs }: SessionOptions,
@@ -65,7 +64,7 @@ export function createSessionDefinition(
 /**
  * Returns the options of sessions at one server.
  *
- * @throws SessionUsageError for a `ttlMs` that is longer than the lifetime of the tokens of the server's codec.
+ * @throws RangeError for a `ttlMs` that is longer than the lifetime of the tokens of the server's codec.
  */
 export function resolveSessionOptions(definition: SessionDefinition, host: SessionHost): ResolvedSessionOptions {
   const { store, ttlMs, stateCodec, hasState, begin, end } = definition
@@ -106,7 +105,7 @@ function createLocalCodec({ runtime }: SessionHost): StateCodec {
  */
 function checkCodecLifetime(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
   if (lifetimeMs === undefined || ttlMs <= lifetimeMs) return
-  throw new SessionUsageError(
+  throw new RangeError(
     `ttlMs is ${ttlMs}, and the tokens of ${name} open for ${lifetimeMs} ms: give the codec a maxAgeMs of ${ttlMs}, or shorten ttlMs`,
   )
 }

@@ -2,25 +2,8 @@ import { isLimitError, isUnavailable } from '@x/core'
 import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
 import { quotaError } from '@x/schema/internal'
 import { isStateError } from '@x/state-codec'
+import { isSessionError } from '../session-error.ts'
 import { sessionNotFoundCode } from '../session-metadata.ts'
-
-/**
- * The error for a session that is unknown, expired, deleted, revoked or altered, or that belongs to another principal.
- */
-export class MissingSessionError extends Error {
-  override readonly name = 'MissingSessionError'
-  readonly sessionId: string
-
-  constructor(sessionId: string, options: { readonly cause: unknown }) {
-    super('Session not found', options)
-    this.sessionId = sessionId
-  }
-}
-
-/** The error for a program that uses sessions in a wrong way. The message is not meant for a peer. */
-export class SessionUsageError extends Error {
-  override readonly name = 'SessionUsageError'
-}
 
 /** A request that has failed. */
 export interface FailedRequest {
@@ -38,7 +21,7 @@ const clockRetryAfterMs = 100
 /** Returns the error for the peer, and reports the cause to the log if that error hides it. */
 export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
   if (isMcpError(error)) return error
-  if (error instanceof MissingSessionError) {
+  if (isSessionError(error) && error.sessionId !== undefined) {
     report(error.cause)
     return new McpError(sessionNotFoundCode, error.message, { data: { sessionId: error.sessionId } })
   }

@@ -1,6 +1,7 @@
 import { toStoreKey } from './session-registry.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
-import { toQuotaError, SessionUsageError } from './session-errors.ts'
+import { SessionError } from '../session-error.ts'
+import { toQuotaError } from './session-errors.ts'
 import type { StateParser } from './state-parser.ts'
 
 /** A session as one call sees it. */
@@ -110,7 +111,7 @@ export function getRunSession<State>(run: SessionRun, parser: StateParser<State>
 async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boolean> {
   const { store } = session.sessionOptions
   if (store === undefined) {
-    throw new SessionUsageError('claim() needs a store that all instances share: give sessions() one')
+    throw new SessionError('usage', 'claim() needs a store that all instances share: give sessions() one')
   }
   rejectEndedCall(session, 'claim')
   if (session.claimKey !== undefined) return true
@@ -134,16 +135,17 @@ async function addClaim(
 
 function requireSessionId({ id }: OpenedSession): string {
   if (id !== '') return id
-  throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `state`')
+  throw new SessionError('usage', 'A task keeps the id of its session sealed alone: give tasks() `state`')
 }
 
 function rejectEndedCall({ isOpen, isRecorded }: OpenedSession, methodName: string): void {
   if (isOpen) return
   if (isRecorded === true) {
     const advice = 'a task has its session as it was at its creation, and no answer that could change it'
-    throw new SessionUsageError(`${methodName} was called in a task: ${advice}`)
+    throw new SessionError('usage', `${methodName} was called in a task: ${advice}`)
   }
-  throw new SessionUsageError(
+  throw new SessionError(
+    'usage',
     `${methodName} was called after the call had ended: await everything that the handler starts`,
   )
 }

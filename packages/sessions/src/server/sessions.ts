@@ -12,7 +12,7 @@ import {
   type SessionDefinition,
   type SessionHooks,
 } from './resolved-session-options.ts'
-import { SessionUsageError } from './session-errors.ts'
+import { SessionError } from '../session-error.ts'
 import { statelessParser, createStateParser, type StateParser } from './state-parser.ts'
 
 /** The member `sessions` of a server with the extension. */
@@ -57,8 +57,9 @@ export type StatefulSessionsOptions<State> = SessionOptions &
  * and cannot omit it. It can send an older state of the same session again, which only `claim()` of {@link Session}
  * detects. Sessions can be revoked if there is a `store`, or a bus of the server.
  *
- * @throws SessionUsageError for an invalid `ttlMs`. `createServer` throws it for a `ttlMs` above the lifetime of the
- *   tokens of its `state`.
+ * @throws RangeError for an invalid `ttlMs`. `createServer` throws it for a `ttlMs` above the lifetime of the tokens of
+ *   its `state`.
+ * @throws SessionError with the code `usage` for an initial state that the schema rejects.
  *
  * @example
  * const trips = sessions({ state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } } })
@@ -153,7 +154,8 @@ function createAccessors<State>(
 
 async function revokeSession({ canRevoke, registry, ttlMs }: ResolvedSessionOptions, id: string): Promise<void> {
   if (!canRevoke) {
-    throw new SessionUsageError(
+    throw new SessionError(
+      'usage',
       'revoke() needs a store or a bus that all instances share: give sessions() a `store`, or createServer a bus',
     )
   }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/schema'
 import type { SessionState } from './session-options.ts'
-import { SessionUsageError } from './session-errors.ts'
+import { SessionError } from '../session-error.ts'
 
 /** Parses and checks the states of sessions. */
 export interface StateParser<State> {
@@ -28,18 +28,19 @@ export const statelessParser: StateParser<null> = {
 /**
  * Makes the parser for a schema.
  *
- * @throws SessionUsageError for an initial state that the schema rejects, and for an asynchronous schema.
+ * @throws SessionError for an initial state that the schema rejects, and for an asynchronous schema.
  */
 export function createStateParser<State>({ schema, initial }: SessionState<State>): StateParser<State> {
   const validate = (value: unknown): State => {
     const result = schema['~standard'].validate(value)
     if (result instanceof Promise) {
-      throw new SessionUsageError(
+      throw new SessionError(
+        'usage',
         'The schema of a session state must be synchronous: leave asynchronous checks to the handlers',
       )
     }
     if (result.issues === undefined) return result.value
-    throw new SessionUsageError(`Not a session state: ${result.issues.map(describeIssue).join('; ')}`)
+    throw new SessionError('usage', `Not a session state: ${result.issues.map(describeIssue).join('; ')}`)
   }
   const initialState = validate(initial)
   return {

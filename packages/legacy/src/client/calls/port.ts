@@ -12,8 +12,8 @@ export interface ServerMessageHandlers {
 export interface Port {
   /**
    * Sends a request. Rejects with the abort reason when the signal aborts. If {@link begin} was called before, the
-   * server is notified of the cancellation. Rejects with {@link SessionEndedError} if the server does not know the
-   * session any more, and so has not run the request.
+   * server is notified of the cancellation. Rejects with a `LegacyError` `session_ended` if the server does not
+   * know the session any more, and so has not run the request.
    */
   send(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
@@ -32,9 +32,4 @@ export interface Port {
    * {@link listen}, the handlers receive the messages outside calls.
    */
   begin(revision: LegacyRevision, handlers: ServerMessageHandlers): void
-}
-
-/** The error of a request that the server has not run, because it does not know the session any more. */
-export class SessionEndedError extends Error {
-  override readonly name = 'SessionEndedError'
 }

@@ -19,7 +19,7 @@ import type { LegacySettings } from '../options.ts'
 import { CallRun } from './call-run.ts'
 import { createDiscoverResult, findUnsupportedMethodError } from './capabilities.ts'
 import { StandaloneStream } from './listen.ts'
-import { SessionEndedError } from './port.ts'
+import { isLegacyError } from './legacy-error.ts'
 import type { LegacySession } from './session.ts'
 import { createUnknownStateResponse } from './translate.ts'
 
@@ -36,7 +36,7 @@ export interface SessionCalls {
    * waiting call.
    */
   resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined
-  /** Serves a request over a session. Rejects with {@link SessionEndedError} if the server has not run the request. */
+  /** Serves a request over a session. Rejects with {@link LegacyError} `session_ended` if the server has not run the request. */
   serve(session: LegacySession, forwarded: ForwardedRequest): Promise<RpcResponse>
 }
 
@@ -58,7 +58,7 @@ export function createSessionCalls(settings: LegacySettings, clock: Clock): Sess
       if (run !== undefined && run.user !== userOf({ request, call }))
         return Promise.resolve(createUnknownStateResponse(request.id))
       return run?.sendNextRequest(request, call).catch((error: unknown) => {
-        if (error instanceof SessionEndedError) return createUnknownStateResponse(request.id)
+        if (isLegacyError(error, 'session_ended')) return createUnknownStateResponse(request.id)
         throw error
       })
     },

@@ -2,7 +2,8 @@ import { platformRuntime } from '@x/core'
 import { createClient } from '@x/client'
 import { isRequest, type JsonObject, type RpcMessage, type RpcRequest, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { type Port, SessionEndedError } from '../calls/port.ts'
+import { LegacyError } from '../calls/legacy-error.ts'
+import type { Port } from '../calls/port.ts'
 import { resolveSettings } from '../options.ts'
 import { createConnection } from './connection.ts'
 import type { ServerProcess, Transport } from './transport.ts'
@@ -138,7 +139,7 @@ describe('a connection', () => {
   })
 
   test('begins a session anew that the server forgot, once, and sends the request again [LEG-046]', async () => {
-    const answers = { ...olderServer, 'tools/list': () => new SessionEndedError('forgotten') }
+    const answers = { ...olderServer, 'tools/list': () => new LegacyError('session_ended', 'forgotten') }
     const { client, sent } = connect({ answers })
     await expect(client.listTools()).rejects.toThrow('forgotten')
     expect(sent.filter((method) => method === 'initialize')).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
 import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { callingClientKey } from '@x/schema/internal'
-import { SessionEndedError } from '../calls/port.ts'
+import { isLegacyError } from '../calls/legacy-error.ts'
 import { createSessionCalls, type SessionCalls, userOf } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
@@ -102,7 +102,7 @@ class StatefulConnection implements AnyConnection {
     try {
       return await this.#calls.serve(conversation.session, dispatched)
     } catch (error) {
-      if (!(error instanceof SessionEndedError) || isSentAgain) throw error
+      if (!isLegacyError(error, 'session_ended') || isSentAgain) throw error
       // basic/transports, session management: the server has not run the request, so it may be sent again in a new
       // session.
       this.#forgetConversation(conversation)

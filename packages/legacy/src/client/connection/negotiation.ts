@@ -12,7 +12,8 @@ import {
   initializedNotification,
   parseInitializeResponse,
 } from './handshake.ts'
-import { type Conversation, type Transport, UndecidedError } from './transport.ts'
+import { isLegacyError } from '../calls/legacy-error.ts'
+import type { Conversation, Transport } from './transport.ts'
 
 /** The dependencies of a negotiation. */
 export interface NegotiationOptions {
@@ -177,7 +178,8 @@ function createSteps(
     ).then(
       (response) => (eraOf(response) === 'modern' ? { era: 'modern' } : 'legacy'),
       (error: unknown) => {
-        if (error instanceof UndecidedError) return { era: 'none', error: error.response }
+        if (isLegacyError(error, 'undecided') && error.response !== undefined)
+          return { era: 'none', error: error.response }
         throw error
       },
     )

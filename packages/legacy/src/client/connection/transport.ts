@@ -40,17 +40,3 @@ export interface ServerProcess {
   /** Ends the process. The next {@link Transport.open} starts a new process, without the pauses between restarts. */
   replace(): Promise<void>
 }
-
-/**
- * The error for a response to the probe that does not show the era of the server. The response becomes the response to
- * the call.
- */
-export class UndecidedError extends Error {
-  override readonly name = 'UndecidedError'
-  readonly response: RpcError
-
-  constructor(response: RpcError) {
-    super(response.error.message)
-    this.response = response
-  }
-}

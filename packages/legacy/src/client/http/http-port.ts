@@ -1,7 +1,8 @@
 import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
 import { discoverProbe } from '@x/schema/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
-import { type Port, type ServerMessageHandlers, SessionEndedError } from '../calls/port.ts'
+import { LegacyError } from '../calls/legacy-error.ts'
+import type { Port, ServerMessageHandlers } from '../calls/port.ts'
 import { createSessionHeaders, type HttpSession, originOf, postToServer, type SentRequest } from './http-session.ts'
 import { sendProbe } from './probe.ts'
 import type { MessageReaderContext } from './read-messages.ts'
@@ -97,7 +98,7 @@ async function listenToServer(
   const origin = originOf(session)
   if (response.status === 404 && session.sessionId !== undefined) {
     response.stop()
-    throw new SessionEndedError(`${origin}: the server does not know the session any more`)
+    throw new LegacyError('session_ended', `${origin}: the server does not know the session any more`)
   }
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // Another status, such as 405, means that the server has no such stream.

@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { HttpError, isHttpError } from '@x/transport-http/client'
 import { metaIn } from '../../translate/request.ts'
-import { UndecidedError } from '../connection/transport.ts'
+import { LegacyError } from '../calls/legacy-error.ts'
 import type { HttpSession, SentRequest } from './http-session.ts'
 import { readFailure, readRpcResponse } from './read-response.ts'
 
@@ -49,7 +49,7 @@ export async function sendProbe(
   }
   const { rpcError, error } = await readFailure(response, http.bounds)
   if (!isUndecidedStatus(response.status)) return rpcError ?? createLegacyEvidence(request)
-  throw rpcError === undefined ? error : new UndecidedError(rpcError)
+  throw rpcError === undefined ? error : new LegacyError('undecided', rpcError.error.message, rpcError)
 }
 
 function createLegacyEvidence({ id, method }: RpcRequest): RpcError {

@@ -1,6 +1,6 @@
 import { isErrorResponse, parseMessage, type ParseBounds, type RpcError, type RpcResponse } from '@x/schema'
 import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
-import { SessionEndedError } from '../calls/port.ts'
+import { LegacyError } from '../calls/legacy-error.ts'
 import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentRequest } from './http-session.ts'
 import { type MessageReaderContext, readMessages } from './read-messages.ts'
 import { readResumableStream } from './resumable-stream.ts'
@@ -57,7 +57,7 @@ async function readResponse(
   const { status, type } = response
   if (status === 404 && session.sessionId !== undefined) {
     response.stop()
-    throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
+    throw new LegacyError('session_ended', `${reader.origin}: the server does not know the session any more`)
   }
   if (!isSuccessStatus(response)) return readErrorResponse(response, reader)
   if (type === 'application/json') return readMessages(await response.text(), reader)

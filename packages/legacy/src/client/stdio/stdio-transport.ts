@@ -1,12 +1,5 @@
 import type { Clock, Log } from '@x/core'
-import {
-  createCall,
-  type Exchange,
-  type RpcError,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { createCall, type Exchange, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import {
   connectStdio,
   isStdioError,
@@ -15,6 +8,7 @@ import {
   type StdioConnectOptions,
   StdioError,
 } from '@x/transport-stdio'
+import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'
 import { answerBeforeHandshake } from '../connection/handshake.ts'
 import type { Conversation, Negotiate, Transport } from '../connection/transport.ts'
@@ -31,16 +25,6 @@ export interface StdioTransportOptions {
   readonly log: Log
   /** Called when the process has ended. */
   readonly onEnd: () => void
-}
-
-/** The error that ends the process of a server whose negotiation failed. */
-class RefusedError extends Error {
-  readonly response: RpcError
-
-  constructor(response: RpcError) {
-    super(response.error.message)
-    this.response = response
-  }
 }
 
 /**
@@ -113,7 +97,10 @@ class StdioTransport implements Transport {
     const port = new StdioPort(process)
     this.#port = port
     const conversation = await this.#negotiate?.(port)
-    if (conversation?.era === 'none') throw new RefusedError(conversation.error)
+    if (conversation?.era === 'none') {
+      const { error } = conversation
+      throw new LegacyError('refused', error.error.message, error)
+    }
     this.#conversation = conversation
   }
 
@@ -126,7 +113,7 @@ class StdioTransport implements Transport {
     try {
       await this.#connection.start()
     } catch (error) {
-      if (error instanceof RefusedError) return { era: 'none', error: error.response }
+      if (isLegacyError(error, 'refused') && error.response !== undefined) return { era: 'none', error: error.response }
       throw error
     }
     if (this.#conversation !== undefined) return this.#conversation

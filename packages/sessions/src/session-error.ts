@@ -1,9 +1,9 @@
-import { isClientError } from '@x/client'
-import { sessionNotFoundCode } from '../session-metadata.ts'
-
 /** The reasons why a session cannot be used. A {@link SessionError} has one of them as its code. */
 export type SessionErrorCode =
-  /** The server no longer knows the session. The client sends no more requests for it. */
+  /**
+   * The session is unknown, expired, deleted, revoked or altered, or belongs to another principal. The client sends no
+   * more requests for it.
+   */
   | 'not_found'
   /** This client deleted the session. */
   | 'deleted'
@@ -15,6 +15,8 @@ export type SessionErrorCode =
   | 'unidentified'
   /** The server answered with an invalid session, or with a session other than the requested one. */
   | 'invalid_answer'
+  /** The program of a server uses sessions in a wrong way. The message is not meant for a peer. */
+  | 'usage'
 
 /**
  * The error of a session that cannot be used. A call of a client rejects with a `ClientError` whose `cause` is this
@@ -23,24 +25,21 @@ export type SessionErrorCode =
 export class SessionError extends Error {
   override readonly name = 'SessionError'
   readonly code: SessionErrorCode
+  /** The session that a server did not find. Undefined in every other error. */
+  readonly sessionId: string | undefined
 
-  constructor(code: SessionErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+  constructor(
+    code: SessionErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly sessionId?: string } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
+    this.sessionId = options.sessionId
   }
 }
 
 /** Returns true if a value is a {@link SessionError}, from this copy of the package or another. */
 export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && error.name === 'SessionError' && 'code' in error
-}
-
-/**
- * Returns true if a call failed because the server does not know its session. The program then has to create another
- * session, which begins with the initial state.
- */
-export function isSessionNotFound(error: unknown): boolean {
-  if (isSessionError(error)) return error.code === 'not_found'
-  if (!isClientError(error)) return false
-  return error.rpc?.code === sessionNotFoundCode || isSessionNotFound(error.cause)
 }
