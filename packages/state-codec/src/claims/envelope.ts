@@ -171,17 +171,13 @@ export const clockSkewMs = 30_000
 /**
  * Fills in the defaults of claim options.
  *
- * @throws RangeError for an invalid duration, and StateUsageError for a `ttlMs` that exceeds `maxAgeMs`.
+ * @throws RangeError for an invalid duration, and for a `ttlMs` that exceeds `maxAgeMs`.
  */
 export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions {
   const maxAgeMs = checkedNumber('maxAgeMs', options.maxAgeMs ?? defaults.maxAgeMs)
-  const ttlMs = checkedNumber('ttlMs', options.ttlMs ?? Math.min(defaults.ttlMs, maxAgeMs))
-  if (ttlMs > maxAgeMs) {
-    throw new StateUsageError('configuration', `ttlMs is ${ttlMs}, which exceeds maxAgeMs, ${maxAgeMs}`)
-  }
   return {
     audience: checkAudience(options.audience),
-    ttlMs,
+    ttlMs: checkedNumber('ttlMs', options.ttlMs ?? Math.min(defaults.ttlMs, maxAgeMs), { max: maxAgeMs }),
     maxAgeMs,
     clock: options.runtime ?? platformRuntime,
   }
@@ -195,18 +191,14 @@ export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
 /**
  * Returns the time when a token is made, the time of its expiry, and the start of its flow.
  *
- * @throws StateUsageError for an invalid time, and RangeError for an invalid duration.
+ * @throws RangeError for an invalid time or duration.
  */
 function computeTokenTimes(
   claims: SealClaims,
   claimOptions: ResolvedClaimOptions,
 ): { at: number; until: number; since: number } {
-  const at = Math.trunc(claimOptions.clock.now())
-  if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() did not return a number')
-  const since = claims.since === undefined ? at : Math.trunc(claims.since)
-  if (!Number.isFinite(since)) {
-    throw new StateUsageError('configuration', `since is ${claims.since}: give milliseconds since the epoch`)
-  }
+  const at = checkedNumber('runtime.now()', Math.trunc(claimOptions.clock.now()), { min: 0 })
+  const since = claims.since === undefined ? at : checkedNumber('since', Math.trunc(claims.since), { min: 0 })
   const ttlMs = claims.ttlMs === undefined ? claimOptions.ttlMs : checkedNumber('ttlMs', Math.ceil(claims.ttlMs))
   return { at, until: Math.min(at + ttlMs, since + claimOptions.maxAgeMs), since }
 }
