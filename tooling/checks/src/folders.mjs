@@ -80,8 +80,8 @@ export const folderLayers = new Map([
     {
       order: [
         '.',
-        'methods',
         'composition',
+        'methods',
         'transports',
         'messages',
         'json-schema',

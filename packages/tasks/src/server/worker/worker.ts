@@ -2,7 +2,7 @@ import {
   captureAsyncContext,
   checkedNumber,
   maxTimerMs,
-  onAbort,
+  onCancel,
   openAbortScope,
   settlesWithin,
   sleep,
@@ -298,7 +298,7 @@ async function runClaimedTask(state: WorkerState, id: string, { signal, budgetMs
     runInBackground(state, () => attemptPromise.catch(() => {}))
     const attempt = await attemptPromise
     if (attempt === undefined) return await outcomeWithoutClaim(engine, id)
-    onAbort(scope.signal, () => requestRelease(attempt))
+    onCancel(scope.signal, () => requestRelease(attempt))
     if (scope.signal.aborted) requestRelease(attempt)
     await runAttempt(state, attempt)
     return attempt.end === undefined ? await outcomeWithoutClaim(engine, id) : { status: attempt.end }
