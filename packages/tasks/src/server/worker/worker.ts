@@ -299,7 +299,6 @@ async function runClaimedTask(state: WorkerState, id: string, { signal, budgetMs
     const attempt = await attemptPromise
     if (attempt === undefined) return await outcomeWithoutClaim(engine, id)
     onCancel(scope.signal, () => requestRelease(attempt))
-    if (scope.signal.aborted) requestRelease(attempt)
     await runAttempt(state, attempt)
     return attempt.end === undefined ? await outcomeWithoutClaim(engine, id) : { status: attempt.end }
   } finally {
