@@ -141,7 +141,7 @@ export function findNotificationRow(method: string): NotificationRow | undefined
 }
 
 /** Derives the check of a method's params from their shape. */
-export function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
+function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
   const checkParams = checkOf(shape, 'shallow')
   return (params) => {
     const failure = checkParams(params)
