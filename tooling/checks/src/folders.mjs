@@ -32,7 +32,18 @@ export const folderLayers = new Map([
   [
     'packages/client',
     {
-      order: ['.', 'telemetry', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'],
+      order: [
+        'otel.ts',
+        'telemetry',
+        '.',
+        'terminal',
+        'rounds',
+        'tools',
+        'subscriptions',
+        'caching',
+        'forms',
+        'request',
+      ],
       upward: 0,
     },
   ],

@@ -10,7 +10,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
-import { abortReasonOf, isCancelled } from '@x/core'
+import { isCancelled } from '@x/core'
 import { type Call, type Exchange, isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
 import { attributeNames, durationBounds, formatTraceparent, metricNames } from '@x/schema/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
@@ -131,7 +131,7 @@ function recordRequest(state: TelemetryState, next: Exchange, { request, call }:
       return value
     },
     (error: unknown) => {
-      end({ errorType: errorTypeOf(isCancelled(call) ? abortReasonOf(call) : error, isCancelled(call)) })
+      end({ errorType: errorTypeOf(isCancelled(call) ? call.signal.reason : error, isCancelled(call)) })
       throw error
     },
   )

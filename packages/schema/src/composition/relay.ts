@@ -1,11 +1,10 @@
-import { abortReasonOf, errorRecord, isCancelled, isJsonObject, type JsonObject, type Log } from '@x/core'
+import { errorRecord, isCancelled, isJsonObject, type JsonObject, type Log } from '@x/core'
 import type { Call, Exchange } from '../basic/exchange.ts'
 import { errorCodes, errorResponse, isMcpError, McpError } from '../basic/mcp-error.ts'
 import { metaKeys } from '../basic/meta-keys.ts'
 import { protocolVersion } from '../basic/revision.ts'
 import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
-import { requestMetaOf } from '../methods/check-params.ts'
-import { findMethodRow } from '../methods/methods.ts'
+import { findMethodRow, requestMetaOf } from '../methods/methods.ts'
 import type { Composition } from './compose.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { ExtensionMethod, OfferedTarget, ServerExtension } from './server-extension.ts'
@@ -55,7 +54,7 @@ async function serveExtensionMethod(
     }
     return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...(await method(request, call)) } }
   } catch (error) {
-    if (isCancelled(call)) throw abortReasonOf(call)
+    if (isCancelled(call)) throw call.signal.reason
     if (!isMcpError(error)) log(errorRecord(error, { method: request.method }))
     return errorResponse(request.id, error)
   }
