@@ -37,7 +37,7 @@ export function toModernResponse(
   const { info } = session.peer
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
-  const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
+  const filteredResult = method === 'tools/list' ? omitKeyedEffects(omitTaskTools(result, settings)) : result
   // Older revisions have only complete results, and ignore other result types (basic/index, result responses). But an
   // extension may define its own result types.
   const isCoreMethod = findMethodRow(method) !== undefined
@@ -56,6 +56,21 @@ function omitTaskTools(result: JsonObject, { warn }: LegacySettings): JsonObject
     warn('task_required', `${name} runs as a task of revision 2025-11-25 alone, and was left out`)
   }
   return { ...result, tools: tools.filter((tool: JsonValue) => !needsTask(tool)) }
+}
+
+/**
+ * Omits the declaration that calls with the same idempotency key have one effect. Requests to an older server have no
+ * idempotency key, so a repeated call would have its effects twice.
+ */
+function omitKeyedEffects(result: JsonObject): JsonObject {
+  const { tools } = result
+  if (!Array.isArray(tools)) return result
+  const omitFrom = (tool: JsonValue): JsonValue => {
+    if (!isJsonObject(tool) || !isJsonObject(tool['_meta'])) return tool
+    const { [projectMetaKeys.keyedEffects]: _keyedEffects, ..._meta } = tool['_meta']
+    return { ...tool, _meta }
+  }
+  return { ...result, tools: tools.map(omitFrom) }
 }
 
 function needsTask(tool: JsonValue): boolean {

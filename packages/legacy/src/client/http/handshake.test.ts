@@ -1,4 +1,5 @@
 import { createClient } from '@x/client'
+import { projectMetaKeys } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
@@ -111,6 +112,19 @@ test('a tool that only runs as a task is left out with a warning [LEG-057]', asy
   const { client } = connect({ handle }, { log: ({ code }) => warnings.push(code) })
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet'])
   expect(warnings).toEqual(['task_required'])
+})
+
+test('a call whose effects would follow its idempotency key is sent once, because the key is not sent', async () => {
+  const tools = [{ name: 'pay', inputSchema: { type: 'object' }, _meta: { [projectMetaKeys.keyedEffects]: true } }]
+  const handle = (one: ReceivedRequest) => {
+    if (one.message['method'] === 'tools/list') return createReply(one, { tools })
+    if (one.message['method'] === 'tools/call') throw new TypeError('The connection was reset')
+    return undefined
+  }
+  const { server, client } = connect({ handle })
+  await client.listTools()
+  await expect(client.callTool('pay')).rejects.toMatchObject({ code: 'transport' })
+  expect(server.methods().filter((method) => method === 'tools/call')).toEqual(['tools/call'])
 })
 
 test('a session that the server forgot is begun anew, without its id, and the call sent again [LEG-046]', async () => {
