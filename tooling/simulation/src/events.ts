@@ -1,6 +1,8 @@
 /** Runs functions in the order of their times, on a clock that jumps from one to the next. */
 export interface EventQueue {
   readonly size: number
+  /** The time of the next function. Undefined if there is none. */
+  readonly nextAt: number | undefined
   at(time: number, run: (time: number) => void): void
   /** Runs the next function; returns its time. */
   step(): number
@@ -21,6 +23,9 @@ export function createEventQueue(): EventQueue {
   return {
     get size() {
       return entries.length
+    },
+    get nextAt() {
+      return entries[0]?.time
     },
     at(time, run) {
       entries.push({ time, order: order++, run })

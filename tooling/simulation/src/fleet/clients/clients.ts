@@ -1,0 +1,142 @@
+import { createClient, type Client } from '@x/client'
+import { connectAny } from '@x/legacy/client'
+import { taskCalls } from '@x/tasks/client'
+import { connectHttp } from '@x/transport-http/client'
+import { answerTo } from '../fleet/tools.ts'
+import type { Network } from '../network/network.ts'
+import type { Host } from '../platform/virtual-time.ts'
+import type { Services } from '../services/services.ts'
+import type { SimulationContext } from '../simulation-context.ts'
+import { expectedText, type ToolName } from './workload.ts'
+
+/** The kinds of clients. `older` speaks 2025-11-25. */
+export type ClientKind = 'polling' | 'listening' | 'older'
+
+/** The parts of a simulation that a client needs. */
+export interface ClientContext extends SimulationContext {
+  readonly network: Network
+  readonly services: Services
+  /** The time from which the fleet must work again after the faults. */
+  readonly recoveredAt: number
+  readonly counts: { completed: number; failed: number }
+}
+
+const url = 'http://localhost/mcp'
+
+/** The longest time that a person takes to answer, in milliseconds. */
+const maxAnswerMs = 3000
+
+/** The longest time between two calls, in milliseconds. */
+const maxPauseMs = 4000
+
+/** Calls of each client while things go wrong, and after that. */
+const faultyCalls = 4
+const healthyCalls = 2
+
+/** The longest time from the end of a task to the result at a client that listens, in milliseconds. */
+const maxLatencyMs = 2000
+
+/** Runs a client to the end of its calls. It must run as a part of the process `host`. */
+export async function runClient(host: Host, kind: ClientKind, context: ClientContext): Promise<void> {
+  const { time, faults, trace, recoveredAt } = context
+  let lastTaskId: string | undefined
+  await using client = createSimulatedClient(host, kind, { context, onTask: (id) => (lastTaskId = id) })
+  for (let index = 1; index <= faultyCalls + healthyCalls; index += 1) {
+    const isHealthy = index > faultyCalls
+    if (isHealthy) await pause(recoveredAt - time.now())
+    await pause(faults.random() * maxPauseMs)
+    const name = `${host.name}.${index}`
+    const tool = pickTool(kind, faults.random)
+    trace.add(host.name, `calls ${tool} ${name}`)
+    lastTaskId = undefined
+    const outcome = await callOnce(client, tool, name)
+    trace.add(host.name, `${name}: ${outcome.text ?? String(outcome.error)}`)
+    checkOutcome({ tool, name, isHealthy, outcome }, context)
+    if (kind === 'polling') await readForeignTasks(client, context)
+    if (isHealthy && kind === 'listening' && lastTaskId !== undefined) checkLatency(lastTaskId, name, context)
+  }
+}
+
+interface SimulatedClientOptions {
+  readonly context: ClientContext
+  readonly onTask: (id: string) => void
+}
+
+function createSimulatedClient(host: Host, kind: ClientKind, { context, onTask }: SimulatedClientOptions): Client {
+  const { network, faults, trace } = context
+  const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
+  const connection = kind === 'older' ? connectAny(url, { era: 'legacy', http, log: () => {} }) : connectHttp(url, http)
+  const follow = kind === 'listening' ? 'listen' : 'poll'
+  return createClient(connection, {
+    name: host.name,
+    version: '1.0.0',
+    log: ({ message }) => trace.add(host.name, `log: ${message}`),
+    elicit: async ({ message }) => {
+      trace.add(host.name, `is asked ${message}`)
+      await pause(faults.random() * maxAnswerMs)
+      return { action: 'accept', content: { text: answerTo(message) } }
+    },
+    extensions: kind === 'older' ? [] : [taskCalls({ follow, onTask: ({ taskId }) => onTask(taskId) })],
+  })
+}
+
+/** Requests tasks by id that belong to other callers, as a client does that has seen their ids. */
+async function readForeignTasks(client: Client, { services }: ClientContext): Promise<void> {
+  const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+  for (const taskId of services.tasks.ids.slice(-3))
+    await client.request('tasks/get', { taskId }, { capabilities, targetParam: 'taskId' }).catch(() => {})
+}
+
+function pickTool(kind: ClientKind, random: () => number): ToolName {
+  const tools: readonly ToolName[] = kind === 'older' ? ['pair', 'pair', 'walk'] : ['pair', 'paint', 'paint', 'walk']
+  return tools[Math.floor(random() * tools.length)] ?? 'pair'
+}
+
+/** The outcome of a call: the text of its result, or its error. */
+interface Outcome {
+  readonly text?: string
+  readonly error?: unknown
+}
+
+async function callOnce(client: Client, tool: ToolName, name: string): Promise<Outcome> {
+  try {
+    const { content, isError } = await client.callTool(tool, { name })
+    const [block] = content
+    const text = block?.type === 'text' ? block.text : JSON.stringify(content)
+    return isError === true ? { error: new Error(text) } : { text }
+  } catch (error) {
+    return { error }
+  }
+}
+
+interface EndedCall {
+  readonly tool: ToolName
+  readonly name: string
+  readonly isHealthy: boolean
+  readonly outcome: Outcome
+}
+
+function checkOutcome(
+  { tool, name, isHealthy, outcome }: EndedCall,
+  { services, report, counts }: ClientContext,
+): void {
+  if (outcome.text === undefined) {
+    counts.failed += 1
+    if (isHealthy) report('calls', `${tool} ${name} failed after the faults had ended: ${String(outcome.error)}`)
+    return
+  }
+  counts.completed += 1
+  const expected = expectedText(tool, name, services.effects)
+  if (outcome.text !== expected) report('calls', `${tool} ${name} returned "${outcome.text}" instead of "${expected}"`)
+}
+
+function checkLatency(taskId: string, name: string, { services, time, report }: ClientContext): void {
+  const endedAt = services.tasks.endedAt.get(taskId)
+  const latencyMs = endedAt === undefined ? 0 : time.now() - endedAt
+  if (latencyMs > maxLatencyMs)
+    report('latency', `${name} had its result ${Math.round(latencyMs)} ms after its task ended`)
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

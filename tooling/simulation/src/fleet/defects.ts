@@ -1,0 +1,127 @@
+import type { Ledger } from '@x/core'
+import type { StateStore } from '@x/state-codec'
+import type { ClaimedTask, Lease, TaskEngine } from '@x/tasks'
+import type { Invariant } from './invariants/violations.ts'
+
+/** Wrappers that plant a defect, with which the simulation is tested. */
+export interface Defects {
+  readonly engine?: (engine: TaskEngine) => TaskEngine
+  readonly store?: (store: StateStore) => StateStore
+  readonly breakLedger?: (ledger: Ledger) => void
+}
+
+/** A defect, and an invariant that it breaks. */
+interface PlantedDefect extends Defects {
+  readonly breaks: readonly Invariant[]
+}
+
+/** The defects by name. */
+export const defects = {
+  'no-fence': { breaks: ['leases'], engine: omitFence },
+  'lost-record': { breaks: ['journal'], engine: loseRecords },
+  'claim-given-twice': { breaks: ['leases'], engine: giveClaimsTwice },
+  'crossed-answers': { breaks: ['answers'], engine: crossAnswers },
+  'ignored-owners': { breaks: ['owners'], engine: ignoreOwners },
+  'leaking-quota': { breaks: ['quotas'], breakLedger: leakQuota },
+  'round-resumed-twice': { breaks: ['rounds'], store: grantEveryClaim },
+} as const satisfies Record<string, PlantedDefect>
+
+/** The name of a defect. */
+export type DefectName = keyof typeof defects
+
+/** Returns true for each `interval`th call of the returned function. */
+function every(interval: number): () => boolean {
+  let count = 0
+  return () => ++count % interval === 0
+}
+
+/** Writes with an old lease succeed, as if a store compared nothing. */
+function omitFence(engine: TaskEngine): TaskEngine {
+  const current = new Map<string, Lease>()
+  const renew = (lease: Lease): Lease => current.get(lease.id) ?? lease
+  return {
+    ...engine,
+    claim: async (request) => {
+      const claims = await engine.claim(request)
+      for (const { id, attempt, token } of claims.tasks) current.set(id, { id, attempt, token })
+      return claims
+    },
+    record: (lease, progress) => engine.record(renew(lease), progress),
+    suspend: (lease, suspension) => engine.suspend(renew(lease), suspension),
+    release: (lease, taskRelease) => engine.release(renew(lease), taskRelease),
+    finish: (lease, taskEnd) => engine.finish(renew(lease), taskEnd),
+  }
+}
+
+/** Some writes lose the entries of the journal, although the engine confirms them. */
+function loseRecords(engine: TaskEngine): TaskEngine {
+  const isLost = every(5)
+  return {
+    ...engine,
+    record: (lease, progress) => engine.record(lease, isLost() ? { ...progress, entries: [] } : progress),
+  }
+}
+
+/** Some claims return a task that another worker has just claimed. */
+function giveClaimsTwice(engine: TaskEngine): TaskEngine {
+  const isDoubled = every(4)
+  let lastTask: ClaimedTask | undefined
+  return {
+    ...engine,
+    claim: async (request) => {
+      const claims = await engine.claim(request)
+      const doubled = claims.tasks.length === 0 && lastTask !== undefined && isDoubled() ? [lastTask] : []
+      lastTask = claims.tasks[0] ?? lastTask
+      return { ...claims, tasks: [...claims.tasks, ...doubled] }
+    },
+  }
+}
+
+/** Some tasks receive the answers that another task received before. */
+function crossAnswers(engine: TaskEngine): TaskEngine {
+  const isCrossed = every(4)
+  let last: Parameters<TaskEngine['answer']>[0]['responses'] = {}
+  return {
+    ...engine,
+    answer: (answers) => {
+      const { responses } = answers
+      const other = last
+      last = responses
+      const crossed = Object.entries(responses).map(([key, value]) => [key, other[key] ?? value])
+      return engine.answer(isCrossed() ? { ...answers, responses: Object.fromEntries(crossed) } : answers)
+    },
+  }
+}
+
+/** A caller can read the tasks of every other caller. */
+function ignoreOwners(engine: TaskEngine): TaskEngine {
+  return {
+    ...engine,
+    get: async (id, owner) => engine.get(id, (await engine.inspect(id))?.owner ?? owner),
+  }
+}
+
+/** Some calls are counted for ever. */
+function leakQuota(ledger: Ledger): void {
+  const isLeaked = every(20)
+  const { take } = ledger
+  Object.assign(ledger, {
+    take: (...args: Parameters<Ledger['take']>) => {
+      const release = take(...args)
+      return isLeaked() ? () => {} : release
+    },
+  })
+}
+
+/** The store confirms that a key was added, although the key has a value. */
+function grantEveryClaim(store: StateStore): StateStore {
+  const { forOwner } = store
+  return {
+    ...store,
+    add: async (...args) => {
+      await store.add(...args)
+      return true
+    },
+    ...(forOwner !== undefined && { forOwner: (owner) => grantEveryClaim(forOwner(owner)) }),
+  }
+}

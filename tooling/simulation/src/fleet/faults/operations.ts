@@ -1,0 +1,49 @@
+import type { Fleet } from '../fleet/fleet.ts'
+import type { VirtualTime } from '../platform/virtual-time.ts'
+import type { RemoteService } from '../services/remote.ts'
+import type { Services } from '../services/services.ts'
+import type { Faults } from './faults.ts'
+
+interface OperationDeps {
+  readonly time: VirtualTime
+  readonly faults: Faults
+  readonly fleet: Fleet
+  readonly services: Services
+}
+
+/** Milliseconds between two operations, of what happens to an instance, and of an outage. */
+const pauses = { minMs: 500, maxMs: 5000 }
+const freezes = { minMs: 200, maxMs: 9000 }
+const outages = { minMs: 100, maxMs: 7000 }
+const replacements = { minMs: 100, maxMs: 3000 }
+
+/** Operates a fleet badly until the faults end: instances are killed, stopped and frozen, and services go away. */
+export function scheduleOperations({ time, faults, fleet, services }: OperationDeps): void {
+  const within = ({ minMs, maxMs }: { minMs: number; maxMs: number }): number =>
+    minMs + faults.random() * (maxMs - minMs)
+  const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(faults.random() * values.length)]
+  const replace = (): void => void time.schedule(undefined, within(replacements), fleet.start)
+  const breakService = (service: RemoteService | undefined): void => {
+    if (service === undefined || service.availability !== 'present') return
+    const availability = faults.random() < 0.5 ? 'away' : 'silent'
+    faults.record(service.host.name, availability)
+    service.availability = availability
+    time.schedule(undefined, within(outages), () => services.restore(service))
+  }
+  const operate = (): void => {
+    if (!faults.isActive) return
+    time.schedule(undefined, within(pauses), operate)
+    const instance = pick(fleet.instances.filter(({ host }) => host.state === 'running'))
+    const kind = faults.random()
+    if (kind > 0.75) return breakService(pick(services.services))
+    if (instance === undefined) return
+    if (kind < 0.3) {
+      fleet.kill(instance)
+      replace()
+    } else if (kind < 0.5) {
+      fleet.stop(instance)
+      replace()
+    } else fleet.freeze(instance, within(freezes))
+  }
+  time.schedule(undefined, within(pauses), operate)
+}

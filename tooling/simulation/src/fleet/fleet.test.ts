@@ -1,0 +1,53 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { invariants } from './invariants/violations.ts'
+import { buildFleetProgram, type FleetProgram } from './fleet-program.ts'
+
+let program: FleetProgram
+
+beforeAll(async () => {
+  program = await buildFleetProgram('fleet-test')
+}, 60_000)
+
+/** Returns the output without the last line, which has the real time. */
+function withoutTime(output: string): string {
+  return output.replace(/^\d+\.\d s\n$/mu, '')
+}
+
+test('a seed has the same trace each time, alone and after others', async () => {
+  const [first, second, series] = await Promise.all([
+    program.run(['--seeds', '1', '--from', '17', '--trace']),
+    program.run(['--seeds', '1', '--from', '17', '--trace']),
+    program.run(['--seeds', '3', '--from', '15', '--trace']),
+  ])
+  expect(first.output.split('\n').length).toBeGreaterThan(100)
+  expect(withoutTime(second.output)).toBe(withoutTime(first.output))
+  expect(series.output).toContain(first.output.slice(0, first.output.indexOf('all of it:')))
+}, 60_000)
+
+test('an unknown defect and a number of seeds that is none are rejected', async () => {
+  await expect(program.run(['--defect', 'nothing'])).rejects.toThrow('--defect is nothing; write one of no-fence')
+  await expect(program.run(['--seeds', 'many'])).rejects.toThrow('--seeds is many; write a whole number from 1')
+})
+
+// The first seed that finds each defect, and the two that follow: a change of the simulation may move it, and then the
+// first of `--seeds 100` is the next.
+describe('a planted defect is found', () => {
+  test.each([
+    ['no-fence', 1, 'leases'],
+    ['lost-record', 1, 'journal'],
+    ['claim-given-twice', 1, 'leases'],
+    ['crossed-answers', 1, 'answers'],
+    ['ignored-owners', 1, 'owners'],
+    ['leaking-quota', 1, 'quotas'],
+    ['round-resumed-twice', 21, 'rounds'],
+  ] as const)(
+    '%s, with seed %d',
+    async (defect, seed, invariant) => {
+      const { output, exitCode } = await program.run(['--seeds', '3', '--from', String(seed), '--defect', defect])
+      expect(output).toContain(`broken: ${invariants[invariant]}`)
+      expect(output).toContain(`pnpm simulation:fleet --from ${seed} --seeds 1 --defect ${defect} --trace`)
+      expect(exitCode).toBe(1)
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,84 @@
+import { ledgerBounds, type LedgerKind } from '@x/core'
+import { legacy } from '@x/legacy'
+import { createServer, type McpServer, sealedState } from '@x/server'
+import { sessions } from '@x/sessions/server'
+import type { StateStore } from '@x/state-codec'
+import { tasks } from '@x/tasks/server'
+import { type FetchHandler, httpHandler } from '@x/transport-http'
+import * as z from 'zod'
+import type { SimulationContext } from '../simulation-context.ts'
+import type { Host } from '../platform/virtual-time.ts'
+import type { Services } from '../services/services.ts'
+import { createTools, type SessionItems } from './tools.ts'
+
+/** One instance of the server, as a simulated process. */
+export interface Instance {
+  readonly host: Host
+  readonly server: McpServer
+  readonly handle: FetchHandler
+  /** Returns what the instance counts for its callers, by kind, without what is zero. */
+  countUsage(): readonly string[]
+}
+
+interface InstanceDeps extends SimulationContext {
+  readonly services: Services
+}
+
+/** Kinds that a store counts, or that an instance counts beyond the end of its calls. */
+const lastingKinds: readonly LedgerKind[] = [
+  'sessions',
+  'ended_sessions',
+  'uris',
+  'tasks',
+  'states',
+  'bytes',
+  'streams',
+  'topics',
+]
+
+/** The key with which all instances seal their states. */
+const stateKey = '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
+
+/** Starts an instance. It must run as a part of the process `host`. */
+export function startInstance(host: Host, { services, defects, report, trace }: InstanceDeps): Instance {
+  const store: StateStore = services.storeOf()
+  const bus = services.busOf(host)
+  const session = sessions({
+    state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } satisfies SessionItems },
+    store,
+  })
+  const server = createServer({
+    name: 'fleet',
+    version: '1.0.0',
+    state: sealedState({ keys: [stateKey] }),
+    tools: createTools({ effects: services.effects, report, session }),
+    idempotency: { store },
+    subscriptions: { bus },
+    strictReplay: false,
+    log: ({ level, message, err }) =>
+      trace.add(host.name, `log: ${level}: ${err instanceof Error ? err.message : message}`),
+    extensions: [
+      session,
+      tasks({ store: services.engineOf(bus), maxFailures: 1000, concurrency: 4 }),
+      legacy({ store }),
+    ],
+  })
+  defects.breakLedger?.(server.ledger)
+  const auth = (request: { header(name: string): string | undefined }) => {
+    const subject = request.header('x-caller')
+    return subject === undefined ? undefined : { subject }
+  }
+  const handle = httpHandler(server, { auth })
+  // Starts the worker of tasks, as a host does that serves `/readyz`.
+  void server.ready()
+  const kinds = Object.keys(ledgerBounds) as LedgerKind[]
+  return {
+    host,
+    server,
+    handle,
+    countUsage: () =>
+      kinds
+        .filter((kind) => !lastingKinds.includes(kind) && server.ledger.usedInAll(kind) !== 0)
+        .map((kind) => `${server.ledger.usedInAll(kind)} ${kind}`),
+  }
+}

@@ -1,0 +1,29 @@
+/** The rules that hold in every simulation, whatever goes wrong. */
+export const invariants = {
+  calls: 'every call ends, with the right result once the faults have ended',
+  statuses: 'the statuses of a task follow one another legally, and a terminal status is final',
+  leases: 'no write succeeds with an old lease, and attempts increase by one',
+  journal: 'a claim reads exactly what was recorded, and no step has two values',
+  answers: 'an answer contains the text of its question',
+  owners: 'no caller sees a task of another',
+  idempotency: 'one idempotency key makes at most one task',
+  steps: 'the idempotency key of a step never changes',
+  rounds: 'a round of an older client continues once',
+  stops: 'the stop of an instance ends in time',
+  rejections: 'no rejection is unhandled',
+  latency: 'with a healthy network, a client that listens has its result within 2 seconds',
+  quotas: 'an idle instance counts nothing for any caller',
+} as const
+
+/** The name of an invariant. */
+export type Invariant = keyof typeof invariants
+
+/** A broken invariant. */
+export interface Violation {
+  readonly invariant: Invariant
+  readonly atMs: number
+  readonly detail: string
+}
+
+/** Receives broken invariants. */
+export type ReportViolation = (invariant: Invariant, detail: string) => void

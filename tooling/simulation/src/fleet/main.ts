@@ -1,0 +1,93 @@
+import { randomFrom } from '@tooling/vitest/random'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Script } from 'node:vm'
+import type { DefectName } from './defects.ts'
+import { replaceGlobals } from './platform/replace-globals.ts'
+import { createVirtualTime } from './platform/virtual-time.ts'
+import type * as Simulation from './run-seed.ts'
+import type { SeedReport } from './run-seed.ts'
+import { createTotals, formatReport, formatTotals } from './print-report.ts'
+
+const usage = `pnpm simulation:fleet [--seeds 100] [--from 1] [--trace] [--defect no-fence]
+Runs whole fleets in one process on a virtual clock, one for each seed, while instances, messages and services fail.
+--trace prints what happened with each seed. --defect plants a defect, for tests of the simulation.
+The exit code is 1 if an invariant was broken.
+`
+
+/** The modules of a simulation. They are loaded anew for each seed, so that no seed depends on another. */
+type SimulationModule = typeof Simulation
+
+// Read before they are replaced: one turn of the real event loop, and the real time.
+const { setImmediate: startNextTurn } = globalThis
+const readRealTime = performance.now.bind(performance)
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '100' },
+      from: { type: 'string', default: '1' },
+      defect: { type: 'string' },
+      trace: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return void process.stdout.write(usage)
+  const [seeds, from] = [wholeNumber('seeds', values.seeds), wholeNumber('from', values.from)]
+  const startedAt = readRealTime()
+  const totals = createTotals()
+  const runSeed = createSeedRunner(values.defect)
+  for (let seed = from; seed < from + seeds; seed += 1) {
+    const report = await runSeed(seed)
+    totals.add(report)
+    process.stdout.write(formatReport(report, { showsTrace: values.trace, defect: values.defect }))
+  }
+  process.stdout.write(formatTotals(totals, readRealTime() - startedAt))
+  if (totals.failedSeeds.length > 0) process.exitCode = 1
+}
+
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new RangeError(`--${name} is ${text}; write a whole number from 1`)
+}
+
+/** Replaces time and chance in this process, and returns the function that runs one seed. */
+function createSeedRunner(defect: string | undefined): (seed: number) => Promise<SeedReport> {
+  const loadSimulation = createLoader()
+  const setPlatform = replaceGlobals()
+  const nextTurn = (): Promise<void> => new Promise((resolve) => void startNextTurn(resolve))
+  return (seed) => {
+    const time = createVirtualTime(nextTurn)
+    setPlatform({ time, random: randomFrom(seed + 2 ** 30), randomForBytes: randomFrom(seed + 2 ** 31) })
+    const { runSeed, defects } = loadSimulation()
+    const isDefect = (name: string): name is DefectName => Object.hasOwn(defects, name)
+    if (defect !== undefined && !isDefect(defect))
+      throw new RangeError(`--defect is ${defect}; write one of ${Object.keys(defects).join(', ')}`)
+    return runSeed({ seed, defect, time, onUnhandledRejection: listenForRejections })
+  }
+}
+
+function listenForRejections(listener: (error: unknown) => void): () => void {
+  process.on('unhandledRejection', listener)
+  return () => void process.off('unhandledRejection', listener)
+}
+
+/** Returns a function that evaluates the bundle beside this program, in which no module is shared with another load. */
+function createLoader(): () => SimulationModule {
+  const file = join(dirname(process.argv[1] ?? ''), 'run-seed.cjs')
+  const script = new Script(`(function (exports, require, module) {${readFileSync(file, 'utf8')}\n})`, {
+    filename: file,
+  })
+  const require = createRequire(file)
+  return () => {
+    const module: { exports: unknown } = { exports: {} }
+    script.runInThisContext()(module.exports, require, module)
+    // The bundle is built from this module.
+    return module.exports as SimulationModule
+  }
+}
+
+void main()

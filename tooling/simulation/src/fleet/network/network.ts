@@ -1,0 +1,141 @@
+import type { FetchFunction } from '@x/transport-http/client'
+import type { Faults, MessageFault } from '../faults/faults.ts'
+import type { Host, VirtualTime } from '../platform/virtual-time.ts'
+import type { Balancer } from './balancer.ts'
+import { type ClientStream, createClientStream } from './client-stream.ts'
+
+/** The connections between clients and instances, by web requests and responses. */
+export interface Network {
+  /** Returns the `fetch` of a process. */
+  fetchFor(client: Host): FetchFunction
+  /** Breaks all connections with an instance, as the end of its process does. */
+  breakConnections(instance: Host): void
+}
+
+const requestFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent', 'cut', 'cut']
+const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled']
+
+type RequestInit = Parameters<FetchFunction>[1]
+
+/** One request of a client, at one instance. */
+interface Connection {
+  readonly client: Host
+  readonly instance: Host
+  /** Ends the connection at the client with an error. */
+  fail(error: Error): void
+}
+
+interface NetworkState {
+  readonly time: VirtualTime
+  readonly faults: Faults
+  readonly balancer: Balancer
+  readonly connections: Set<Connection>
+}
+
+/** Creates the network between the clients and the instances behind a balancer. */
+export function createNetwork(time: VirtualTime, faults: Faults, balancer: Balancer): Network {
+  const state: NetworkState = { time, faults, balancer, connections: new Set() }
+  return {
+    fetchFor: (client) => (url, init) =>
+      new Promise((resolve, reject) => sendRequest(state, { client, url, init, resolve, reject })),
+    breakConnections: (instance) => {
+      for (const connection of state.connections)
+        if (connection.instance === instance)
+          time.schedule(connection.client, faults.delayMs(), () => connection.fail(connectionReset()))
+    },
+  }
+}
+
+interface SentRequest {
+  readonly client: Host
+  readonly url: string
+  readonly init: RequestInit
+  readonly resolve: (response: Response) => void
+  readonly reject: (error: unknown) => void
+}
+
+function sendRequest(state: NetworkState, request: SentRequest): void {
+  const { faults, time } = state
+  const { client, init, reject } = request
+  const fault = faults.pickFault(isRepeatable(init) ? repeatableFaults : requestFaults)
+  if (fault !== 'none') faults.record(client.name, fault, `${init.method} ${describeBody(init.body)}`)
+  if (init.signal.aborted) return reject(init.signal.reason)
+  if (fault === 'lost') return void time.schedule(client, faults.delayMs(), () => reject(connectionReset()))
+  if (fault === 'silent') return init.signal.addEventListener('abort', () => reject(init.signal.reason))
+  if (fault === 'doubled') deliverTwin(state, request)
+  deliver(state, request, fault)
+}
+
+/** The response of a request, on its way to the client. */
+function deliver(state: NetworkState, request: SentRequest, fault: MessageFault): void {
+  const { time, faults, balancer, connections } = state
+  const { client, url, init, resolve, reject } = request
+  const instance = balancer.pick(init.headers)
+  if (instance === undefined) return void time.schedule(client, faults.delayMs(), () => reject(connectionRefused()))
+  const closed = new AbortController()
+  const stream = createClientStream({ time, faults, client, fault, onEnd: () => connections.delete(connection) })
+  const connection: Connection = {
+    client,
+    instance: instance.host,
+    fail: (error) => {
+      if (!connections.delete(connection)) return
+      reject(error)
+      stream.fail(error)
+    },
+  }
+  connections.add(connection)
+  init.signal.addEventListener('abort', () => {
+    connection.fail(init.signal.reason)
+    time.schedule(instance.host, faults.delayMs(), () => closed.abort())
+  })
+  stream.onCancel = () => time.schedule(instance.host, faults.delayMs(), () => closed.abort())
+  const arrivalMs = faults.delayMs()
+  if (instance.host.state === 'dead')
+    return void time.schedule(client, arrivalMs, () => connection.fail(connectionRefused()))
+  time.schedule(instance.host, arrivalMs, () => {
+    if (closed.signal.aborted) return
+    void instance.handle(createRequest(url, init, closed.signal)).then((response) => {
+      if (fault === 'answer_lost') time.schedule(client, faults.delayMs(), () => connection.fail(connectionReset()))
+      else if (fault !== 'answer_silent') stream.send(response, resolve)
+    })
+  })
+}
+
+/** Delivers a copy of a request, whose response is dropped: a proxy has sent the request again. */
+function deliverTwin({ time, faults, balancer }: NetworkState, { url, init }: SentRequest): void {
+  const instance = balancer.pick(init.headers)
+  if (instance === undefined) return
+  time.schedule(instance.host, faults.delayMs(), () => {
+    const closed = new AbortController()
+    const answer = instance.handle(createRequest(url, init, closed.signal))
+    void answer.then((response) => response.text()).catch(() => {})
+  })
+}
+
+function createRequest(url: string, { method, headers, body }: RequestInit, signal: AbortSignal): Request {
+  return new Request(url, { method, headers, signal, ...(body !== undefined && { body }) })
+}
+
+/** Returns false for a call of an older revision, which has no key by which a server recognizes a copy. */
+function isRepeatable({ headers, body }: RequestInit): boolean {
+  const isOlder = headers.some(([name]) => name.toLowerCase() === 'mcp-session-id')
+  return !isOlder || describeBody(body) !== 'tools/call'
+}
+
+function describeBody(body: string | undefined): string {
+  return /"method":"([^"]*)"/u.exec(body ?? '')?.[1] ?? 'no method'
+}
+
+function connectionReset(): Error {
+  return fetchFailed('ECONNRESET', 'read')
+}
+
+function connectionRefused(): Error {
+  return fetchFailed('ECONNREFUSED', 'connect')
+}
+
+function fetchFailed(code: string, syscall: string): Error {
+  return new TypeError('fetch failed', { cause: Object.assign(new Error(`${syscall} ${code}`), { code, syscall }) })
+}
+
+export type { ClientStream }

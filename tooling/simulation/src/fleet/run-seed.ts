@@ -1,0 +1,133 @@
+import { randomFrom } from '@tooling/vitest/random'
+import { type ClientKind, runClient } from './clients/clients.ts'
+import { type DefectName, defects } from './defects.ts'
+import { createFaults, type Faults } from './faults/faults.ts'
+import { scheduleOperations } from './faults/operations.ts'
+import { createFleet, type Fleet } from './fleet/fleet.ts'
+import type { ReportViolation, Violation } from './invariants/violations.ts'
+import { createBalancer } from './network/balancer.ts'
+import { createNetwork } from './network/network.ts'
+import type { VirtualTime } from './platform/virtual-time.ts'
+import { createServices } from './services/services.ts'
+import { createTrace, type Trace, type TraceLine } from './trace.ts'
+
+/** The outcome of one simulation. */
+export interface SeedReport {
+  readonly seed: number
+  readonly virtualMs: number
+  readonly events: number
+  readonly completed: number
+  readonly failed: number
+  readonly faults: ReadonlyMap<string, number>
+  readonly violations: readonly Violation[]
+  readonly trace: readonly TraceLine[]
+}
+
+/** A simulation of one seed. */
+export interface SeedRun {
+  readonly seed: number
+  readonly defect: DefectName | undefined
+  readonly time: VirtualTime
+  /** Calls a function for each rejection that is not handled, until the returned function is called. */
+  readonly onUnhandledRejection: (listener: (error: unknown) => void) => () => void
+}
+
+/** Milliseconds in which things go wrong, at least and at most. */
+const faultyTimes = { minMs: 5000, maxMs: 40_000 }
+
+/** Milliseconds after the faults in which the fleet must recover. */
+const recoveryMs = 30_000
+
+/** Milliseconds after the recovery in which all calls must have ended. */
+const endMs = 15 * 60_000
+
+/** Milliseconds after the last call in which the instances finish calls that their clients gave up. */
+const quietMs = 60_000
+
+/** The clients of a fleet. */
+const clientKinds: readonly ClientKind[] = ['polling', 'listening', 'older']
+
+/** The instances of a fleet. */
+const instanceCount = 3
+
+/** Runs a whole fleet from one seed, until every call has ended or an invariant is broken. */
+export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Promise<SeedReport> {
+  const simulation = createSimulation(seedRun)
+  const { report } = simulation
+  const stopListening = onUnhandledRejection((error) =>
+    report('rejections', error instanceof Error ? `${error.stack}` : String(error)),
+  )
+  await runToEnd(simulation)
+  stopListening()
+  const { time, faults, trace, violations, counts } = simulation
+  return {
+    seed: seedRun.seed,
+    virtualMs: time.now(),
+    ...counts,
+    faults: faults.counts,
+    violations,
+    trace: trace.lines,
+  }
+}
+
+interface Simulation {
+  readonly time: VirtualTime
+  readonly faults: Faults
+  readonly fleet: Fleet
+  readonly trace: Trace
+  readonly report: ReportViolation
+  readonly violations: readonly Violation[]
+  readonly recoveredAt: number
+  readonly counts: { events: number; completed: number; failed: number; runningClients: number }
+}
+
+/** Creates the services, instances and clients of a seed, and schedules the faults. */
+function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledRejection'>): Simulation {
+  const random = randomFrom(seed)
+  const trace = createTrace(time.now)
+  const violations: Violation[] = []
+  const report: ReportViolation = (invariant, detail) => {
+    trace.add('-', `VIOLATION of ${invariant}: ${detail}`)
+    violations.push({ invariant, atMs: time.now(), detail: trace.shorten(detail) })
+  }
+  const faults = createFaults(random, time, trace)
+  const balancer = createBalancer()
+  const network = createNetwork(time, faults, balancer)
+  const shared = { time, faults, trace, report, defects: defect === undefined ? {} : defects[defect] }
+  const services = createServices(shared)
+  const fleet = createFleet({ ...shared, network, balancer, services })
+  for (let index = 0; index < instanceCount; index += 1) fleet.start()
+  scheduleOperations({ time, faults, fleet, services })
+  const faultyMs = faultyTimes.minMs + random() * (faultyTimes.maxMs - faultyTimes.minMs)
+  const recoveredAt = faultyMs + recoveryMs
+  time.schedule(undefined, faultyMs, faults.end)
+  const counts = { events: 0, completed: 0, failed: 0, runningClients: clientKinds.length }
+  const context = { ...shared, network, services, recoveredAt, counts }
+  clientKinds.forEach((kind, index) => {
+    const host = time.addHost(`${'abcdef'[index]}-${kind}`)
+    time.schedule(host, 0, () => {
+      runClient(host, kind, context).then(
+        () => (counts.runningClients -= 1),
+        (error: unknown) => report('calls', `${host.name} failed: ${String(error)}`),
+      )
+    })
+  })
+  return { time, faults, fleet, trace, report, violations, recoveredAt, counts }
+}
+
+/** Runs all events until every client has ended, and then until the instances must be idle. */
+async function runToEnd({ time, fleet, report, violations, recoveredAt, counts }: Simulation): Promise<void> {
+  const runUntil = async (isOver: () => boolean): Promise<void> => {
+    while (violations.length === 0 && !isOver() && (await time.step())) counts.events += 1
+  }
+  const deadline = recoveredAt + endMs
+  await runUntil(() => counts.runningClients === 0 || time.now() > deadline)
+  if (violations.length > 0) return
+  if (counts.runningClients > 0) return report('calls', `${counts.runningClients} clients have calls that never ended`)
+  const quietAt = time.now() + quietMs
+  await runUntil(() => time.now() > quietAt)
+  for (const instance of fleet.instances)
+    for (const usage of instance.countUsage()) report('quotas', `${instance.host.name} still counts ${usage}`)
+}
+
+export { defects }

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { buildFleetProgram } from './fleet-program.ts'
+
+/** Each of two processes runs so many seeds. */
+const seedsPerProcess = 150
+
+test('fleets of 300 seeds break no invariant', async () => {
+  const program = await buildFleetProgram('fleet-ci')
+  const runs = await Promise.all(
+    [1, 1 + seedsPerProcess].map((from) => program.run(['--seeds', String(seedsPerProcess), '--from', String(from)])),
+  )
+  for (const { output, exitCode } of runs) {
+    process.stdout.write(output)
+    expect(exitCode, output).toBe(0)
+  }
+}, 600_000)

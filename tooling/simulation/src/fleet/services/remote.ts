@@ -1,0 +1,60 @@
+import type { Faults, MessageFault } from '../faults/faults.ts'
+import type { Host, VirtualTime } from '../platform/virtual-time.ts'
+
+/** A service that instances reach over the network, such as a database. */
+export interface RemoteService {
+  readonly host: Host
+  /** `away` rejects each call at once, and `silent` never answers. */
+  availability: 'present' | 'away' | 'silent'
+}
+
+const callFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent']
+
+/** The parts that calls of a service need. */
+export interface RemoteContext {
+  readonly time: VirtualTime
+  readonly faults: Faults
+}
+
+/** A call of a service. */
+interface RemoteCall<T> {
+  readonly name: string
+  readonly run: () => Promise<T>
+  /** True if the client of the service waits for an answer without a time limit. */
+  readonly isUnlimited?: boolean
+}
+
+/** Milliseconds after which the client of a service gives a call up, as those of the published stores do. */
+const timeLimitMs = 10_000
+
+/**
+ * Calls a function at a service from the current process. The function runs at the service after a delay, and its
+ * result arrives after another one. The caller and the service exchange copies.
+ */
+export function callRemote<T>(
+  { time, faults }: RemoteContext,
+  service: RemoteService,
+  { name, run, isUnlimited = false }: RemoteCall<T>,
+): Promise<T> {
+  const caller = time.currentHost
+  const fault = faults.pickFault(callFaults)
+  if (fault !== 'none') faults.record(caller?.name ?? '-', fault, `${service.host.name} ${name}`)
+  return new Promise((resolve, reject) => {
+    const answer = (settle: () => void): void => void time.schedule(caller, faults.delayMs(), settle)
+    const unreachable = (): void => reject(new Error(`The ${service.host.name} cannot be reached`))
+    if (!isUnlimited) time.schedule(caller, timeLimitMs, unreachable)
+    if (fault === 'lost' || service.availability === 'away') return answer(unreachable)
+    if (fault === 'silent') return
+    time.schedule(service.host, faults.delayMs(), () => {
+      if (service.availability === 'silent') return
+      if (service.availability === 'away') return answer(unreachable)
+      run().then(
+        (value) => {
+          if (fault === 'answer_lost') answer(unreachable)
+          else if (fault !== 'answer_silent') answer(() => resolve(structuredClone(value)))
+        },
+        (error: unknown) => answer(() => reject(error)),
+      )
+    })
+  })
+}

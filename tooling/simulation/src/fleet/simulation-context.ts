@@ -1,0 +1,15 @@
+import type { Defects } from './defects.ts'
+import type { Faults } from './faults/faults.ts'
+import type { ReportViolation } from './invariants/violations.ts'
+import type { VirtualTime } from './platform/virtual-time.ts'
+import type { Trace } from './trace.ts'
+
+/** What all parts of one simulation share. */
+export interface SimulationContext {
+  readonly time: VirtualTime
+  readonly faults: Faults
+  readonly trace: Trace
+  readonly report: ReportViolation
+  /** The defect that a test of the simulation plants. */
+  readonly defects: Defects
+}
