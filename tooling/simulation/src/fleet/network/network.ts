@@ -2,7 +2,7 @@ import type { FetchFunction } from '@x/transport-http/client'
 import type { Faults, MessageFault } from '../faults/faults.ts'
 import type { Host, VirtualTime } from '../platform/virtual-time.ts'
 import type { Balancer } from './balancer.ts'
-import { type ClientStream, createClientStream } from './client-stream.ts'
+import { createClientStream } from './client-stream.ts'
 
 /** The connections between clients and instances, by web requests and responses. */
 export interface Network {
@@ -138,4 +138,3 @@ function fetchFailed(code: string, syscall: string): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(`${syscall} ${code}`), { code, syscall }) })
 }
 
-export type { ClientStream }
