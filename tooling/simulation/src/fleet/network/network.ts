@@ -13,7 +13,7 @@ export interface Network {
 }
 
 const requestFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent', 'cut', 'cut']
-const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled']
+const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled', 'doubled', 'doubled']
 
 type RequestInit = Parameters<FetchFunction>[1]
 
