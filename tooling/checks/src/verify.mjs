@@ -35,6 +35,7 @@ const steps = [
   { name: 'mentions', command: check('mentions') },
   { name: 'limits', command: check('limits') },
   { name: 'collections', command: check('collections') },
+  { name: 'platform-sources', command: check('platform-sources') },
   { name: 'measure', command: [...check('measure'), '--rules'] },
   { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {

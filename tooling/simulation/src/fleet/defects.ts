@@ -23,7 +23,7 @@ export const defects = {
   'crossed-answers': { breaks: ['answers'], engine: crossAnswers },
   'ignored-owners': { breaks: ['owners'], engine: ignoreOwners },
   'leaking-quota': { breaks: ['quotas'], breakLedger: leakQuota },
-  'round-resumed-twice': { breaks: ['rounds'], store: grantEveryClaim },
+  'round-resumed-twice': { breaks: ['rounds'], store: grantEveryRound },
 } as const satisfies Record<string, PlantedDefect>
 
 /** The name of a defect. */
@@ -113,15 +113,12 @@ function leakQuota(ledger: Ledger): void {
   })
 }
 
-/** The store confirms that a key was added, although the key has a value. */
-function grantEveryClaim(store: StateStore): StateStore {
+/** The store confirms the claim of each round of an older client, and forgets it. */
+function grantEveryRound(store: StateStore): StateStore {
   const { forOwner } = store
   return {
     ...store,
-    add: async (...args) => {
-      await store.add(...args)
-      return true
-    },
-    ...(forOwner !== undefined && { forOwner: (owner) => grantEveryClaim(forOwner(owner)) }),
+    add: async (key, ...args) => key.startsWith('legacy:run:') || store.add(key, ...args),
+    ...(forOwner !== undefined && { forOwner: (owner) => grantEveryRound(forOwner(owner)) }),
   }
 }

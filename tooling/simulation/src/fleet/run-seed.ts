@@ -44,8 +44,12 @@ const endMs = 15 * 60_000
 /** Milliseconds after the last call in which the instances finish calls that their clients gave up. */
 const quietMs = 60_000
 
-/** The clients of a fleet. */
-const clientKinds: readonly ClientKind[] = ['polling', 'listening', 'older']
+/** The clients of a fleet. Each seed has one of these lists. */
+const clientMixes: readonly (readonly ClientKind[])[] = [
+  ['polling', 'listening', 'older'],
+  ['older', 'older', 'older', 'older'],
+  ['polling', 'polling', 'listening'],
+]
 
 /** The instances of a fleet. */
 const instanceCount = 3
@@ -101,6 +105,7 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
   const faultyMs = faultyTimes.minMs + random() * (faultyTimes.maxMs - faultyTimes.minMs)
   const recoveredAt = faultyMs + recoveryMs
   time.schedule(undefined, faultyMs, faults.end)
+  const clientKinds = clientMixes[Math.floor(random() * clientMixes.length)] ?? []
   const counts = { events: 0, completed: 0, failed: 0, runningClients: clientKinds.length }
   const context = { ...shared, network, services, recoveredAt, counts }
   clientKinds.forEach((kind, index) => {

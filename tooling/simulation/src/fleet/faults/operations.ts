@@ -40,7 +40,7 @@ export function scheduleOperations({ time, faults, fleet, services }: OperationD
     if (kind < 0.3) {
       fleet.kill(instance)
       replace()
-    } else if (kind < 0.5) {
+    } else if (kind < 0.45) {
       fleet.stop(instance)
       replace()
     } else fleet.freeze(instance, within(freezes))

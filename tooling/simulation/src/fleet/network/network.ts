@@ -13,7 +13,10 @@ export interface Network {
 }
 
 const requestFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent', 'cut', 'cut']
-const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled', 'doubled', 'doubled']
+const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled']
+
+/** The share of answers of older clients that arrive twice, for which a fleet needs its store. */
+const doubledAnswerShare = 0.2
 
 type RequestInit = Parameters<FetchFunction>[1]
 
@@ -57,7 +60,7 @@ interface SentRequest {
 function sendRequest(state: NetworkState, request: SentRequest): void {
   const { faults, time } = state
   const { client, init, reject } = request
-  const fault = faults.pickFault(isRepeatable(init) ? repeatableFaults : requestFaults)
+  const fault = pickRequestFault(faults, init)
   if (fault !== 'none') faults.record(client.name, fault, `${init.method} ${describeBody(init.body)}`)
   if (init.signal.aborted) return reject(init.signal.reason)
   if (fault === 'lost') return void time.schedule(client, faults.delayMs(), () => reject(connectionReset()))
@@ -116,6 +119,12 @@ function createRequest(url: string, { method, headers, body }: RequestInit, sign
   return new Request(url, { method, headers, signal, ...(body !== undefined && { body }) })
 }
 
+function pickRequestFault(faults: Faults, init: RequestInit): MessageFault {
+  const isAnswer = init.body?.includes('"result":') === true
+  if (isAnswer && faults.isActive && faults.random() < doubledAnswerShare) return 'doubled'
+  return faults.pickFault(isRepeatable(init) ? repeatableFaults : requestFaults)
+}
+
 /** Returns false for a call of an older revision, which has no key by which a server recognizes a copy. */
 function isRepeatable({ headers, body }: RequestInit): boolean {
   const isOlder = headers.some(([name]) => name.toLowerCase() === 'mcp-session-id')
@@ -137,4 +146,3 @@ function connectionRefused(): Error {
 function fetchFailed(code: string, syscall: string): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(`${syscall} ${code}`), { code, syscall }) })
 }
-
