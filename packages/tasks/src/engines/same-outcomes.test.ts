@@ -21,6 +21,8 @@ type Command =
   | { readonly kind: 'list'; readonly limit: number; readonly isFiltered: boolean }
   | { readonly kind: 'count' }
 
+type OperatorKind = 'inspect' | 'revoke' | 'stop' | 'list' | 'count'
+
 const task = fc.integer({ min: 0, max: 4 })
 const owner = fc.integer({ min: 0, max: 1 })
 const claim = fc.integer({ min: 0, max: 5 })
@@ -125,6 +127,15 @@ class CommandRunner {
         })
       case 'claim':
         return this.#claim(given.maxClaims, given.task)
+      default:
+        return 'claim' in given ? this.#write(given, this.#leases[given.claim]) : this.#operate(given)
+    }
+  }
+
+  /** Runs a command of an operator. */
+  #operate(given: Extract<Command, { readonly kind: OperatorKind }>): Promise<unknown> {
+    const engine = this.#engine
+    switch (given.kind) {
       case 'inspect':
         return engine.inspect(idOf(given.task))
       case 'revoke':
@@ -133,10 +144,8 @@ class CommandRunner {
         return engine.cancel(idOf(given.task))
       case 'list':
         return engine.list({ limit: given.limit, ...(given.isFiltered && { status: 'working', owner: ownerOf(0) }) })
-      case 'count':
-        return engine.count().then((counts) => counts.map((count) => JSON.stringify(comparable(count))).toSorted())
       default:
-        return this.#write(given, this.#leases[given.claim])
+        return engine.count().then((counts) => counts.map((count) => JSON.stringify(comparable(count))).toSorted())
     }
   }
 
