@@ -1,4 +1,4 @@
-import { abortReasonOf, errorRecord, isCancelled, type JsonObject, type Log, withSignalOf } from '@x/core'
+import { errorRecord, isCancelled, type JsonObject, type Log, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallHeaders,
@@ -47,7 +47,7 @@ export async function forward(
     return checkResponse(request, response, context)
   } catch (error) {
     isSilent = limited.end()
-    if (isCancelled(call)) throw abortReasonOf(call)
+    if (isCancelled(call)) throw call.signal.reason
     log(errorRecord(error, { method: request.method, name }))
     return errorResponse(request.id, noAnswerError(name, isSilent ? silenceLimitMs : undefined))
   }

@@ -1,14 +1,4 @@
-import {
-  abortReasonOf,
-  cancel,
-  type Cancellation,
-  type Clock,
-  createCancellation,
-  offCancel,
-  onCancel,
-  startBackgroundTimer,
-  withCancellation,
-} from '@x/core'
+import { Cancellation, type Clock, offCancel, onCancel, startBackgroundTimer, withSignalOf } from '@x/core'
 import type { Call } from '@x/schema'
 
 /**
@@ -39,9 +29,9 @@ export class RunningCalls {
    * `end` when it has the answer.
    */
   begin(call: Call): { readonly call: Call; readonly end: () => boolean } {
-    const cancellation = createCancellation()
+    const cancellation = new Cancellation()
     const running: RunningCall = { cancellation, lastMessageAt: this.#clock.monotonicNow() }
-    const stop = (): void => cancel(cancellation, abortReasonOf(call))
+    const stop = (reason: unknown): void => cancellation.cancel(reason)
     onCancel(call, stop)
     this.#calls.add(running)
     this.#timer ??= this.#startTimer()
@@ -55,7 +45,7 @@ export class RunningCalls {
       this.#calls.delete(running)
       return cancellation.reason === silence
     }
-    return { call: withCancellation({ principal, context, notify }, cancellation), end }
+    return { call: withSignalOf({ principal, context, notify }, cancellation), end }
   }
 
   /** Stops the timer. */
@@ -71,7 +61,7 @@ export class RunningCalls {
   #check(): void {
     const now = this.#clock.monotonicNow()
     for (const { cancellation, lastMessageAt } of this.#calls)
-      if (now - lastMessageAt >= silenceLimitMs) cancel(cancellation, silence)
+      if (now - lastMessageAt >= silenceLimitMs) cancellation.cancel(silence)
     this.#timer = this.#calls.size === 0 ? undefined : this.#startTimer()
   }
 }
