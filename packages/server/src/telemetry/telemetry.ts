@@ -1,4 +1,4 @@
-import { context, isSpanContextValid, SpanKind, trace, type Tracer } from '@opentelemetry/api'
+import { context, SpanKind, trace, type Tracer } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import {
   type Call,
@@ -95,8 +95,8 @@ function recordRequest(
   const startedAt = state.host.runtime.monotonicNow()
   const record = startRequest(state, { request, call })
   const observedCall = withContext(recordSpanInParts(call, record), requestRecordKey, record)
-  const hasTrace = isSpanContextValid(record.span.spanContext())
-  const response = hasTrace
+  // To run a handler in a context costs more than the span. A span that does not record has nothing to contain.
+  const response = record.span.isRecording()
     ? context.with(record.spanContext, () => next(request, observedCall))
     : next(request, observedCall)
   const end = (outcome: Outcome, runEnd = record.run?.end): void =>
