@@ -29,6 +29,7 @@ export function remoteEngine(
     answer: call('answer', shared.answer),
     cancel: call('cancel', shared.cancel),
     claim: callOfWorker('claim', shared.claim),
+    listDue: callOfWorker('listDue', shared.listDue),
     heartbeat: callOfWorker('heartbeat', shared.heartbeat),
     record: callOfWorker('record', shared.record),
     suspend: callOfWorker('suspend', shared.suspend),
