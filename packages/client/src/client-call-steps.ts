@@ -24,7 +24,7 @@ export interface ExternalInputRequests {
   readonly round: number
 }
 
-/** The steps of a client's call, for extensions whose calls are completed by other requests than the first one. */
+/** Steps of a call, for extensions that need further requests to get the result, such as the poll of a task. */
 export interface ClientCallSteps {
   /** The address of the connection, if it has one. */
   readonly url: string | undefined

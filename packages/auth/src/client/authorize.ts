@@ -40,7 +40,7 @@ function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: Sco
 export interface AuthServerSettings {
   /** `omit` leaves out the parameter `resource`, for servers that refuse it. */
   readonly resource?: 'omit' | undefined
-  /** The issuer as the metadata of the server spells it, if that spelling differs from the issuer. */
+  /** The issuer as the metadata of this server spells it, if the program configured another spelling. */
   readonly alias?: string | undefined
 }
 

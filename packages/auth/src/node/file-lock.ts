@@ -6,8 +6,8 @@ import { parseJson } from '@x/core'
 
 const staleAfterMs = 30_000
 /**
- * Milliseconds after which another process of this machine takes a lock over although its owner still runs, because the
- * owner may be suspended. No login takes this long.
+ * Milliseconds after which another process of this machine may take over a lock whose owner still runs. The owner may
+ * be suspended. The lock protects a login, which never takes this long.
  */
 const runningOwnerLimitMs = 900_000
 const touchIntervalMs = 5000

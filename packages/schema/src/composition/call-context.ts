@@ -107,8 +107,8 @@ export interface RecordedPart {
 }
 
 /**
- * The parts of a call that its task stores, by name. Each is a function, because a part may change until the task is
- * created.
+ * Functions of extensions, by the name of their data. Each returns data that is stored with a task, and is called when
+ * the task is created, because the data may change until then.
  */
 export const recordedPartsKey = contextKey<Readonly<Record<string, () => RecordedPart>>>('x/recorded-parts')
 

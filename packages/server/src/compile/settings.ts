@@ -53,7 +53,7 @@ export interface ServerSettings extends ErrorReporter {
 }
 
 const defaults = {
-  /** The limit is more than a person can read, and little traffic for one connection. */
+  /** A person cannot read more messages in a second, and one connection carries them without delay. */
   maxNotificationsPerSecond: 100,
   /** Limits the size of the store, which all instances share. */
   maxStoredResultCharacters: 262_144,

@@ -94,8 +94,9 @@ export interface ServerDefinition<
    */
   readonly state?: StateCodec | false | undefined
   /**
-   * True runs every handler again from its first line at each of its awaits. A warning is logged if two runs differ.
-   * Default: true under the test runners Vitest, Jest and node:test, and false elsewhere.
+   * True makes the server start a handler again from its first line at each `await` of `ctx`, and log a warning if the
+   * handler then does something else. This finds code that would differ when a client answers a question. Default:
+   * true under the test runners Vitest, Jest and node:test, and false elsewhere.
    */
   readonly strictReplay?: boolean | undefined
   /**

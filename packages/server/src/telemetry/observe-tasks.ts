@@ -10,7 +10,7 @@ export interface TaskCountView {
   readonly oldestAgeMs: number
 }
 
-/** Counts of the tasks in a store. `server.tasks` and a `taskAdmin` of `@x/tasks` are such counters. */
+/** Counts the tasks in a store. Pass `server.tasks`, or the result of `taskAdmin` of `@x/tasks`. */
 export interface TaskCounter {
   counts(): Promise<readonly TaskCountView[]>
 }

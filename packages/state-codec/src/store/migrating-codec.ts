@@ -27,7 +27,7 @@ export interface MigratingOptions extends ClaimOptions {
   readonly onEvent?: ((event: MigrationEvent) => void) | undefined
 }
 
-/** A codec that migrates from a store to tokens. */
+/** A codec for the move from states in a store to sealed tokens. It opens both, and makes tokens. */
 export interface MigratingCodec extends StateCodec {
   report(): MigrationReport
 }

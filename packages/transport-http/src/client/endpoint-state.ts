@@ -68,7 +68,7 @@ export interface EndpointRequest {
   readonly method: HttpMethod
   readonly body: string | undefined
   /**
-   * The JSON-RPC request in the body. If the body contains none, the JSON-RPC request that caused this HTTP request.
+   * The JSON-RPC request in the body or, if the body has none, the one that caused this HTTP request.
    */
   readonly relatedRequest: RpcRequest
   /** Returns all headers of the request, including those of the user, as alternating names and values. */

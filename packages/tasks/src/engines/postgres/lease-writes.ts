@@ -11,7 +11,7 @@ import {
 } from './sql-store.ts'
 import { hashEntryName, toStoredText } from './task-rows.ts'
 
-/** The SQL condition that a task has this claim. Every statement with which a worker writes contains it. */
+/** The SQL condition that the worker with this token still has the task. It is part of each write of a worker. */
 const leaseCondition = `id = $1 AND token = $2 AND leased AND ${notExpiredCondition}`
 
 /** Renews all leases in one statement. */
