@@ -60,14 +60,10 @@ export type {
 } from './composition/server-extension.ts'
 export { type CallContext, type ContextKey, contextKey } from './basic/exchange.ts'
 export type {
-  AttemptEndKind,
   CallSubject,
-  RequestRefusal,
   RunEndKind,
   ServerEvent,
   ServerEvents,
-  StreamEndReason,
-  TaskSubject,
 } from './composition/server-event.ts'
 export type {
   BackgroundRunner,
@@ -82,7 +78,7 @@ export type {
 } from './basic/exchange.ts'
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
-export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
+export { isMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,
@@ -220,10 +216,7 @@ export type {
 } from './server/tools.ts'
 export {
   findSchemaProblem,
-  dialectOf,
   type JsonSchemaCompiler,
-  type SchemaDialect,
-  schemaDialects,
   type SchemaIssue,
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
@@ -232,7 +225,7 @@ export { checkInputRequest, checkInputRequests } from './methods/check-results.t
 export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
-export { findNotificationRow, notificationMethods, type ParamsCheck, requestMetaOf } from './methods/methods.ts'
+export { findNotificationRow, type ParamsCheck, requestMetaOf } from './methods/methods.ts'
 export type { NotificationRow } from './methods/methods.ts'
 export {
   isErrorResponse,

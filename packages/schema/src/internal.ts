@@ -7,7 +7,6 @@
 export { loggingLevels, severityOf } from './basic/meta.ts'
 export {
   attributeNames,
-  conventionsVersion,
   durationBounds,
   metricNames,
   otherMethod,

@@ -4,23 +4,6 @@ import type { Call } from '../basic/exchange.ts'
 /** The end of one run of a handler. */
 export type RunEndKind = 'finished' | 'failed' | 'asked' | 'handed_off' | 'became_task' | 'cancelled'
 
-/** The end of one attempt of a task. With `lost`, another worker has the task. */
-export type AttemptEndKind = 'completed' | 'failed' | 'cancelled' | 'suspended' | 'released' | 'requeued' | 'lost'
-
-/** The check of a transport that rejected a request before the server received it. */
-export type RequestRefusal =
-  | 'host'
-  | 'origin'
-  | 'media_type'
-  | 'headers'
-  | 'size'
-  | 'syntax'
-  | 'authentication'
-  | 'connection'
-
-/** The reason for the end of a stream of changes. `expired` means that the token of the caller has expired. */
-export type StreamEndReason = 'client' | 'server' | 'expired' | 'slow_reader' | 'error'
-
 /** A call of the server, and the method and the tool, prompt or resource that it is for. */
 export interface CallSubject {
   /** The call as the handler received it. Its context has the values that middleware added. */
@@ -28,12 +11,6 @@ export interface CallSubject {
   readonly method: string
   /** The name of the tool or prompt, or the URI of the resource. */
   readonly name: string
-}
-
-/** A task and its tool. */
-export interface TaskSubject {
-  readonly taskId: string
-  readonly tool: string
 }
 
 /**
@@ -110,16 +87,24 @@ export interface ServerEvents {
     readonly transport: 'http' | 'stdio'
     /** The HTTP status. Undefined for other transports, and for a connection that was closed without an answer. */
     readonly status: number | undefined
-    readonly reason: RequestRefusal
+    /** The check that rejected the request. */
+    readonly reason: 'host' | 'origin' | 'media_type' | 'headers' | 'size' | 'syntax' | 'authentication' | 'connection'
   }
   /** A stream of changes was acknowledged. */
   stream_opened: { readonly call: Call; readonly topicCount: number }
   /** An acknowledged stream of changes has ended. */
-  stream_closed: { readonly call: Call; readonly durationMs: number; readonly reason: StreamEndReason }
+  stream_closed: {
+    readonly call: Call
+    readonly durationMs: number
+    /** `expired` means that the token of the caller has expired. */
+    readonly reason: 'client' | 'server' | 'expired' | 'slow_reader' | 'error'
+  }
   /** A call has become a task. */
-  task_created: TaskSubject & { readonly call: Call }
+  task_created: { readonly taskId: string; readonly tool: string; readonly call: Call }
   /** A worker of this instance has claimed a task. */
-  attempt_started: TaskSubject & {
+  attempt_started: {
+    readonly taskId: string
+    readonly tool: string
     /** The number of this attempt, from 1. */
     readonly attempt: number
     /** The number of leases that expired since a step was last recorded. */
@@ -130,11 +115,14 @@ export interface ServerEvents {
     readonly entryCount: number
   }
   /** An attempt of this instance has ended. */
-  attempt_ended: TaskSubject & {
+  attempt_ended: {
+    readonly taskId: string
+    readonly tool: string
     readonly attempt: number
     readonly durationMs: number
     readonly journalBytes: number
-    readonly end: AttemptEndKind
+    /** With `lost`, another worker has the task. */
+    readonly end: 'completed' | 'failed' | 'cancelled' | 'suspended' | 'released' | 'requeued' | 'lost'
   }
   /** A stop was announced. */
   drain_started: { readonly runningCount: number }

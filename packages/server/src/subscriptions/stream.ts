@@ -8,7 +8,7 @@ import {
   metaKeys,
   type RequestId,
   type RpcNotification,
-  type StreamEndReason,
+  type ServerEvents,
   type SubscriptionFilter,
 } from '@x/schema'
 import type { EventSource } from '@x/schema/internal'
@@ -132,7 +132,7 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
 }
 
 /** The end of a stream. With an error, the call of the stream rejects. */
-export type StreamEnd = { readonly reason: StreamEndReason; readonly error?: unknown }
+export type StreamEnd = { readonly reason: ServerEvents['stream_closed']['reason']; readonly error?: unknown }
 
 /** Ends a stream and frees its resources. The call resolves with a result, or rejects if an error is given. */
 export function endStream(hub: SubscriptionHub, stream: SubscriptionStream, end: StreamEnd): void {

@@ -7,7 +7,7 @@ import {
   McpError,
   metaKeys,
   findMethodRow,
-  type RequestRefusal,
+  type ServerEvents,
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
@@ -18,6 +18,8 @@ import { isHostAllowed, parseHost } from './hosts.ts'
 import { isOriginAllowed } from './origins.ts'
 import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer } from './reply.ts'
+
+type Refusal = ServerEvents['request_refused']['reason']
 import type { HandlerSettings } from './handler-settings.ts'
 
 /**
@@ -25,12 +27,12 @@ import type { HandlerSettings } from './handler-settings.ts'
  * names and values. `refusal` is the check that rejected the request.
  */
 type RequestCheckResult =
-  | { readonly answer: HttpAnswer; readonly refusal?: RequestRefusal | undefined }
+  | { readonly answer: HttpAnswer; readonly refusal?: Refusal | undefined }
   | { readonly headers: readonly string[] }
 
 /** The error response for a request of a foreign host or page. */
 interface ForeignRejection extends HttpErrorResponse {
-  readonly refusal: RequestRefusal
+  readonly refusal: Refusal
 }
 
 const acceptedResult: RequestCheckResult = { headers: [] }
@@ -66,7 +68,7 @@ export function checkRequest<Source>(
 }
 
 /** Returns the check of a rejected method or media type. */
-function refusalOf({ status }: HttpErrorResponse): RequestRefusal {
+function refusalOf({ status }: HttpErrorResponse): Refusal {
   return status === 405 ? 'headers' : 'media_type'
 }
 
@@ -77,7 +79,7 @@ function rejectForeignRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
 ): ForeignRejection | undefined {
-  let refusal: RequestRefusal = 'host'
+  let refusal: Refusal = 'host'
   const createRejection = (status: number, message: string, reason: string): ForeignRejection => {
     settings.reportRejection(`A request was rejected with status ${status}: ${reason}`, view)
     return { status, message, refusal }

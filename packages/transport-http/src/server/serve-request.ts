@@ -10,7 +10,7 @@ import {
   parseRequestOrNotification,
   type Principal,
   type RequestId,
-  type RequestRefusal,
+  type ServerEvents,
   type RpcNotification,
   rejectedRequestIdOf,
   type WireError,
@@ -67,7 +67,7 @@ export async function serveRequest<Source, Target>(
 /** Emits that a check has rejected the request before the server received it. */
 function emitRefusal(
   { server }: Pick<HandlerContext<never, never>, 'server'>,
-  reason: RequestRefusal,
+  reason: ServerEvents['request_refused']['reason'],
   status: number,
 ): void {
   server.emit?.({ type: 'request_refused', transport: 'http', status, reason })

@@ -1,6 +1,6 @@
 import { sleep, startBackgroundTimer } from '@x/core'
 import {
-  type AttemptEndKind,
+  type ServerEvents,
   type JournalEntry,
   type JournalStore,
   type JsonObject,
@@ -17,6 +17,8 @@ import { addToJournalSize, type JournalSize, measureJournalSize } from './size-l
 export interface WorkerContext extends TaskContext {
   readonly engine: WorkerEngine
 }
+
+type AttemptEnd = ServerEvents['attempt_ended']['end']
 
 /** The reason why an attempt stops before its call has an outcome. */
 export type AttemptStop =
@@ -62,7 +64,7 @@ export interface Attempt {
   /** The effect of the write that ended the claim. Undefined before it, and if the claim was lost. */
   end: 'ended' | 'waiting' | 'released' | undefined
   /** The end that was stored, for its event. `lost` if nothing was stored. */
-  storedEnd: AttemptEndKind
+  storedEnd: AttemptEnd
 }
 
 /** Creates the attempt of a claimed task. */
@@ -112,7 +114,7 @@ export function endClaim(attempt: Attempt): void {
 }
 
 /** Notes the end of an attempt. `isStored` is false if the write came too late. */
-export function setAttemptEnd(attempt: Attempt, end: AttemptEndKind, isStored: boolean): void {
+export function setAttemptEnd(attempt: Attempt, end: AttemptEnd, isStored: boolean): void {
   attempt.storedEnd = isStored ? end : 'lost'
 }
 
