@@ -9,6 +9,7 @@ const ofOthers = {
   'options of Ajv, and what it exports': 'Ajv2020 allErrors strict',
   'options of the redis client': 'socketTimeout reconnectStrategy',
   'exported by undici': 'ProxyAgent',
+  'an option of the SDK of Restate': 'services',
   'exported by the official package for Apps': 'App AppBridge',
   packages: 'pg redis re2js',
   programs: 'initdb npx setsid ssh uvx',
