@@ -23,6 +23,9 @@ const held: readonly RatioId[] = [
   'stdio/p50',
   'stdio/64',
   'sessions/read',
+  'telemetry/api',
+  'telemetry/1',
+  'telemetry/100',
 ]
 
 /**

@@ -8,6 +8,7 @@ import { inlineRoundsGauge, roundsGauge } from './rounds/run.ts'
 import { sessionsGauge } from './sessions.ts'
 import { stdioGauge } from './stdio.ts'
 import { streamGauge } from './stream/run.ts'
+import { telemetryGauge } from './telemetry/run.ts'
 
 /** Every benchmark that gives ratios of which something is wanted. */
 export const gauges: readonly Gauge[] = [
@@ -21,4 +22,5 @@ export const gauges: readonly Gauge[] = [
   clientGauge,
   streamGauge,
   sessionsGauge,
+  telemetryGauge,
 ]

@@ -24,6 +24,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['subscriptions', () => import('./subscriptions.ts')],
     ['suspended', () => import('./suspended.ts')],
     ['tasks', () => import('./tasks/run.ts')],
+    ['telemetry', () => import('./telemetry/run.ts')],
     ['types', () => import('./types.ts')],
   ])
 

@@ -35,6 +35,9 @@ export const wanted = {
   'client/16': { what: 'calls by the client, 16 in flight', atLeast: 0.7 },
   'stream/1': { what: '1,000 notifications of progress in a call, 1 connection', atLeast: 0.6 },
   'stream/16': { what: '1,000 notifications of progress in a call, 16 connections', atLeast: 0.6 },
+  'telemetry/api': { what: 'CPU of a call with telemetry and without an SDK, of a plain call in memory', atMost: 1.35 },
+  'telemetry/1': { what: 'the same with the SDK and 1 % sampled', atMost: 3.3 },
+  'telemetry/100': { what: 'the same with the SDK and all sampled', atMost: 4.6 },
   'sessions/read': { what: 'a call in a session that is read, of a plain call in memory', atMost: 3 },
 } as const satisfies Readonly<Record<string, Wanted>>
 

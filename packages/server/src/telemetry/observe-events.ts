@@ -1,8 +1,9 @@
 import { type Attributes, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import type { Call, ServerEvent, ServerEvents } from '@x/schema'
+import type { Call, RunEndKind, ServerEvent, ServerEvents } from '@x/schema'
 import { attributeNames } from '@x/schema/internal'
 import type { Instruments } from './instruments.ts'
 import { type RequestRecord, requestRecordKey } from './request-record.ts'
+import type { RequestTarget } from './request-target.ts'
 import { spanContextOf, telemetryPart } from './trace-parent.ts'
 
 interface ObserverDeps {
@@ -32,8 +33,8 @@ const eventHandlers: EventHandlers = {
     const record = recordOf(run.call)
     if (record !== undefined) record.run = run
     const { runs, rounds } = getInstruments()
-    runs.add(1, { ...record?.target.nameAttributes, [attributeNames.runEnd]: run.end })
-    if (run.end === 'finished' || run.end === 'failed') rounds.record(run.round + 1, nameAttributesOf(run.call))
+    runs.add(1, runAttributesOf(record?.target, run.end))
+    if (run.end === 'finished' || run.end === 'failed') rounds.record(run.round + 1, record?.target.nameAttributes ?? {})
   },
   step: ({ call, key, durationMs, error }, { tracer }) => {
     const record = recordOf(call)
@@ -86,6 +87,13 @@ function recordOf(call: Call): RequestRecord | undefined {
   return call.context.get(requestRecordKey)
 }
 
-function nameAttributesOf(call: Call): Attributes {
-  return recordOf(call)?.target.nameAttributes ?? {}
+/** Returns the attributes of an ended run. The same object is returned for the same target and end. */
+function runAttributesOf(target: RequestTarget | undefined, end: RunEndKind): Attributes {
+  if (target === undefined) return { [attributeNames.runEnd]: end }
+  let attributes = target.runAttributes.get(end)
+  if (attributes === undefined) {
+    attributes = Object.freeze({ ...target.nameAttributes, [attributeNames.runEnd]: end })
+    target.runAttributes.set(end, attributes)
+  }
+  return attributes
 }

@@ -8,7 +8,7 @@ import type { RequestTarget } from './request-target.ts'
 export interface RequestRecord {
   readonly target: RequestTarget
   readonly span: Span
-  /** The context in which the handler runs, if it has a span. */
+  /** The context with the span, in which the handler runs. It is the context of the caller if the span does not record. */
   readonly spanContext: Context
   /** The last run of the request. */
   run: ServerEvents['run'] | undefined
@@ -47,12 +47,24 @@ export const rejectedOutcome: Outcome = { statusCode: undefined, errorType: '_OT
 /** The largest number of outcomes whose attributes are stored for a target. Codes may come from authors. */
 const maxStoredOutcomes = 50
 
-/** Returns the attributes of the duration of an ended request. */
-export function outcomeAttributes(record: RequestRecord, outcome: Outcome, runEnd: string | undefined): Attributes {
+/** The attributes of an ended request. */
+export interface OutcomeAttributes {
+  /** All attributes, for the metric. */
+  readonly all: Attributes
+  /** The attributes that the span of the request did not get at its start. */
+  readonly added: Attributes
+}
+
+/** Returns the attributes of an ended request. The same object is returned for the same target and outcome. */
+export function outcomeAttributes(
+  record: RequestRecord,
+  outcome: Outcome,
+  runEnd: string | undefined,
+): OutcomeAttributes {
   const { target, handOffReason } = record
   const { statusCode, errorType } = outcome
-  if (statusCode === undefined && errorType === undefined && runEnd === undefined) return target.attributes
-  const key = `${statusCode} ${errorType} ${runEnd} ${handOffReason}`
+  const isPlainEnd = statusCode === undefined && errorType === undefined && handOffReason === undefined
+  const key = isPlainEnd ? (runEnd ?? '') : `${statusCode} ${errorType} ${runEnd} ${handOffReason}`
   const stored = target.outcomes.get(key)
   if (stored !== undefined) return stored
   const outcomeMembers: Attributes = {
@@ -62,15 +74,16 @@ export function outcomeAttributes(record: RequestRecord, outcome: Outcome, runEn
     [attributeNames.handOffReason]: handOffReason,
   }
   const definedMembers = Object.entries(outcomeMembers).filter(([, value]) => value !== undefined)
-  const attributes = Object.freeze({ ...target.attributes, ...Object.fromEntries(definedMembers) })
+  const added = Object.freeze(Object.fromEntries(definedMembers))
+  const attributes = { all: Object.freeze({ ...target.attributes, ...added }), added }
   if (target.outcomes.size < maxStoredOutcomes) target.outcomes.set(key, attributes)
   return attributes
 }
 
 /** Ends the span of a request. */
-export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, attributes: Attributes): void {
+export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, { added }: OutcomeAttributes): void {
   if (!span.isRecording()) return span.end()
-  span.setAttributes(attributes)
+  span.setAttributes(added)
   if (run !== undefined) {
     span.setAttribute(attributeNames.runRound, run.round)
     span.setAttribute(attributeNames.runSteps, run.stepCount)

@@ -2,14 +2,16 @@ import type { Attributes } from '@opentelemetry/api'
 import {
   type Call,
   findMethodRow,
+  isJsonObject,
   metaKeys,
   type OfferedTarget,
   protocolVersion,
-  requestMetaOf,
   type RpcRequest,
+  type RunEndKind,
   transportKey,
 } from '@x/schema'
 import { attributeNames, otherMethod } from '@x/schema/internal'
+import type { OutcomeAttributes } from './request-record.ts'
 
 /** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
 export interface RequestTarget {
@@ -19,8 +21,10 @@ export interface RequestTarget {
   readonly nameAttributes: Attributes
   /** True for a method whose response is a stream of notifications. */
   readonly isStreaming: boolean
+  /** The attributes of ended runs: `nameAttributes` and the end. */
+  readonly runAttributes: Map<RunEndKind, Attributes>
   /** The attributes of ended requests, by outcome. */
-  readonly outcomes: Map<string, Attributes>
+  readonly outcomes: Map<string, OutcomeAttributes>
 }
 
 /** Returns the target of a request. The same object is returned for the same method, name and transport. */
@@ -35,7 +39,9 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
   return (request, call) => {
     const { method = otherMethod, name } = offers(request) ?? {}
     const transport = call.context.get(transportKey)
-    const isServedVersion = requestMetaOf(request.params)[metaKeys.protocolVersion] === protocolVersion
+    // The server checks `_meta` later. A request whose `_meta` is invalid has a span, too.
+    const meta = request.params?.['_meta']
+    const isServedVersion = isJsonObject(meta) && meta[metaKeys.protocolVersion] === protocolVersion
     const key = `${method} ${transport ?? ''} ${isServedVersion} ${name ?? ''}`
     let target = targets.get(key)
     if (target === undefined) {
@@ -73,6 +79,7 @@ function createTarget({ method, name, transport, isServedVersion }: TargetFacts)
     }),
     nameAttributes: Object.freeze(nameAttributes),
     isStreaming: row?.isStreaming === true,
+    runAttributes: new Map(),
     outcomes: new Map(),
   }
 }

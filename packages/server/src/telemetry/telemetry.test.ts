@@ -224,6 +224,15 @@ describe('A call that asks', () => {
   })
 })
 
+test('a request whose _meta is invalid is rejected by the server, and has a span', async () => {
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', _meta: 'text' } } as const
+  const response = await serve().exchange(request, createCall())
+  expect(response).toMatchObject({ error: { code: -32602 } })
+  expect(recorder.spans().map(({ name, status }) => [name, status.code])).toEqual([
+    ['tools/call greet', SpanStatusCode.UNSET],
+  ])
+})
+
 test('600 invented names make at most 10 metric streams', async () => {
   const server = serve()
   for (let index = 0; index < 200; index++) {

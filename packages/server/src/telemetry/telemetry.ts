@@ -130,7 +130,8 @@ function startRequest(
     const attempt = call.context.get(taskAttemptKey)
     if (attempt !== undefined) span.setAttribute(attributeNames.taskAttempt, attempt.attempt)
   }
-  return { target, span, spanContext: trace.setSpan(parent.context, span), run: undefined, handOffReason: undefined }
+  const spanContext = span.isRecording() ? trace.setSpan(parent.context, span) : parent.context
+  return { target, span, spanContext, run: undefined, handOffReason: undefined }
 }
 
 /** Records the span in the journal and the task of the call, so that later rounds and attempts are linked to it. */
@@ -171,5 +172,5 @@ function endRequest(
   endRequestSpan(record, outcome, attributes)
   // The duration of a stream depends on its client, and says nothing about the server.
   if (record.target.isStreaming && outcome.errorType === undefined) return
-  getInstruments().duration.record((host.runtime.monotonicNow() - startedAt) / 1000, attributes)
+  getInstruments().duration.record((host.runtime.monotonicNow() - startedAt) / 1000, attributes.all)
 }

@@ -46,6 +46,7 @@ function childOf(parent: SpanContext, ambientContext: Context): SpanParent {
 
 /** Returns the span context of a `traceparent` and `tracestate`. Undefined if there is none. Baggage is not read. */
 export function spanContextOf(carrier: JsonObject | undefined): SpanContext | undefined {
+  if (carrier?.['traceparent'] === undefined) return undefined
   const { traceparent, tracestate } = traceContextOf(carrier)
   const position = parseTraceparent(traceparent)
   if (position === undefined) return undefined
