@@ -2,7 +2,7 @@ import { type Attributes, type Context, type Span, SpanStatusCode } from '@opent
 import { contextKey, type RpcResponse, type ServerEvents } from '@x/schema'
 import { attributeNames } from '@x/schema/internal'
 import { isCallerError } from './caller-errors.ts'
-import type { RequestTarget } from './request-target.ts'
+import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
 export interface RequestRecord {
@@ -46,14 +46,6 @@ export const rejectedOutcome: Outcome = { statusCode: undefined, errorType: '_OT
 
 /** The largest number of outcomes whose attributes are stored for a target. Codes may come from authors. */
 const maxStoredOutcomes = 50
-
-/** The attributes of an ended request. */
-export interface OutcomeAttributes {
-  /** All attributes, for the metric. */
-  readonly all: Attributes
-  /** The attributes that the span of the request did not get at its start. */
-  readonly added: Attributes
-}
 
 /** Returns the attributes of an ended request. The same object is returned for the same target and outcome. */
 export function outcomeAttributes(

@@ -11,7 +11,6 @@ import {
   transportKey,
 } from '@x/schema'
 import { attributeNames, otherMethod } from '@x/schema/internal'
-import type { OutcomeAttributes } from './request-record.ts'
 
 /** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
 export interface RequestTarget {
@@ -25,6 +24,14 @@ export interface RequestTarget {
   readonly runAttributes: Map<RunEndKind, Attributes>
   /** The attributes of ended requests, by outcome. */
   readonly outcomes: Map<string, OutcomeAttributes>
+}
+
+/** The attributes of an ended request. */
+export interface OutcomeAttributes {
+  /** All attributes, for the metric. */
+  readonly all: Attributes
+  /** The attributes that the span of the request did not get at its start. */
+  readonly added: Attributes
 }
 
 /** Returns the target of a request. The same object is returned for the same method, name and transport. */

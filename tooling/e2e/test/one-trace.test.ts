@@ -1,0 +1,98 @@
+import { SpanKind } from '@opentelemetry/api'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { createClient } from '@x/client'
+import { telemetry } from '@x/client/otel'
+import { taskCalls } from '@x/tasks/client'
+import { connectHttp } from '@x/transport-http/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { createSpanFile, type WrittenSpan, writeSpans } from './span-file.ts'
+
+let database: RealPostgres
+let program: ChildProgram
+
+beforeAll(async () => {
+  database = await startPostgres()
+  program = await childProgram(new URL('./programs/traced-instance.ts', import.meta.url))
+}, 60_000)
+
+afterAll(async () => {
+  await program?.[Symbol.asyncDispose]()
+  await database?.close()
+})
+
+test('a call that asks, is handed off, becomes a task and ends at a third process is one trace [OPS-003]', async () => {
+  await using spanFile = await createSpanFile()
+  using _ = writeSpans(spanFile.path, 'client')
+  const start = (NAME: string, settings: NodeJS.ProcessEnv = {}): Promise<Instance> =>
+    startInstance(program.path, { DATABASE_URL: database.url, SPANS: spanFile.path, NAME, ...settings })
+  const first = await start('first', { HANDS_OFF: 'yes' })
+  const second = await start('second')
+  const third = await start('third', { RUNS_TASKS: 'yes' })
+  const callPorts = [first.port, first.port, second.port]
+  await using connection = connectHttp('http://127.0.0.1:1/mcp', {
+    // The first process gets the call and its answer, and the second one the call that is handed off.
+    fetch: (_, init) => {
+      const isCall = new Headers(init?.headers).get('mcp-method') === 'tools/call'
+      return fetch(`http://127.0.0.1:${(isCall && callPorts.shift()) || third.port}/mcp`, init)
+    },
+  })
+  const client = createClient(connection, {
+    name: 'e2e-client',
+    version: '1.0.0',
+    elicit: () => ({ action: 'accept', content: { site: 'docs' } }),
+    extensions: [telemetry(), taskCalls()],
+  })
+  const { content } = await client.callTool('publish')
+  expect(content).toEqual([{ type: 'text', text: 'Published docs' }])
+  await stopInstances([first, second, third])
+
+  const spans = await spanFile.read()
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  const call = spans.find(({ parentId }) => parentId === undefined)
+  // The number of polls depends on the time of the task. Each is a request of the call.
+  const polls = spans.filter(({ name, kind }) => name === 'tasks/get' && kind === SpanKind.CLIENT)
+  expect(new Set(polls.map(({ parentId }) => parentId))).toEqual(new Set([call?.spanId]))
+  expect(treeOf(spans.filter(({ name }) => name !== 'tasks/get'))).toEqual([
+    'client INTERNAL call publish',
+    '  client CLIENT tools/call publish',
+    '    first SERVER tools/call publish: asked',
+    '  client CLIENT tools/call publish',
+    '    first SERVER tools/call publish: handed_off, linked to first: asked',
+    '      first INTERNAL step: render',
+    '  client CLIENT tools/call publish',
+    '    second SERVER tools/call publish: became_task, linked to first: handed_off',
+    '      second INTERNAL step: check',
+    '      third SERVER tools/call publish: finished, attempt 1, linked to first: handed_off',
+    '        third INTERNAL step: upload',
+  ])
+}, 120_000)
+
+/** Returns a line for each span below its parent, in the order in which they ended. A span of another parent is an error. */
+function treeOf(spans: readonly WrittenSpan[]): readonly string[] {
+  const childrenOf = (parentId: string | undefined, indent: string): readonly string[] =>
+    spans
+      .filter((span) => span.parentId === parentId)
+      .flatMap((span) => [`${indent}${lineOf(span, spans)}`, ...childrenOf(span.spanId, `${indent}  `)])
+  const lines = childrenOf(undefined, '')
+  expect(lines).toHaveLength(spans.length)
+  return lines
+}
+
+function lineOf(span: WrittenSpan, spans: readonly WrittenSpan[]): string {
+  const { process, kind, name, attributes, linkedIds } = span
+  const attempt = attributes['dev.x.task.attempt']
+  const links = linkedIds.flatMap((id) => spans.filter(({ spanId }) => spanId === id))
+  expect(links).toHaveLength(linkedIds.length)
+  return [
+    `${process} ${SpanKind[kind]} ${name}${detailOf(span)}`,
+    ...(attempt === undefined ? [] : [`attempt ${attempt}`]),
+    ...links.map((linked) => `linked to ${linked.process}${detailOf(linked)}`),
+  ].join(', ')
+}
+
+function detailOf({ attributes }: WrittenSpan): string {
+  const detail = attributes['dev.x.run.end'] ?? attributes['dev.x.step.key']
+  return detail === undefined ? '' : `: ${detail}`
+}
