@@ -28,7 +28,7 @@ import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'
-import type { RequestState } from './replay/served-request.ts'
+import type { ServedRequest } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import type { Tool } from './definitions/tool.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
@@ -78,10 +78,10 @@ export function createCoreExchange(state: ServerState): Exchange {
   }
 
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    let servedRequest: RequestState | undefined
+    let servedRequest: ServedRequest | undefined
     try {
       const { handle } = requireServedMethod(method, request, state)
-      servedRequest = createRequestState(request, call, state)
+      servedRequest = createServedRequest(request, call, state)
       // A run of a task is not checked here, because the ledger counted the task when it was created.
       const { journalStore, callerKey } = servedRequest
       if (journalStore === undefined) settings.ledger.check('calls', callerKey)
@@ -135,14 +135,14 @@ function startStreamingMethod(
 ): Promise<JsonObject> {
   try {
     const { handle } = requireServedMethod(method, request, state)
-    return Promise.resolve(handle(request.params, createRequestState(request, call, state)))
+    return Promise.resolve(handle(request.params, createServedRequest(request, call, state)))
   } catch (error) {
     return Promise.reject(error)
   }
 }
 
 /** Ends a request. It then sends no more notifications, and its listeners are removed from signals that live longer. */
-function endRequest(request: RequestState): void {
+function endRequest(request: ServedRequest): void {
   request.isOpen = false
   request.releaseCall?.()
   if (request.cancelListeners === undefined) return
@@ -153,7 +153,7 @@ function endRequest(request: RequestState): void {
  * Counts an asynchronous call until its request ends. A run of a task is not counted, because the ledger counted the
  * task when it was created.
  */
-function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
+function countPendingRequest<T>(pendingResult: T, request: ServedRequest): T {
   const { journalStore, settings, callerKey } = request
   if (journalStore !== undefined) return pendingResult
   try {
@@ -179,11 +179,11 @@ async function runCountedMethod(
   }
 }
 
-function createRequestState(
+function createServedRequest(
   request: RpcRequest,
   call: Call,
   { catalog, settings, extensionResources }: ServerState,
-): RequestState {
+): ServedRequest {
   const { id, method, params = {} } = request
   return {
     id,
@@ -206,7 +206,7 @@ function createRequestState(
   }
 }
 
-function createObservation({ now, wallClock }: ServerSettings): RequestState['observation'] {
+function createObservation({ now, wallClock }: ServerSettings): ServedRequest['observation'] {
   return { beganAt: now(), startedAt: wallClock(), stepCount: 0, newAnswers: new Set() }
 }
 

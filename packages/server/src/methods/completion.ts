@@ -4,7 +4,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
-import type { RequestState } from '../replay/served-request.ts'
+import type { ServedRequest } from '../replay/served-request.ts'
 
 /** The maximum number of values in a result (server/utilities/completion, completion results). */
 const maxCompletionValues = 100
@@ -13,7 +13,7 @@ const noArguments = Object.freeze({})
 const emptyCompletion: Completion = Object.freeze({ values: Object.freeze([]) })
 
 /** Suggests values for an argument of a prompt or a variable of a template (server/utilities/completion). */
-export function completeArgument(params: CompleteRequestParams, request: RequestState): Awaitable<CompleteResult> {
+export function completeArgument(params: CompleteRequestParams, request: ServedRequest): Awaitable<CompleteResult> {
   const { argument, context, ref } = params
   const completers = completersFor(ref, request)
   if (!completers.has(argument.name)) {
@@ -30,7 +30,7 @@ export function completeArgument(params: CompleteRequestParams, request: Request
 
 type Completers = ReadonlyMap<string, Completer | undefined>
 
-function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: RequestState): Completers {
+function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: ServedRequest): Completers {
   const completableEntry = ref.type === 'ref/prompt' ? requirePrompt(ref.name) : requireTemplate(ref.uri)
   return completableEntry.completers
 
@@ -47,7 +47,7 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Req
   }
 }
 
-function toCompletionResult(suggestions: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
+function toCompletionResult(suggestions: readonly string[] | Completion, { catalog }: ServedRequest): CompleteResult {
   const { values, total, hasMore } = isValueList(suggestions)
     ? { values: suggestions, total: suggestions.length }
     : suggestions

@@ -3,7 +3,7 @@ import { encodeCursor, isVisible, type CompiledTemplate, mergeResultMeta, readPa
 import { listTemplateResources } from '../compile/compile-resource.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { openRequestContext } from '../replay/open-context.ts'
-import type { RequestState } from '../replay/served-request.ts'
+import type { ServedRequest } from '../replay/served-request.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { logContextOf, reportServerError } from '../request/report.ts'
@@ -31,22 +31,22 @@ interface SourcePage {
 }
 
 /** Returns a page of the resources that the caller may read (server/resources, listing resources). */
-export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
+export function listResources({ cursor }: PaginatedRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const hasOnlyFixedResources = templatesWithList(request).length === 0 && listedExtensions(request).length === 0
   return hasOnlyFixedResources ? readPage(catalog.resources, cursor, call) : readPageWithSources(cursor, request)
 }
 
-function templatesWithList({ catalog }: RequestState): readonly CompiledTemplate[] {
+function templatesWithList({ catalog }: ServedRequest): readonly CompiledTemplate[] {
   return [...catalog.templates.byKey.values()].filter(({ definition }) => definition.list !== undefined)
 }
 
-function listedExtensions({ extensionResources }: RequestState): RequestState['extensionResources'] {
+function listedExtensions({ extensionResources }: ServedRequest): ServedRequest['extensionResources'] {
   return extensionResources.filter(({ resources }) => resources.list !== undefined)
 }
 
 /** Returns the sources that the caller may see: templates in the order of their definition, and then extensions. */
-function listSources(request: RequestState): readonly ListSource[] {
+function listSources(request: ServedRequest): readonly ListSource[] {
   const visibleTemplates = templatesWithList(request).filter((template) => isVisible(template, request.call))
   return [
     ...visibleTemplates.map((template) => toTemplateSource(template, request)),
@@ -54,7 +54,7 @@ function listSources(request: RequestState): readonly ListSource[] {
   ]
 }
 
-function toTemplateSource(compiledTemplate: CompiledTemplate, request: RequestState): ListSource {
+function toTemplateSource(compiledTemplate: CompiledTemplate, request: ServedRequest): ListSource {
   const { definition, key, template } = compiledTemplate
   return {
     cursor: request.catalog.templates.cursors.get(compiledTemplate) ?? '',
@@ -69,8 +69,8 @@ function toTemplateSource(compiledTemplate: CompiledTemplate, request: RequestSt
 }
 
 function toExtensionSource(
-  { name, resources }: RequestState['extensionResources'][number],
-  { call }: RequestState,
+  { name, resources }: ServedRequest['extensionResources'][number],
+  { call }: ServedRequest,
 ): ListSource {
   return {
     cursor: encodeCursor('resources', `extension ${name}`),
@@ -100,7 +100,7 @@ interface SourcePosition {
  * is filled up with resources of sources, so that clients that read only one page receive both. A cursor within a
  * source consists of the cursor of the source, a dot, and the cursor that its function returned.
  */
-async function readPageWithSources(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
+async function readPageWithSources(cursor: string | undefined, request: ServedRequest): Promise<JsonObject> {
   const { catalog, call } = request
   const sources = listSources(request)
   const position = findPosition(cursor, sources)
@@ -119,7 +119,7 @@ function findPosition(cursor: string | undefined, sources: readonly ListSource[]
 }
 
 /** Makes a page private if a template that is not visible to every caller may have contributed to the page. */
-function withCallerCacheScope(page: JsonObject, request: RequestState): JsonObject {
+function withCallerCacheScope(page: JsonObject, request: ServedRequest): JsonObject {
   const variesByCaller = templatesWithList(request).some(({ visibleTo }) => visibleTo !== undefined)
   return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }
 }
@@ -130,7 +130,7 @@ interface FillOptions {
   readonly position: SourcePosition
   /** The sources that the caller may see. */
   readonly sources: readonly ListSource[]
-  readonly request: RequestState
+  readonly request: ServedRequest
 }
 
 /**
@@ -221,7 +221,7 @@ function formatCursor({ source, authorCursor }: SourcePosition): string {
  * Returns the list entry of a resource, or an empty array if the entry is invalid. An invalid entry is logged and left
  * out, because a client could not read the resource.
  */
-function toListEntries(resource: ListedResource, source: ListSource, request: RequestState): readonly JsonObject[] {
+function toListEntries(resource: ListedResource, source: ListSource, request: ServedRequest): readonly JsonObject[] {
   try {
     return [source.toEntry(resource)]
   } catch (cause) {

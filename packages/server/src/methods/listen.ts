@@ -6,7 +6,7 @@ import {
   McpError,
   type SubscriptionFilter,
 } from '@x/schema'
-import type { RequestState } from '../replay/served-request.ts'
+import type { ServedRequest } from '../replay/served-request.ts'
 import { findVisibleEntry, isVisible } from '../compile/catalog.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { listChangeKinds } from '../subscriptions/topics.ts'
@@ -18,7 +18,7 @@ import { listChangeKinds } from '../subscriptions/topics.ts'
  */
 export function listen(
   { notifications }: SubscriptionsListenRequestParams,
-  request: RequestState,
+  request: ServedRequest,
 ): Promise<JsonObject> {
   const { id, call, callerKey, catalog, settings } = request
   const filter = restrictFilter(notifications, request)
@@ -53,7 +53,7 @@ const maxUris = 100
  * that do not exist and URIs that are hidden are both left out, so that callers cannot distinguish them. Throws
  * `McpError(invalidParams)` for too many URIs.
  */
-function restrictFilter(requestedFilter: SubscriptionFilter, request: RequestState): SubscriptionFilter {
+function restrictFilter(requestedFilter: SubscriptionFilter, request: ServedRequest): SubscriptionFilter {
   const { capabilities } = request.catalog
   const acceptedLists = listChangeKinds.filter(
     (list) => requestedFilter[list.filterKey] === true && capabilities[list.kind]?.listChanged === true,
@@ -65,7 +65,7 @@ function restrictFilter(requestedFilter: SubscriptionFilter, request: RequestSta
 
 function restrictUris(
   requestedUris: readonly string[],
-  { catalog, call, extensionResources }: RequestState,
+  { catalog, call, extensionResources }: ServedRequest,
 ): readonly string[] {
   if (requestedUris.length > maxUris) {
     const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedUris.length} URIs; give at most ${maxUris}`

@@ -1,6 +1,6 @@
 import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods, type RequestParams } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from '../replay/served-request.ts'
+import type { ServedRequest } from '../replay/served-request.ts'
 import { completeArgument } from './completion.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listen } from './listen.ts'
@@ -14,7 +14,7 @@ export interface ServedMethod {
   readonly capability: MethodRow['capability']
   readonly isStreaming: MethodRow['isStreaming']
   /** Checks the params and returns the result. Throws the `McpError` that the client receives. */
-  readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
+  readonly handle: (params: JsonObject | undefined, request: ServedRequest) => Awaitable<JsonObject>
 }
 
 const servedMethods = new Map<string, ServedMethod>([
@@ -37,7 +37,7 @@ export function findMethod(name: string): ServedMethod | undefined {
 
 function methodEntry<M extends Method>(
   name: M,
-  handler: (params: MethodTypes[M]['params'], request: RequestState) => Awaitable<JsonObject>,
+  handler: (params: MethodTypes[M]['params'], request: ServedRequest) => Awaitable<JsonObject>,
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
   const { capability, isStreaming } = row
@@ -45,6 +45,6 @@ function methodEntry<M extends Method>(
 }
 
 /** Returns the revisions, capabilities and instructions of the server (server/discover). */
-function discover(_params: RequestParams, { catalog }: RequestState): JsonObject {
+function discover(_params: RequestParams, { catalog }: ServedRequest): JsonObject {
   return catalog.discoverResult
 }

@@ -14,14 +14,14 @@ import type { Context } from '../definitions/context.ts'
 import { replayCall } from '../replay/replay.ts'
 import { formatIssues } from '../json-schema/compile-schema.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
-import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
+import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
 
 type GivenPromptArguments = NonNullable<GetPromptRequestParams['arguments']>
 
 const noArguments: GivenPromptArguments = Object.freeze({})
 
 /** Returns a page of the prompts that the caller may use (server/prompts, listing prompts). */
-export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
+export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject {
   return readPage(catalog.prompts, cursor, call)
 }
 
@@ -29,7 +29,7 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
  * Returns the messages of a prompt for the given arguments (server/prompts, getting a prompt). An unknown name and
  * invalid arguments are protocol errors.
  */
-export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
+export function getPrompt(params: GetPromptRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quoteName(params.name)}`)
   if (prompt.requires !== undefined) requireCapabilities(prompt.requires, request)
@@ -61,7 +61,7 @@ function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: GivenPro
 function toPromptResult(
   promptReturn: PromptReturn,
   prompt: CompiledPrompt,
-  { catalog }: RequestState,
+  { catalog }: ServedRequest,
 ): GetPromptResult {
   const { messages, description, _meta } = toPromptContent(promptReturn)
   const resultDescription = description ?? prompt.definition.description

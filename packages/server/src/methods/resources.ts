@@ -24,11 +24,14 @@ import {
   type ResourceReturn,
   resourceNotFoundError,
 } from '../definitions/resource.ts'
-import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
+import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 
 /** Returns a page of the templates that the caller may use (server/resources, resource templates). */
-export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
+export function listResourceTemplates(
+  { cursor }: PaginatedRequestParams,
+  { catalog, call }: ServedRequest,
+): JsonObject {
   return readPage(catalog.templates, cursor, call)
 }
 
@@ -36,7 +39,7 @@ export function listResourceTemplates({ cursor }: PaginatedRequestParams, { cata
  * Reads the resource with exactly this URI. If there is none, uses the first template that matches the URI, and then the
  * first extension that has the resource (server/resources).
  */
-export function readResource({ uri }: ReadResourceRequestParams, request: RequestState): Awaitable<JsonObject> {
+export function readResource({ uri }: ReadResourceRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const resource = findVisibleEntry(catalog.resources, uri, call)
   if (resource !== undefined) {
@@ -56,7 +59,7 @@ export function readResource({ uri }: ReadResourceRequestParams, request: Reques
 /** Asks the extensions for a resource, in their order. */
 async function readExtensionResource(
   uri: string,
-  { extensionResources, call, catalog }: RequestState,
+  { extensionResources, call, catalog }: ServedRequest,
 ): Promise<JsonObject> {
   for (const { resources } of extensionResources) {
     const result = await resources.read(uri, call)
@@ -68,7 +71,7 @@ async function readExtensionResource(
 interface ReadTarget {
   readonly uri: string
   readonly resource: CompiledResource | CompiledTemplate
-  readonly request: RequestState
+  readonly request: ServedRequest
 }
 
 function runReadHandler(

@@ -19,14 +19,14 @@ import { type Context, type TaskChoice, isInputDeclined } from '../definitions/c
 import { openRequestContext } from '../replay/open-context.ts'
 import { replayCall } from '../replay/replay.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
-import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
+import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
 import { formatIssues, type RejectedValue } from '../json-schema/compile-schema.ts'
 import { isFullToolResult, type ToolContent, isToolError } from '../definitions/tool.ts'
 
 const noArguments: JsonObject = Object.freeze({})
 
 /** Returns a page of the tools that the caller may use (server/tools, listing tools). */
-export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
+export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject {
   return readPage(catalog.tools, cursor, call)
 }
 
@@ -35,7 +35,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
  * Arguments that the tool's schema rejects and errors that the tool throws become results, so that the model can read
  * them.
  */
-export function callTool(params: CallToolRequestParams, request: RequestState): Awaitable<JsonObject> {
+export function callTool(params: CallToolRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const tool = findVisibleEntry(catalog.tools, params.name, call)
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteName(params.name)}`)
@@ -61,14 +61,14 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
 function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,
-  request: RequestState,
+  request: ServedRequest,
 ): TaskChoice | undefined {
   if (request.journalStore !== undefined) return undefined
   // The cast is safe, because the tool's schema has just accepted the arguments.
   return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
 }
 
-function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awaitable<JsonObject> {
+function runTool(tool: CompiledTool, args: unknown, request: ServedRequest): Awaitable<JsonObject> {
   const handler = {
     name: tool.key,
     run: (ctx: Context) => tool.definition.run(args, ctx),
@@ -83,7 +83,7 @@ function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awai
  * Converts the return value of a tool into a result. Structured content that the output schema rejects is not sent. The
  * reason is logged, and the model receives only that the tool failed (server/tools, output schema).
  */
-function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
+function toToolResult(toolReturn: unknown, tool: CompiledTool, request: ServedRequest): Awaitable<CallToolResult> {
   const { checkOutput } = tool
   if (checkOutput === undefined) return toPlainResult(toolReturn, tool, request)
   const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
@@ -98,7 +98,7 @@ function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestS
   })
 }
 
-function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
   if (typeof toolReturn === 'string') return createToolResult({ content: [textBlock(toolReturn)] }, undefined, request)
   if (!isToolContent(toolReturn)) {
     return rejectUnusableReturn(
@@ -119,7 +119,7 @@ function isToolContent(value: unknown): value is Partial<ToolContent> {
 function createStructuredResult(
   toolContent: Partial<ToolContent>,
   value: unknown,
-  { tool, request }: { tool: CompiledTool; request: RequestState },
+  { tool, request }: { tool: CompiledTool; request: ServedRequest },
 ): CallToolResult {
   let text: string | undefined
   try {
@@ -140,7 +140,7 @@ function createStructuredResult(
 function createToolResult(
   { content = [], isError, _meta }: Partial<ToolContent>,
   structuredContent: JsonValue | undefined,
-  { catalog }: RequestState,
+  { catalog }: ServedRequest,
 ): CallToolResult {
   const meta = mergeResultMeta(_meta, catalog)
   return {
@@ -158,7 +158,7 @@ function createToolResult(
 function createInvalidArgumentsResult(
   tool: CompiledTool,
   rejectedValue: RejectedValue,
-  request: RequestState,
+  request: ServedRequest,
 ): CallToolResult {
   return createErrorResult(
     `Invalid arguments for tool ${quoteName(tool.key)}:\n${formatIssues(rejectedValue)}`,
@@ -171,7 +171,7 @@ function createInvalidArgumentsResult(
  * call. The model receives the message of an `InputDeclined` or a `ToolError`. Any other error is logged, and the model
  * receives only that the tool failed.
  */
-function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+function handleToolError(error: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
   if (isMcpError(error) || isCancelled(request.call)) throw error
   if (isInputDeclined(error) || isToolError(error)) return createErrorResult(error.message, request)
   reportServerError(error, logContextOf(request, tool.key), request.settings)
@@ -179,13 +179,13 @@ function handleToolError(error: unknown, tool: CompiledTool, request: RequestSta
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 
-function rejectUnusableReturn(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
+function rejectUnusableReturn(reason: string, tool: CompiledTool, request: ServedRequest): CallToolResult {
   const error = new Error(`What tool ${quoteName(tool.key)} returned ${reason}`)
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 
-function createErrorResult(text: string, request: RequestState): CallToolResult {
+function createErrorResult(text: string, request: ServedRequest): CallToolResult {
   return createToolResult({ content: [textBlock(text)], isError: true }, undefined, request)
 }
 

@@ -5,7 +5,7 @@ import type { TaskChoice } from '../definitions/context.ts'
 import { toInternalError } from './handler-error.ts'
 import { emitRunEnd } from './run-events.ts'
 import type { Run } from './run.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /** Creates a task that continues the call with its journal. Returns the result that names the task. */
 export async function handOverToTask(run: Run): Promise<JsonObject> {
@@ -32,7 +32,7 @@ function tasksUnavailableError({ name }: Run): McpError {
 }
 
 /** Returns true if a call becomes a task before its handler runs. */
-export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: RequestState): boolean {
+export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: ServedRequest): boolean {
   if (choice === 'never' || journalStore !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }

@@ -4,10 +4,10 @@ import { decideHandOff } from '../shedding/hand-off.ts'
 import { InstanceWork } from '../shedding/instance-work.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
-export function workOf(request: RequestState): InstanceWork {
+export function workOf(request: ServedRequest): InstanceWork {
   request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
   return request.work
 }
@@ -42,7 +42,7 @@ function findShedReason({ request, name, journal }: Run): ShedReason | undefined
 }
 
 /** Returns true if a retry of the call may reach another instance that can continue it. */
-function canHandOff(request: RequestState): boolean {
+function canHandOff(request: ServedRequest): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
     !workOf(request).isBound &&

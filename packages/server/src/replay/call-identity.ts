@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import { principalIdentityOf } from '@x/schema/internal'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 import type { Journal } from './journal.ts'
 
 /** The form of an idempotency key: 22 characters of Base64url, which contain 128 random bits or more. */
@@ -21,7 +21,7 @@ const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
  * sent again has the same id. The id also depends on the principal, session, method and params, so that no client can
  * reach the call of another client. Throws `McpError` for an invalid key. A call without a key has no `callId`.
  */
-export function identifyCall(request: RequestState): Awaitable<void> {
+export function identifyCall(request: ServedRequest): Awaitable<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {
@@ -43,7 +43,7 @@ export function identifyCall(request: RequestState): Awaitable<void> {
 const sessionMetaKey = 'io.modelcontextprotocol/session'
 
 /** Returns the id of the session that a request names. */
-export function sessionIdOf({ meta }: Pick<RequestState, 'meta'>): string | undefined {
+export function sessionIdOf({ meta }: Pick<ServedRequest, 'meta'>): string | undefined {
   const session = meta[sessionMetaKey]
   return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
 }

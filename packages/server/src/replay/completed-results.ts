@@ -4,7 +4,7 @@ import { extendsResultKey } from '@x/schema/internal'
 import type { StateStore } from '@x/state-codec'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 import type { Handler } from './run.ts'
 import type { RunJournal } from './run-journal.ts'
 
@@ -15,7 +15,7 @@ import type { RunJournal } from './run-journal.ts'
  */
 export function answerOnce<T>(
   { name, hasEffects }: Handler<T>,
-  request: RequestState,
+  request: ServedRequest,
   journal: RunJournal | undefined,
   run: () => Awaitable<JsonObject>,
 ): Awaitable<JsonObject> {
@@ -33,7 +33,7 @@ interface StoredResult {
   readonly store: StateStore
   /** The key is derived from the call, its caller and its answers. */
   readonly key: string
-  readonly request: RequestState
+  readonly request: ServedRequest
   /** The name of the handler. */
   readonly name: string
 }
@@ -67,7 +67,7 @@ async function readStoredResult(stored: StoredResult): Promise<JsonObject | unde
  * Returns true if a stored copy of the result can answer a repeated call. Returns false if the result asks the client,
  * or if an extension adds values to the result of every repetition.
  */
-function isWholeAnswer({ resultType }: JsonObject, { call }: RequestState): boolean {
+function isWholeAnswer({ resultType }: JsonObject, { call }: ServedRequest): boolean {
   const isComplete = resultType === undefined || resultType === 'complete'
   return isComplete && call.context.get(extendsResultKey)?.() !== true
 }
@@ -76,7 +76,7 @@ function isWholeAnswer({ resultType }: JsonObject, { call }: RequestState): bool
  * Returns the part of the store that belongs to the caller, so that one caller's results do not displace those of
  * another.
  */
-function callerStoreOf(store: StateStore, { callerKey }: RequestState): StateStore {
+function callerStoreOf(store: StateStore, { callerKey }: ServedRequest): StateStore {
   return store.forOwner?.(callerKey) ?? store
 }
 

@@ -1,7 +1,7 @@
 import { isCancelled, isLimitError, isUnavailable } from '@x/core'
 import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /** The kinds of mistakes that a handler can make when it uses its context. */
 export type HandlerProblem =
@@ -45,7 +45,7 @@ export const stateDisabledMessage = 'createServer was given state: false, so not
  * Returns the error that the client receives for a failure outside the handler. An `McpError` is returned unchanged,
  * and a limit error is converted. Any other error is logged, and the client receives no details.
  */
-export function toInternalError(error: unknown, request: RequestState, name: string): McpError {
+export function toInternalError(error: unknown, request: ServedRequest, name: string): McpError {
   if (isMcpError(error)) return error
   if (isLimitError(error)) return limitErrorToMcp(error)
   // A cancelled call is not logged, because it has not failed.

@@ -7,7 +7,7 @@ import { askForm, elicit, elicitUrl, requestRoots, sample, sampleText } from './
 import { openCheckpoint, runStep, recordUuid } from './record-work.ts'
 import { resourceTopic, toTopicKey, createChangeNotice } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 import { reportServerError } from '../request/report.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
@@ -34,7 +34,7 @@ const severityByLevel: Readonly<Record<LoggingLevel, number>> = {
 }
 
 /** Creates the context of a request that cannot ask its client, such as a completion. */
-export function openRequestContext(request: RequestState): RequestContext {
+export function openRequestContext(request: ServedRequest): RequestContext {
   const { meta, call } = request
   const { progress, log } = messageSenderOf(request)
   const can = (feature: ClientFeature) => isDeclared(feature, request)
@@ -85,12 +85,12 @@ export function openContext(run: Run): Context {
 
 const noResponses: Context['responses'] = new Map()
 
-function clientViewOf({ meta }: RequestState): ClientView {
+function clientViewOf({ meta }: ServedRequest): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
   return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
 }
 
-function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
+function isDeclared(feature: ClientFeature, { meta }: ServedRequest): boolean {
   return findMissingCapabilities(meta[metaKeys.clientCapabilities], capabilitiesOfFeature(feature)) === undefined
 }
 
@@ -98,7 +98,7 @@ function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
  * Returns the functions that send progress and logs. Most requests ask for neither, and share functions that do
  * nothing.
  */
-function messageSenderOf(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+function messageSenderOf(request: ServedRequest): Pick<RequestContext, 'progress' | 'log'> {
   const { meta } = request
   return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
     ? createMessageSender(request)
@@ -111,7 +111,7 @@ function capabilitiesOfFeature(feature: string): ClientCapabilities {
 
 const silentSender: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }
 
-function createMessageSender(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+function createMessageSender(request: ServedRequest): Pick<RequestContext, 'progress' | 'log'> {
   const token = request.meta.progressToken
   const level = request.meta[metaKeys.logLevel]
   const mayStillSend = createRateLimiter(request)
@@ -140,7 +140,7 @@ function createMessageSender(request: RequestState): Pick<RequestContext, 'progr
  * Returns a function that returns true if one more message may be sent. It returns false after the call has ended, and
  * when the limit for the current second is reached.
  */
-function createRateLimiter(request: RequestState): () => boolean {
+function createRateLimiter(request: ServedRequest): () => boolean {
   const { maxNotificationsPerSecond, now } = request.settings
   let windowStart = Number.NEGATIVE_INFINITY
   let sentCount = 0

@@ -9,13 +9,13 @@ import { emitResume } from './run-events.ts'
 import { runHandler } from './run-handler.ts'
 import { RunJournal } from './run-journal.ts'
 import { firstResponsesOf, openState, openStoredJournal } from './seal-state.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /**
  * Runs a handler until it ends or has to ask the client. When it asks, the result contains the questions. When the
  * client answers, to this or another instance, the handler runs again from its beginning with all answers so far.
  */
-export function replayCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   if (request.journalStore !== undefined) return runFromStore(request.journalStore, handler, request)
   const { requestState } = request.params
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
@@ -29,7 +29,7 @@ export function replayCall<T>(handler: Handler<T>, request: RequestState): Await
 }
 
 /** Starts a call. For a handler that asks nothing, this costs little more than calling the handler. */
-function startCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+function startCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   checkCapacity(request)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request))
     return handOverToTask(new Run(request, handler.name))
@@ -45,7 +45,7 @@ function startCall<T>(handler: Handler<T>, request: RequestState): Awaitable<Jso
  * Opening costs more than rejecting, and a state that can be opened only once would be lost by a later rejection. If
  * results are stored, the state is opened first, so that a busy server still returns a stored result.
  */
-async function resumeCall<T>(requestState: string, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+async function resumeCall<T>(requestState: string, handler: Handler<T>, request: ServedRequest): Promise<JsonObject> {
   if (request.settings.idempotency !== undefined) {
     const journal = await openState(requestState, request, handler.name)
     return answerOnce(handler, request, journal, () => {
@@ -67,7 +67,7 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
 }
 
 /** Runs the handler of a resumed call, or makes the call a task. `beginCall` was called for the request. */
-function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   emitResume(journal, request, handler.name)
   const run = new Run(request, handler.name, journal)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) {
@@ -82,7 +82,7 @@ function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: Reques
  * Runs the handler of a task, with the journal from the task's store. Capacity is not checked. The task was admitted
  * when it was created, and a refusal now would make it fail.
  */
-function runFromStore<T>(store: JournalStore, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+function runFromStore<T>(store: JournalStore, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   const journal = openStoredJournal(store, request, handler.name)
   emitResume(journal, request, handler.name)
   beginCall(request)

@@ -3,17 +3,17 @@ import type { InputRequest, JsonObject, RunEndKind, ServerEvents } from '@x/sche
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Run } from './run.ts'
 import type { RunJournal } from './run-journal.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /** Emits that a call continues with the journal of an earlier run. */
-export function emitResume(journal: RunJournal, request: RequestState, name: string): void {
+export function emitResume(journal: RunJournal, request: ServedRequest, name: string): void {
   const { settings, call, method } = request
   const { round, handOffCount, startedAt, parts } = journal
   settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, parts })
 }
 
 /** Emits that a state was rejected, with the code of the reason. */
-export function emitStateRejected({ settings, call }: RequestState, name: string, code: string): void {
+export function emitStateRejected({ settings, call }: ServedRequest, name: string, code: string): void {
   settings.events.emit?.({ type: 'state_rejected', call, name, code })
 }
 

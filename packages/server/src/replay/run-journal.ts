@@ -16,7 +16,7 @@ import {
   serializeJournal,
   type StepRecord,
 } from './journal.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /** The answers to the requests of `inputRequired`, by key. */
 type Responses = ReadonlyMap<string, InputResponse>
@@ -37,7 +37,7 @@ function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
  * `record` method changes the journal, and passes the change to the journal store of a task.
  */
 export class RunJournal {
-  readonly #request: RequestState
+  readonly #request: ServedRequest
   readonly #journal: Journal
   #responses: Responses | undefined
   /** Maps `kind key` to the text of a question, or to an empty text for other kinds. */
@@ -46,7 +46,7 @@ export class RunJournal {
   #effectsId: Awaitable<string> | undefined
   #arePartsRecorded = false
 
-  constructor(request: RequestState, journal?: Journal, responses?: Responses) {
+  constructor(request: ServedRequest, journal?: Journal, responses?: Responses) {
     const { randomUuid, wallClock } = request.settings
     this.#request = request
     this.#journal = journal ?? createEmptyJournal(request.callId ?? randomUuid(), wallClock())

@@ -6,7 +6,7 @@ import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
 import { checkHandlerKey, RunJournal } from './run-journal.ts'
-import { onRequestCancelled, type RequestState } from './served-request.ts'
+import { onRequestCancelled, type ServedRequest } from './served-request.ts'
 
 /** A handler, and the conversion of its return value into a result. */
 export interface Handler<T> {
@@ -100,7 +100,7 @@ interface RunStop {
  * of a handler creates a run, so its creation must be cheap.
  */
 export class Run {
-  readonly request: RequestState
+  readonly request: ServedRequest
   /** The name of the tool or prompt, or the URI of the resource, whose handler runs. */
   readonly name: string
   /** True if every step ends the run, to find code that is not repeatable. */
@@ -124,7 +124,7 @@ export class Run {
   #controller: AbortController | undefined
 
   /** `journal` is the journal of earlier runs. The first run of a call usually has none. */
-  constructor(request: RequestState, name: string, journal?: RunJournal, isStrict = false) {
+  constructor(request: ServedRequest, name: string, journal?: RunJournal, isStrict = false) {
     this.request = request
     this.name = name
     this.isStrict = isStrict

@@ -13,7 +13,7 @@ import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { sessionIdOf } from './call-identity.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, toInternalError } from './handler-error.ts'
 import { journalMemberNames, parseJournal } from './journal.ts'
 import { emitStateRejected } from './run-events.ts'
@@ -28,7 +28,7 @@ const statePurpose = 'requestState'
  * altered it, or taken it from another request or user (basic/patterns/mrtr, server requirements). The client receives
  * the same error for every invalid state. The reason is logged.
  */
-export async function openState(token: string, request: RequestState, name: string): Promise<RunJournal> {
+export async function openState(token: string, request: ServedRequest, name: string): Promise<RunJournal> {
   const { stateCodec, loadMonitor } = request.settings
   if (stateCodec === undefined) throw invalidStateError()
   const reportError = (error: unknown): void => reportServerError(error, logContextOf(request, name), request.settings)
@@ -65,7 +65,7 @@ export async function openState(token: string, request: RequestState, name: stri
  */
 export function openStoredJournal(
   { journal: storedJournal, responses }: JournalStore,
-  request: RequestState,
+  request: ServedRequest,
   name: string,
 ): RunJournal {
   const journal = parseJournal(storedJournal)
@@ -93,7 +93,7 @@ const maxUnaskedAnswerCharacters = 1_048_576
  * check has ensured that they are valid answers. Throws `McpError(invalidParams)` if there are too many answers or
  * characters.
  */
-export function firstResponsesOf({ params }: RequestState): ReadonlyMap<string, InputResponse> {
+export function firstResponsesOf({ params }: ServedRequest): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
   if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
@@ -128,7 +128,7 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
  * a specific error for a call that is too old, an unavailable store, an exceeded quota, or unsealable values of its
  * own. It receives an internal error otherwise.
  */
-export async function sealState(journal: RunJournal, request: RequestState, name: string): Promise<string> {
+export async function sealState(journal: RunJournal, request: ServedRequest, name: string): Promise<string> {
   const { stateCodec } = request.settings
   if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
   journal.recordParts()
@@ -185,7 +185,7 @@ function invalidStateError(): McpError {
  * only for a request with the same values. Params without a meaning for the method are not bound, because a client may
  * leave them out of a retry.
  */
-function stateBindingOf(request: RequestState): JsonValue {
+function stateBindingOf(request: ServedRequest): JsonValue {
   const { method, params, call, settings } = request
   const { targetParam = 'name' } = findMethodRow(method) ?? {}
   const target = params[targetParam] ?? null
@@ -204,7 +204,7 @@ function stateBindingOf(request: RequestState): JsonValue {
  * arguments or the answers have no canonical form, or the journal is too large and at least half of it is answers.
  * Returns undefined for any other reason.
  */
-function unsealableValueError(error: unknown, journal: RunJournal, { params }: RequestState): McpError | undefined {
+function unsealableValueError(error: unknown, journal: RunJournal, { params }: ServedRequest): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
   let reason: string | undefined
   if (error.code === 'too_large') reason = findSizeProblem(journal)

@@ -29,7 +29,7 @@ export interface RequestObservation {
 }
 
 /** The state of one request while the server handles it. It is discarded when the request is answered. */
-export interface RequestState {
+export interface ServedRequest {
   readonly id: RequestId
   readonly method: string
   readonly params: JsonObject
@@ -64,7 +64,7 @@ export interface RequestState {
 }
 
 /** Adds a callback that runs when the call is cancelled before the request has ended. */
-export function onRequestCancelled(request: RequestState, listener: (reason: unknown) => void): void {
+export function onRequestCancelled(request: ServedRequest, listener: (reason: unknown) => void): void {
   if (!request.isOpen) return
   onCancel(request.call, listener)
   request.cancelListeners ??= []
@@ -72,7 +72,7 @@ export function onRequestCancelled(request: RequestState, listener: (reason: unk
 }
 
 /** Throws if the client has not declared the capabilities that a definition needs (basic/index, `_meta`). */
-export function requireCapabilities(neededCapabilities: ClientCapabilities, { meta }: RequestState): void {
+export function requireCapabilities(neededCapabilities: ClientCapabilities, { meta }: ServedRequest): void {
   const undeclaredCapabilities = findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)
   if (undeclaredCapabilities === undefined) return
   const names = Object.keys(undeclaredCapabilities).join(', ')

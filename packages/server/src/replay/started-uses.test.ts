@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { Run } from './run.ts'
-import type { RequestState } from './served-request.ts'
+import type { ServedRequest } from './served-request.ts'
 import { authorFramesOf, startUse } from './started-uses.ts'
 
-const newServer = () => ({ settings: {} }) as RequestState
+const newServer = () => ({ settings: {} }) as ServedRequest
 
 test('a call is found at the place where it was made first, and a thousand of them are remembered', () => {
   const server = newServer()
