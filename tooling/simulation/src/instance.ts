@@ -197,7 +197,7 @@ export class Instance {
 
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
-    recordReceivedHandOff(this.monitor, { callId: String(call.id), shedCount: call.sheds, handOff: call.handOff })
+    recordReceivedHandOff(this.monitor, { callId: String(call.id), shedCount: call.sheds, handOffReport: call.handOff })
     beginMonitoredCall(this.monitor)
     this.calls.add(call)
     call.at = this
@@ -240,7 +240,7 @@ export class Instance {
       shedCount,
       stopCount,
       drainCount: drains,
-      handOff,
+      handOffReport: handOff,
       workedMs,
     })
     return typeof reason === 'string' ? reason : undefined

@@ -7,7 +7,7 @@ import type { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
-export function workOf(request: ServedRequest): InstanceWork {
+export function ensureInstanceWork(request: ServedRequest): InstanceWork {
   request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
   return request.work
 }
@@ -25,16 +25,16 @@ export function handleStepBoundary(run: Run): Promise<void> | undefined {
   const reason = run.wasStopped ? undefined : findShedReason(run)
   if (reason !== undefined) return run.handOff(reason)
   if (run.isStrict) return run.restart()
-  return run.wasStopped ? undefined : workOf(run.request).yieldIfDue()
+  return run.wasStopped ? undefined : ensureInstanceWork(run.request).yieldIfDue()
 }
 
 /** Returns the reason to hand the call off now, or undefined if it stays. */
 function findShedReason({ request, name, journal }: Run): ShedReason | undefined {
   if (!canHandOff(request)) return undefined
   const { settings, method, drainCount } = request
-  const { shedCount, stopCount, round, handOff } = journal
-  const workedMs = workOf(request).elapsedMs
-  const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOff }
+  const { shedCount, stopCount, round, handOffReport } = journal
+  const workedMs = ensureInstanceWork(request).elapsedMs
+  const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOffReport }
   const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason
   reportServerError(reason.error, logContextOf(request, name), settings)
@@ -45,7 +45,7 @@ function findShedReason({ request, name, journal }: Run): ShedReason | undefined
 function canHandOff(request: ServedRequest): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
-    !workOf(request).isBound &&
+    !ensureInstanceWork(request).isBound &&
     request.journalStore === undefined &&
     (calls === 'all' || (calls === 'resumable' && request.call.context.get(canHandOffKey) === true))
   )

@@ -21,7 +21,7 @@ const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
  * sent again has the same id. The id also depends on the principal, session, method and params, so that no client can
  * reach the call of another client. Throws `McpError` for an invalid key. A call without a key has no `callId`.
  */
-export function identifyCall(request: ServedRequest): Awaitable<void> {
+export function assignCallId(request: ServedRequest): Awaitable<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {

@@ -21,7 +21,7 @@ export interface Journal {
    * The load of the instance that last handed the call off. Undefined if the client was asked since then, or if that
    * instance was stopping.
    */
-  handOff: HandOffReport | undefined
+  handOffReport: HandOffReport | undefined
   /**
    * The questions by key, with or without answers. Questions that this version of the handler does not ask are kept for
    * other versions of the handler.
@@ -120,7 +120,7 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
     round: 0,
     shedCount: 0,
     stopCount: 0,
-    handOff: undefined,
+    handOffReport: undefined,
     questions: new Map(),
     steps: new Map(),
     tryIds: new Map(),
@@ -156,12 +156,12 @@ export function serializeJournal(journal: Journal): JsonObject {
 
 /** Adds the counts of hand-offs and the ids of effects. Most journals have none of these members. */
 function addHistory(
-  { startedAt, shedCount, stopCount, handOff, pastEffectsId, tryIds, parts }: Journal,
+  { startedAt, shedCount, stopCount, handOffReport, pastEffectsId, tryIds, parts }: Journal,
   journalJson: Record<string, JsonValue>,
 ): void {
   if (shedCount > 0) journalJson['sheds'] = shedCount
   if (stopCount > 0) journalJson['stops'] = stopCount
-  if (handOff !== undefined) journalJson['from'] = serializeHandOff(handOff, startedAt)
+  if (handOffReport !== undefined) journalJson['from'] = serializeHandOff(handOffReport, startedAt)
   if (pastEffectsId !== undefined) journalJson['past'] = pastEffectsId
   if (Object.keys(parts).length > 0) journalJson['parts'] = parts
   if (tryIds.size > 0) journalJson['tries'] = objectFromMap(tryIds, (id) => id)
@@ -182,7 +182,7 @@ export function parseJournal(value: JsonValue): Journal | undefined {
     round,
     shedCount: typeof sheds === 'number' ? sheds : 0,
     stopCount: typeof stops === 'number' ? stops : 0,
-    handOff: parseHandOff(value['from'], startedAt),
+    handOffReport: parseHandOff(value['from'], startedAt),
     questions: parseMap(value['questions'], parseQuestionRecord),
     steps: parseMap(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: parseMap(value['checkpoints'], (checkpointValue) => checkpointValue),

@@ -2,7 +2,7 @@ import { cloneJson, type JsonLeaf, quoteName } from '@x/core'
 import type { JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
-import { handleStepBoundary, commitJournal, workOf } from './boundary.ts'
+import { handleStepBoundary, commitJournal, ensureInstanceWork } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
@@ -21,8 +21,8 @@ export async function runStep<T extends StepResult>(
   const stepRecord = run.journal.findStep(key)
   // The cast is safe, because the journal has the result of this step. The copy allows the handler to change the value.
   if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
-  workOf(run.request)
-  const value = await recordStep(run, key, work)
+  ensureInstanceWork(run.request)
+  const value = await executeStep(run, key, work)
   const boundaryPromise = passStepBoundary(run, 'ctx.step')
   if (boundaryPromise !== undefined) await boundaryPromise
   // The cast is safe, because the value is a JSON copy of what the work returned.
@@ -30,7 +30,7 @@ export async function runStep<T extends StepResult>(
 }
 
 /** Does the work of a step, and records its result. Returns a copy of the result. */
-async function recordStep<T>(
+async function executeStep<T>(
   run: Run,
   key: string,
   work: (context: StepContext) => Awaitable<T>,
@@ -91,7 +91,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   initialValue: T,
 ): Checkpoint<WidenedValue<T>> {
   run.registerUse('checkpoint', key, 'ctx.checkpoint')
-  workOf(run.request)
+  ensureInstanceWork(run.request)
   const { journal } = run
   const functionName = `ctx.checkpoint("${key}")`
   const savedValue = journal.findCheckpoint(key)

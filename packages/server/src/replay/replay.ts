@@ -2,7 +2,7 @@ import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { handOverToTask, shouldBeginAsTask } from './become-task.ts'
-import { identifyCall } from './call-identity.ts'
+import { assignCallId } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { type Handler, Run } from './run.ts'
 import { emitResume } from './run-events.ts'
@@ -21,7 +21,7 @@ export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awai
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
   if (requestState === undefined && request.meta[projectMetaKeys.idempotencyKey] === undefined)
     return startCall(handler, request)
-  return mapAwaitable(identifyCall(request), () =>
+  return mapAwaitable(assignCallId(request), () =>
     typeof requestState === 'string'
       ? resumeCall(requestState, handler, request)
       : answerOnce(handler, request, undefined, () => startCall(handler, request)),

@@ -13,7 +13,7 @@ import { runStrictly } from './strict-replay.ts'
  */
 export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   if (!run.request.settings.strictReplay) return runOnce(handler, run)
-  return runStrictly(handler, run).then(([lastRun, outcome]) => finishRun(lastRun, outcome, handler))
+  return runStrictly(handler, run).then(([lastRun, outcome]) => endRun(lastRun, outcome, handler))
 }
 
 function runOnce<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
@@ -21,12 +21,12 @@ function runOnce<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   try {
     handlerReturn = handler.run(openContext(run))
   } catch (thrown) {
-    return finishRun(run, { thrown }, handler)
+    return endRun(run, { thrown }, handler)
   }
-  if (!isPromiseLike(handlerReturn)) return finishRun(run, { returned: handlerReturn }, handler)
+  if (!isPromiseLike(handlerReturn)) return endRun(run, { returned: handlerReturn }, handler)
   return Promise.resolve(handlerReturn).then(
-    (returned) => finishRun(run, { returned }, handler),
-    (thrown: unknown) => finishRun(run, { thrown }, handler),
+    (returned) => endRun(run, { returned }, handler),
+    (thrown: unknown) => endRun(run, { thrown }, handler),
   )
 }
 
@@ -34,14 +34,14 @@ function runOnce<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
  * Finishes a run whose handler has returned or thrown, and returns the result of the call. The outcome alone is not
  * enough, because it does not show whether the handler asked a question.
  */
-function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+function endRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   // Most handlers start neither a question nor a step.
-  if (run.startedUses === undefined) return endRun(run, outcome, handler)
-  return mapAwaitable(finishStartedUses(run, outcome), () => endRun(run, outcome, handler))
+  if (run.startedUses === undefined) return resultOfEndedRun(run, outcome, handler)
+  return mapAwaitable(finishStartedUses(run, outcome), () => resultOfEndedRun(run, outcome, handler))
 }
 
-function endRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  run.finish()
+function resultOfEndedRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  run.markEnded()
   endCall(run.request)
   // The steps of a stopped run are awaited, so that their results are recorded. Otherwise a later run would repeat
   // them.

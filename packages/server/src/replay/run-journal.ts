@@ -86,8 +86,8 @@ export class RunJournal {
     return this.#journal.stopCount
   }
 
-  get handOff(): HandOffReport | undefined {
-    return this.#journal.handOff
+  get handOffReport(): HandOffReport | undefined {
+    return this.#journal.handOffReport
   }
 
   /** The client's answers to the requests of `inputRequired`. Undefined if the request brought none. */
@@ -225,7 +225,7 @@ export class RunJournal {
   recordRound(): number {
     this.#journal.round++
     // Users take their time, so the load report would be outdated when the answer arrives.
-    this.#journal.handOff = undefined
+    this.#journal.handOffReport = undefined
     this.#append('round')
     return this.#journal.round
   }
@@ -260,7 +260,7 @@ export class RunJournal {
     const { shedCount, stopCount } = this.#journal
     const counts = report === undefined ? { stopCount: stopCount + 1 } : { shedCount: shedCount + 1 }
     const explicitRound = this.#explicitRoundWithResponses()
-    return new RunJournal(this.#request, { ...this.#journal, ...counts, handOff: report, explicitRound })
+    return new RunJournal(this.#request, { ...this.#journal, ...counts, handOffReport: report, explicitRound })
   }
 
   /**
@@ -303,7 +303,7 @@ export class RunJournal {
   }
 
   /** Records a use of the context. Returns false if the run has used the key for this kind before. */
-  registerUse(useKey: string, text: string): boolean {
+  addUse(useKey: string, text: string): boolean {
     if (this.#uses.has(useKey)) return false
     this.#uses.set(useKey, text)
     return true

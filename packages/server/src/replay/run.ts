@@ -117,7 +117,7 @@ export class Run {
   #startedUses: StartedUse[] | undefined
   /** True while the synchronous part of a step's function runs. */
   #isInStep = false
-  #hasSwallowedError = false
+  #endedWhileStopping = false
   #isHandOffCounted = false
   #questionCount = 0
   /** The controller of `ctx.signal`. Undefined until the handler reads `ctx.signal`. */
@@ -163,8 +163,8 @@ export class Run {
   }
 
   /** True if the handler ended after the run was stopped but before the suspension could reach the handler. */
-  get hasSwallowedError(): boolean {
-    return this.#hasSwallowedError
+  get endedWhileStopping(): boolean {
+    return this.#endedWhileStopping
   }
 
   /** True if a step runs or an answer is being parsed. */
@@ -221,7 +221,7 @@ export class Run {
       if (error instanceof HandlerError) this.fail(error)
       throw error
     }
-    if (this.journal.registerUse(`${kind} ${key}`, text)) return
+    if (this.journal.addUse(`${kind} ${key}`, text)) return
     const advice = `give each its own, such as "${key}/17"`
     throw this.fail(
       new HandlerError('duplicate', `${functionName} was given the key "${key}" twice in one run: ${advice}`),
@@ -353,7 +353,7 @@ export class Run {
    * Records that the handler has returned while steps still run. From then on, the end of a step neither hands the call
    * off nor restarts the handler.
    */
-  markReturned(): void {
+  markFinished(): void {
     this.#proposeEnd(finishedEnd)
   }
 
@@ -361,12 +361,12 @@ export class Run {
    * Ends the run after its handler has returned or thrown. The context can then no longer ask or record anything. A
    * stopped run becomes suspended, so that code that still runs receives the suspension instead of a `HandlerError`.
    */
-  finish(): void {
+  markEnded(): void {
     if (this.#isHandOffCounted) endHandOff(this.request.settings.loadMonitor)
     this.#isHandOffCounted = false
     if (this.isOver) return
     this.#proposeEnd(finishedEnd)
-    this.#hasSwallowedError = this.wasStopped
+    this.#endedWhileStopping = this.wasStopped
     if (this.wasStopped) this.#suspend()
     else this.#phase = 'ended'
   }

@@ -52,7 +52,7 @@ export async function openState(token: string, request: ServedRequest, name: str
     emitStateRejected(request, name, 'journal')
     throw invalidStateError()
   }
-  if (journal.handOff !== undefined) recordReceivedHandOff(loadMonitor, journal)
+  if (journal.handOffReport !== undefined) recordReceivedHandOff(loadMonitor, journal)
   const { inputResponses } = request.params
   const runJournal = new RunJournal(request, journal)
   runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)

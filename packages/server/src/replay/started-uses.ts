@@ -91,7 +91,7 @@ function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<vo
  */
 function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
   if (run.wasStopped) return undefined
-  run.finish()
+  run.markEnded()
   return mapAwaitable(run.hasPendingWork ? waitForAllWork(run) : undefined, () => {
     for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
     run.clearStartedUses()
@@ -101,7 +101,7 @@ function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void
 /** Waits for the steps that run, and for the steps that begin meanwhile. Returns undefined if no step runs. */
 function waitUntilIdle(run: Run): Promise<void> | undefined {
   if (!run.hasPendingWork || run.isOver) return undefined
-  run.markReturned()
+  run.markFinished()
   return waitForAllWork(run)
 }
 

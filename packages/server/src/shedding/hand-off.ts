@@ -39,7 +39,7 @@ export interface CallAtBoundary extends SheddingCall {
   /** The number of earlier hand-offs of the call by stopping instances. */
   readonly stopCount: number
   /** The report of the instance that handed the call off to this one. */
-  readonly handOff: HandOffReport | undefined
+  readonly handOffReport: HandOffReport | undefined
 }
 
 /**
@@ -51,14 +51,14 @@ export function decideHandOff(
   boundary: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
   if (monitor.activeDrains.size > 0) return decideHandOffOnStop(monitor, boundary)
-  const { drainCount: _, stopCount, handOff, ...call } = boundary
+  const { drainCount: _, stopCount, handOffReport, ...call } = boundary
   const { rules } = monitor
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
   const usedBudget = Math.max(0, call.roundCount - freeRoundCount) + Math.max(0, stopCount - freeStopCount)
   if (call.shedCount >= rules.handOffBudget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
-  return shouldHandOffForLoad(monitor, handOff) ? 'load' : undefined
+  return shouldHandOffForLoad(monitor, handOffReport) ? 'load' : undefined
 }
 
 /**
@@ -109,14 +109,11 @@ export interface HandedOffCall {
   readonly callId: string
   /** The number of hand-offs of the call for load. */
   readonly shedCount: number
-  readonly handOff: HandOffReport | undefined
+  readonly handOffReport: HandOffReport | undefined
 }
 
 /** Records the load report in the state of a call that arrived, if there is one. */
-export function recordReceivedHandOff(
-  monitor: LoadMonitor,
-  { callId, shedCount, handOff: handOffReport }: HandedOffCall,
-): void {
+export function recordReceivedHandOff(monitor: LoadMonitor, { callId, shedCount, handOffReport }: HandedOffCall): void {
   if (handOffReport !== undefined)
     recordLoadReport(monitor.fleet, { handOffReport, callId: `${callId}/${shedCount}` }, clockTimesOf(monitor))
 }
