@@ -16,7 +16,6 @@ export interface EventSource {
 
 /** Creates an event source without observers. `writeRecord` must not throw. */
 export function createEventSource(writeRecord: Log): EventSource {
-  let emit: Observer | undefined
   const emitToAll = (observers: readonly Observer[], event: ServerEvent): void => {
     for (const observer of observers) {
       try {
@@ -27,19 +26,20 @@ export function createEventSource(writeRecord: Log): EventSource {
       }
     }
   }
-  return {
-    get emit() {
-      return emit
-    },
+  // `emit` is a plain member, because every request reads it.
+  const source: EventSource & { emit: Observer | undefined } = {
+    emit: undefined,
     log: (record) => {
       writeRecord(record)
+      const { emit } = source
       if (emit === undefined) return
       const { level, message: _message, code: _code, err: error, ...where } = record
       if (level === 'error') emit({ type: 'error', error, where })
       if (level === 'warn') emit({ type: 'warning', warning: record })
     },
     observe: (observers) => {
-      if (observers.length > 0) emit = (event) => emitToAll(observers, event)
+      if (observers.length > 0) source.emit = (event) => emitToAll(observers, event)
     },
   }
+  return source
 }

@@ -1,39 +1,19 @@
-import type { JsonObject, RunEndKind } from '@x/schema'
-import { isInputRequired } from '../definitions/context.ts'
+import type { JsonObject } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { handOverToTask } from './become-task.ts'
-import type { Handler, Run, RunOutcome } from './run.ts'
-import { observeRunEnd } from './run-events.ts'
+import type { Run, RunOutcome } from './run.ts'
 import { shedCall } from './shed-call.ts'
-import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
+import { suspendCall } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
-/** The functions with which the end of a run becomes a result. */
-interface EndHandlers<T> {
-  readonly toResult: Handler<T>['toResult']
-  /** Runs the handler again on this instance, because its call could not be handed off. */
-  readonly runOnInstance: () => Awaitable<JsonObject>
-}
-
-/** Returns the result of the call for the end of its run, and emits the end. Throws if the call has failed. */
-export function applyRunEnd<T>(run: Run, outcome: RunOutcome<T>, handlers: EndHandlers<T>): Awaitable<JsonObject> {
-  return observeRunEnd(run, successOf(run, outcome), () => createResult(run, outcome, handlers))
-}
-
 /**
- * Returns the end of a run whose result can be created. Undefined for a hand-off and a task, which emit their end
- * themselves.
+ * Returns the result of a call whose run did not finish. Throws if the call has failed. `runOnInstance` runs the handler
+ * again on this instance, for a call that cannot be handed off.
  */
-function successOf<T>({ end }: Run, outcome: RunOutcome<T>): RunEndKind | undefined {
-  if (end?.kind === 'handed_off' || end?.kind === 'became_task') return undefined
-  const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
-  return isAsking ? 'asked' : 'finished'
-}
-
-function createResult<T>(
+export function applyRunEnd(
   run: Run,
-  outcome: RunOutcome<T>,
-  { toResult, runOnInstance }: EndHandlers<T>,
+  outcome: RunOutcome<unknown>,
+  runOnInstance: () => Awaitable<JsonObject>,
 ): Awaitable<JsonObject> {
   const { end } = run
   switch (end?.kind) {
@@ -49,10 +29,10 @@ function createResult<T>(
     case 'handed_off':
       warnSwallowedError(run, outcome)
       return mapAwaitable(shedCall(run, end.reason), (result) => result ?? runOnInstance())
-    default:
-      if ('thrown' in outcome) throw outcome.thrown
-      return isInputRequired(outcome.returned)
-        ? suspendForExplicitRound(run, outcome.returned)
-        : toResult(outcome.returned)
+    case 'finished':
+    case 'restarted':
+    case undefined:
+      // `runHandler` has the result of a finished run, and strict replay returns no run that it restarts.
+      throw new Error('A run that finished or that strict replay restarts has no result here')
   }
 }

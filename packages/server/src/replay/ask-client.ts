@@ -60,7 +60,7 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
   const pendingAnswer = parseAnswer(question, record, record.response, text)
   const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
   run.checkNotOver(question.functionName)
-  emitAnswer(run, key, question.request, actionOf(answer, record.response))
+  if (run.request.observation !== undefined) emitAnswer(run, key, question.request, actionOf(answer, record.response))
   if ('value' in answer) return answer.value
   rejectEndlessQuestion(run, key, text, answer)
   return askClient(run, key, question, askAgain(question, record, text, answer))

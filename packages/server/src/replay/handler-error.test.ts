@@ -153,6 +153,37 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(Object.prototype).toEqual({})
   })
 
+  test.each<[string, (ctx: Context) => () => unknown]>([
+    ['a UUID that exists already', (ctx) => (ctx.uuid('k'), () => ctx.uuid('k'))],
+    [
+      'the save of a checkpoint',
+      (ctx) => {
+        const checkpoint = ctx.checkpoint('k', 0)
+        return () => checkpoint.save(1)
+      },
+    ],
+  ])('%s is refused inside a step', async (_, prepare) => {
+    const run: RunHandler = async (ctx) => {
+      const use = prepare(ctx)
+      await ctx.step('s', async () => void (await use()))
+      return 'done'
+    }
+    const served = serve(run, mode)
+    expect((await send(served)).text).toBe('Tool "do" failed')
+    expect(served.reported[0]?.error).toMatchObject({ name: 'HandlerError', code: 'nested' })
+  })
+
+  test('a UUID that exists already is refused after the call has ended', async () => {
+    let context: Context | undefined
+    const run: RunHandler = (ctx) => {
+      context = ctx
+      ctx.uuid('k')
+      return 'done'
+    }
+    await send(serve(run, mode))
+    expect(() => context?.uuid('k')).toThrow('after the call had ended')
+  })
+
   test('a key of the explicit form is held to the same rule', async () => {
     const requests = { 'not a key': { method: 'roots/list' } } as const
     const served = serve(() => inputRequired({ requests }), mode)

@@ -106,7 +106,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
       return currentValue
     },
     async save(value) {
-      run.checkNotOver(functionName)
+      run.checkUse(functionName)
       const valueCopy = requireJsonCopy(run, functionName, value)
       journal.recordCheckpoint(key, valueCopy)
       // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not
@@ -126,7 +126,8 @@ export function openCheckpoint<T extends JsonLeaf | object>(
  */
 export function recordUuid(run: Run, key: string): string {
   const { journal, request } = run
-  if (!journal.uses.has(`uuid ${key}`)) run.registerUse('uuid', key, 'ctx.uuid')
+  if (journal.uses.has(`uuid ${key}`)) run.checkUse('ctx.uuid')
+  else run.registerUse('uuid', key, 'ctx.uuid')
   const recordedUuid = journal.findUuid(key)
   if (recordedUuid !== undefined) return recordedUuid
   const newUuid = deriveUuid(journal.effectsId(), key) ?? request.settings.randomUuid()

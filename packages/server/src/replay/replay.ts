@@ -68,7 +68,7 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
 
 /** Runs the handler of a resumed call, or makes the call a task. `beginCall` was called for the request. */
 function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
-  emitResume(journal, request, handler.name)
+  if (request.observation !== undefined) emitResume(journal, request, handler.name)
   const run = new Run(request, handler.name, journal)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) {
     endCall(request)
@@ -84,7 +84,7 @@ function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: Served
  */
 function runFromStore<T>(store: JournalStore, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   const journal = openStoredJournal(store, request, handler.name)
-  emitResume(journal, request, handler.name)
+  if (request.observation !== undefined) emitResume(journal, request, handler.name)
   beginCall(request)
   return runHandler(handler, new Run(request, handler.name, journal))
 }

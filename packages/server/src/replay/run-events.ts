@@ -94,7 +94,6 @@ export function observeRunEnd(
   end: RunEndKind | undefined,
   apply: () => Awaitable<JsonObject>,
 ): Awaitable<JsonObject> {
-  if (run.request.observation === undefined) return apply()
   const succeed = (result: JsonObject): JsonObject => {
     if (end !== undefined) emitRunEnd(run, end)
     return result

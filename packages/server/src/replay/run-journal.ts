@@ -254,7 +254,8 @@ export class RunJournal {
 
   /**
    * Returns the journal with which the call continues at another instance. `report` is the load of this instance, and
-   * undefined if this instance is stopping. Such hand-offs are counted separately.
+   * undefined if this instance is stopping. Such hand-offs are counted separately. The returned journal shares its
+   * entries with this one, so it is sealed at once and never changed.
    */
   toHandedOff(report: HandOffReport | undefined): RunJournal {
     const { shedCount, stopCount } = this.#journal
@@ -279,13 +280,11 @@ export class RunJournal {
     return { methodsByKey, state: undefined, ...explicitRound, responses }
   }
 
-  /** Returns the journal for another run of the same request, without uses. */
-  forNextRun(): RunJournal {
-    return new RunJournal(this.#request, this.#journal, this.#responses)
-  }
-
-  /** Returns a copy for another run, so that changes by the handler of this run do not reach that run. */
-  copy(responses: Responses | undefined): RunJournal {
+  /**
+   * Returns a copy without uses, for another run of the same request. Later changes of this journal do not reach the
+   * copy. `responses` are those of the next run: the handler may have changed the responses of this run.
+   */
+  copyForNextRun(responses: Responses | undefined): RunJournal {
     return new RunJournal(this.#request, structuredClone(this.#journal), structuredClone(responses))
   }
 

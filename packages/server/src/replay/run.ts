@@ -33,8 +33,8 @@ export type RunEnd =
   /** The handler misused its context. The call fails, even if the handler catches the error. */
   | { readonly kind: 'misused'; readonly error: HandlerError }
   /** The client has to answer questions before the call continues. */
-  | { readonly kind: 'asked'; readonly questions: Map<string, AskedQuestion> }
-  /** The handler returned or threw before the run was stopped. */
+  | { readonly kind: 'asked'; readonly questions: ReadonlyMap<string, AskedQuestion> }
+  /** The handler returned or threw before the run was suspended. */
   | { readonly kind: 'finished' }
   /** The call continues as a task. */
   | { readonly kind: 'became_task' }
@@ -46,7 +46,8 @@ export type RunEnd =
 /**
  * The ranks of ends, for a run in which several occur. The end with the highest rank wins. Of two ends with the same
  * rank, the first one wins. `asked` outranks `finished`, because a handler that caught its suspension has returned
- * without the answer. `finished` outranks `handed_off`, because a handler that has finished needs no other instance.
+ * without the answer. `finished` outranks `became_task` and `handed_off`, because a handler that has finished needs
+ * neither a task nor another instance. Only `Run.dropQuestions` replaces an end by one of a lower rank.
  */
 const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
   store_failed: 7,
@@ -76,10 +77,10 @@ export interface StartedUse {
   /** The call as error messages show it, such as `ctx.step("charge")`. */
   readonly description: string
   /** True once the handler waits for the promise, directly or through a function such as `Promise.all`. */
-  isAwaited: boolean
-  isSettled: boolean
+  readonly isAwaited: boolean
+  readonly isSettled: boolean
   /** The error with which the promise was rejected. Undefined if it was not rejected. */
-  failure: { readonly error: unknown } | undefined
+  readonly failure: { readonly error: unknown } | undefined
 }
 
 /**
@@ -113,10 +114,12 @@ export class Run {
   #pendingWorkCount = 0
   /** The number of answers that are being parsed. */
   #pendingParseCount = 0
-  #onIdle: (() => void) | undefined
+  /** The callbacks that wait until no work is pending. */
+  #idleListeners: (() => void)[] | undefined
   #startedUses: StartedUse[] | undefined
   /** True while the synchronous part of a step's function runs. */
   #isInStep = false
+  #askedQuestions: Map<string, AskedQuestion> | undefined
   #endedWhileStopping = false
   #isHandOffCounted = false
   #questionCount = 0
@@ -242,15 +245,17 @@ export class Run {
 
   // Pending work: the response waits for it, even if the run is suspended meanwhile.
 
-  /** Counts the beginning of a step. */
+  /** Counts the beginning of pending work: of a step, or of the parsing of an answer. */
   beginWork(): void {
     this.#pendingWorkCount++
   }
 
-  /** Counts the end of a step. */
+  /** Counts the end of pending work. */
   endWork(): void {
     this.#pendingWorkCount--
-    if (this.#pendingWorkCount === 0) this.#onIdle?.()
+    if (this.hasPendingWork || this.#idleListeners === undefined) return
+    for (const listener of this.#idleListeners) listener()
+    this.#idleListeners = undefined
   }
 
   /** Calls the function of a step. Any use of the context before the function's first `await` fails the call. */
@@ -283,7 +288,8 @@ export class Run {
   waitForWork(): Promise<void> | undefined {
     if (!this.hasPendingWork) return undefined
     return new Promise((resolve) => {
-      this.#onIdle = resolve
+      this.#idleListeners ??= []
+      this.#idleListeners.push(resolve)
     })
   }
 
@@ -313,12 +319,15 @@ export class Run {
   ask(key: string, question: AskedQuestion): Promise<never> {
     if (this.request.settings.stateCodec === undefined && this.request.journalStore === undefined)
       throw this.fail(new HandlerError('state', stateDisabledMessage))
-    if (this.#end?.kind === 'asked') this.#end.questions.set(key, question)
-    else this.#proposeEnd({ kind: 'asked', questions: new Map([[key, question]]) })
-    return this.#stopRun()
+    this.#askedQuestions ??= new Map()
+    this.#askedQuestions.set(key, question)
+    return this.#stopWith({ kind: 'asked', questions: this.#askedQuestions })
   }
 
-  /** Discards the open questions, so that the handler's return value becomes the result of the call. */
+  /**
+   * Discards the open questions, so that the handler's return value becomes the result of the call. It is the only
+   * method that replaces an end by one of a lower rank.
+   */
   dropQuestions(): void {
     if (this.#end?.kind === 'asked') this.#end = finishedEnd
   }
@@ -328,8 +337,7 @@ export class Run {
    * first, and a later run makes the call a task.
    */
   becomeTask(): Promise<never> {
-    this.#proposeEnd({ kind: 'became_task' })
-    return this.#stopRun()
+    return this.#stopWith({ kind: 'became_task' })
   }
 
   /**
@@ -337,24 +345,24 @@ export class Run {
    * sent instead, because its answer may reach another instance anyway.
    */
   handOff(reason: ShedReason): Promise<never> {
-    this.#proposeEnd({ kind: 'handed_off', reason })
-    this.#isHandOffCounted = true
-    beginHandOff(this.request.settings.loadMonitor)
-    return this.#stopRun()
+    if (!this.isOver && !this.#isHandOffCounted) {
+      this.#isHandOffCounted = true
+      beginHandOff(this.request.settings.loadMonitor)
+    }
+    return this.#stopWith({ kind: 'handed_off', reason })
   }
 
   /** Stops the run so that the handler runs again at once, unless the run gets an end of a higher rank. */
   restart(): Promise<never> {
-    this.#proposeEnd({ kind: 'restarted' })
-    return this.#stopRun()
+    return this.#stopWith({ kind: 'restarted' })
   }
 
   /**
-   * Records that the handler has returned while steps still run. From then on, the end of a step neither hands the call
-   * off nor restarts the handler.
+   * Records that the handler has returned or thrown, unless the run is over. If steps still run, the end of a step then
+   * neither hands the call off nor restarts the handler.
    */
   markFinished(): void {
-    this.#proposeEnd(finishedEnd)
+    if (!this.isOver) this.#proposeEnd(finishedEnd)
   }
 
   /**
@@ -365,7 +373,7 @@ export class Run {
     if (this.#isHandOffCounted) endHandOff(this.request.settings.loadMonitor)
     this.#isHandOffCounted = false
     if (this.isOver) return
-    this.#proposeEnd(finishedEnd)
+    this.markFinished()
     this.#endedWhileStopping = this.wasStopped
     if (this.wasStopped) this.#suspend()
     else this.#phase = 'ended'
@@ -376,7 +384,13 @@ export class Run {
     if (this.#end === undefined || endRanks[end.kind] > endRanks[this.#end.kind]) this.#end = end
   }
 
-  #stopRun(): Promise<never> {
+  /**
+   * Stops the run with an end. The returned promise rejects when the run is suspended. If the run is over, nothing can
+   * stop it any more, so the promise rejects at once.
+   */
+  #stopWith(end: RunEnd): Promise<never> {
+    if (this.isOver) return Promise.reject(this.#createSuspension())
+    this.#proposeEnd(end)
     this.#stop ??= this.#createStop()
     return this.#stop.promise
   }
@@ -388,7 +402,7 @@ export class Run {
     })
     // Prevents an unhandled rejection, which would end the process, when the handler does not await its question.
     promise.catch(() => {})
-    if (!this.isOver) this.#phase = 'stopping'
+    this.#phase = 'stopping'
     this.#scheduleSuspension()
     return { promise, reject }
   }

@@ -12,7 +12,7 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
   const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
   rememberAuthorFrames(run, description)
   const isQuestion = functionName !== 'ctx.step'
-  const use: StartedUse = { isQuestion, description, isAwaited: false, isSettled: false, failure: undefined }
+  const use: ObservedUse = { isQuestion, description, isAwaited: false, isSettled: false, failure: undefined }
   const promise = new UsePromise<T>((resolve, reject) => {
     source.then(
       (value) => {
@@ -34,12 +34,15 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
   return promise
 }
 
+/** A started use, whose state only this file changes. */
+type ObservedUse = { -readonly [Member in keyof StartedUse]: StartedUse[Member] }
+
 /**
  * A promise that records when something waits for it. It has to be a subclass: `await` calls `then` only on a subclass,
  * and does not call any method of a plain promise.
  */
 class UsePromise<T> extends Promise<T> {
-  use: StartedUse | undefined
+  use: ObservedUse | undefined
 
   static override get [Symbol.species](): PromiseConstructor {
     return Promise

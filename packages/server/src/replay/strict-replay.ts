@@ -18,7 +18,7 @@ export async function runStrictly<T>(handler: Handler<T>, firstRun: Run): Promis
   const { request, existingJournal } = firstRun
   const responses = existingJournal?.responses
   const paramsText = JSON.stringify(request.params)
-  let run = new Run(request, handler.name, existingJournal?.copy(responses), true)
+  let run = new Run(request, handler.name, existingJournal?.copyForNextRun(responses), true)
   let previousRun: Run | undefined
   for (let runCount = 1; ; runCount++) {
     const outcome = await callHandler(handler, run)
@@ -33,7 +33,7 @@ export async function runStrictly<T>(handler: Handler<T>, firstRun: Run): Promis
     // After a difference the next run is not strict, because a handler that differs in every run would restart without
     // end.
     const isStrict = isRunRepeatable && runCount < maxStrictRuns
-    run = new Run(request, handler.name, run.journal.copy(responses), isStrict)
+    run = new Run(request, handler.name, run.journal.copyForNextRun(responses), isStrict)
   }
 }
 
