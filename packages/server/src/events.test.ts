@@ -16,7 +16,7 @@ function serveObserved(definition: Partial<ServerDefinition> = {}) {
 }
 
 describe('A server without an extension that observes', () => {
-  test('has no `emit` for transports, and ignores the events of its extensions', () => {
+  test('has no `emit` for transports, and ignores the events of its extensions [OPS-004]', () => {
     let host: Parameters<NonNullable<ServerExtension['start']>>[0] | undefined
     const extension: ServerExtension = { side: 'server', name: 'quiet', start: (given) => ((host = given), {}) }
     const server = createServer({ ...about, extensions: [extension] })
@@ -47,7 +47,7 @@ describe('An extension that observes', () => {
     ])
   })
 
-  test('that throws changes no call, is logged, and does not keep events from another observer', async () => {
+  test('that throws changes no call, is logged, and does not keep events from another observer [OPS-005]', async () => {
     const broken = new Error('the observer broke')
     const { log, records } = collectRecords()
     const throwing = observer(() => {

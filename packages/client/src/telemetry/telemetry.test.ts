@@ -112,7 +112,7 @@ test('a cancelled call is an error of the client', async () => {
   expect(recorder.spans().map(({ attributes }) => attributes['error.type'])).toEqual(['cancelled', 'cancelled'])
 })
 
-test('invented names make one metric stream, and no argument, answer, result or token is recorded', async () => {
+test('invented names make one metric stream, and no argument, answer, result or token is recorded [OPS-001 OPS-002]', async () => {
   const elicit = async () => ({ action: 'accept', content: { name: canary } }) as const
   const options = { meta: { secret: canary } }
   const client = createClient(server, { ...hostInfo, elicit, extensions: [telemetry()] })

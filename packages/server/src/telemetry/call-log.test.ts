@@ -89,7 +89,7 @@ describe('The log of calls', () => {
     expect(records).toMatchObject([{ level: 'warn', code: 'tool_error', ...joined }])
   })
 
-  test('contains no argument, result or token', async () => {
+  test('contains no argument, result or token [OPS-001]', async () => {
     const { server, records } = serveLogged(0)
     const principal = { subject: 'ada', claims: { token: canary } }
     await sendRequest(

@@ -4,6 +4,7 @@ import type { ServerExtension } from '@x/schema'
 /**
  * Creates the extension that publishes the events of a server to `node:diagnostics_channel`. The name of a channel is
  * `x:` and the type of the event, such as `x:run`, and its messages are `ServerEvent` objects of `@x/schema`.
+ * The `call` of an event has the principal with its claims, so a subscriber logs members and not the whole event.
  *
  * @example
  * const server = createServer({ ...definition, extensions: [diagnostics()] })

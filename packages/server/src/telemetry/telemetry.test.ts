@@ -86,7 +86,7 @@ describe('The span of a request', () => {
     })
   })
 
-  test('has the name of a prompt, and no name that the server does not have', async () => {
+  test('has the name of a prompt, and no name that the server does not have [OPS-002]', async () => {
     const server = serve()
     await resultOf(server, 'prompts/get', { name: 'review' })
     await errorOf(server, 'tools/call', { name: 'invented' })
@@ -130,7 +130,7 @@ describe('The span of a request', () => {
       { name: 'failing' },
       { code: SpanStatusCode.ERROR, status: undefined, type: 'tool_error' },
     ],
-  ])('shows %s', async (_, method, params, expected) => {
+  ])('shows %s [OPS-007]', async (_, method, params, expected) => {
     await sendRequest(serve(), method, params)
     const { attributes, status } = lastSpan()
     expect({
@@ -201,7 +201,7 @@ describe('A call that asks', () => {
     )
   })
 
-  test('leaves no argument, answer, result, state or token in a span or metric', async () => {
+  test('leaves no argument, answer, result, state or token in a span or metric [OPS-001]', async () => {
     const server = serve()
     const principal = { subject: 'ada', claims: { token: canary } }
     const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
@@ -233,7 +233,7 @@ test('a request whose _meta is invalid is rejected by the server, and has a span
   ])
 })
 
-test('600 invented names make at most 10 metric streams', async () => {
+test('600 invented names make at most 10 metric streams [OPS-002]', async () => {
   const server = serve()
   for (let index = 0; index < 200; index++) {
     await sendRequest(server, 'tools/call', { name: `invented-${index}` })

@@ -19,8 +19,9 @@ import { isOriginAllowed } from './origins.ts'
 import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer } from './reply.ts'
 
-type Refusal = ServerEvents['request_refused']['reason']
 import type { HandlerSettings } from './handler-settings.ts'
+
+type Refusal = ServerEvents['request_refused']['reason']
 
 /**
  * The result of the checks: either an answer that ends the request, or headers for every answer to it, as alternating
