@@ -2,6 +2,7 @@ import { clientGauge } from './client/run.ts'
 import { codecGauge } from './codec.ts'
 import { fetchGauge } from './fetch/run.ts'
 import type { Gauge } from './gauge.ts'
+import { hopGauges } from './hop/run.ts'
 import { httpGauge } from './http/run.ts'
 import { listGauge } from './list/run.ts'
 import { inlineRoundsGauge, roundsGauge } from './rounds/run.ts'
@@ -21,6 +22,7 @@ export const gauges: readonly Gauge[] = [
   stdioGauge,
   clientGauge,
   streamGauge,
+  ...hopGauges,
   sessionsGauge,
   telemetryGauge,
 ]

@@ -38,6 +38,8 @@ export const wanted = {
   'telemetry/api': { what: 'CPU of a call with telemetry and without an SDK, of a plain call in memory', atMost: 1.35 },
   'telemetry/1': { what: 'the same with the SDK and 1 % sampled', atMost: 3.3 },
   'telemetry/100': { what: 'the same with the SDK and all sampled', atMost: 4.6 },
+  'hop/cpu': { what: 'CPU of a call through a proxy, 16 connections', atMost: 1.5 },
+  'hop/progress': { what: '1,000 notifications of progress through a proxy, 1 connection', atLeast: 0.7 },
   'sessions/read': { what: 'a call in a session that is read, of a plain call in memory', atMost: 3 },
 } as const satisfies Readonly<Record<string, Wanted>>
 

@@ -16,12 +16,13 @@ export interface RatioRow {
   readonly connections: number
   readonly name?: string
   readonly base?: string
-  readonly of?: 'perSecond' | 'p99Milliseconds'
+  readonly of?: keyof typeof formats
 }
 
 const formats = {
   perSecond: (value: number) => `${Math.round(value).toLocaleString('en')}/s`,
   p99Milliseconds: (value: number) => `${value.toFixed(2)} ms`,
+  cpuPerRequest: (value: number) => `${value.toFixed(0)} us`,
 } as const
 
 /**

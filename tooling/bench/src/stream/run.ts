@@ -1,12 +1,15 @@
 import { type Gauge, optionsOf } from '../gauge.ts'
-import { callOf } from '../http/call.ts'
+import { type Call, callOf } from '../http/call.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 
 const { body, ...rest } = callOf('tools/call', { name: 'work', arguments: {} }, '"progress":1000')
 
+/** A call that reports progress a thousand times. */
+export const progressCall: Call = { ...rest, body: body.replace('"_meta":{', '"_meta":{"progressToken":"t",') }
+
 const comparison: Comparison = {
   title: 'tools/call with 1,000 notifications of progress',
-  call: { ...rest, body: body.replace('"_meta":{', '"_meta":{"progressToken":"t",') },
+  call: progressCall,
   programs: { floor: 'stream/floor-server.js', ours: 'stream/our-server.js' },
   rows: [
     { id: 'stream/1', connections: 1 },

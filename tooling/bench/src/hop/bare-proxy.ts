@@ -1,0 +1,28 @@
+import { createServer } from 'node:http'
+import { Agent, request as send } from 'undici'
+import { answerQuestions } from '../http/answer-questions.ts'
+
+/** Headers of one connection. undici writes its own. */
+const hopHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'host'])
+
+/** Serves the least that a proxy can do: it reads a body, sends it on with its headers, and pipes the response. */
+export function serveBareProxy(upstreamUrl: string): void {
+  const dispatcher = new Agent()
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', async () => {
+      const headers = Object.entries(request.headers).filter(([name]) => !hopHeaders.has(name))
+      const body = Buffer.concat(chunks)
+      const upstream = await send(upstreamUrl, {
+        method: 'POST',
+        headers: Object.fromEntries(headers),
+        body,
+        dispatcher,
+      })
+      response.writeHead(upstream.statusCode, { 'Content-Type': String(upstream.headers['content-type']) })
+      upstream.body.pipe(response)
+    })
+  })
+  answerQuestions(server)
+}

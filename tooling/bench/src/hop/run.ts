@@ -1,0 +1,29 @@
+import { type Gauge, optionsOf } from '../gauge.ts'
+import { echoCall } from '../http/call.ts'
+import { type Comparison, compare } from '../http/compare.ts'
+import { progressCall } from '../stream/run.ts'
+
+const calls: Comparison = {
+  title: 'tools/call of an echo tool through a proxy',
+  call: echoCall,
+  programs: { floor: 'hop/bare-call-proxy.js', ours: 'hop/our-call-proxy.js' },
+  rows: [{ id: 'hop/cpu', connections: 16, of: 'cpuPerRequest' }],
+}
+
+const progress: Comparison = {
+  title: 'tools/call with 1,000 notifications of progress through a proxy',
+  call: progressCall,
+  programs: { floor: 'hop/bare-progress-proxy.js', ours: 'hop/our-progress-proxy.js' },
+  rows: [{ id: 'hop/progress', connections: 1 }],
+}
+
+/** A hop through our proxy against a bare `node:http` server that sends each body on with undici. */
+export const hopGauges: readonly Gauge[] = [calls, progress].map((comparison) => ({
+  ids: comparison.rows.map(({ id }) => id),
+  measure: (options) => compare(comparison, options),
+}))
+
+/** Measures that, and prints it. */
+export async function run(options: { readonly quick: boolean }): Promise<void> {
+  for (const gauge of hopGauges) await gauge.measure(optionsOf(options))
+}
