@@ -33,6 +33,13 @@ describe.each([
     expect(await response.json()).toEqual(allPassed)
   })
 
+  test('does everything as a proxy between fetch and a fetch handler', async () => {
+    await using workerd = await startWorkerd(flags)
+    await using http = await serveHttp(createRuntimeServer())
+    const url = `http://127.0.0.1:${workerd.announced}/mcp?upstream=${encodeURIComponent(http.url)}`
+    expect(await checkServer(url)).toEqual(allPassed)
+  })
+
   test('cancels a quiet handler whose connection was reset', async () => {
     await using workerd = await startWorkerd(flags)
     await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)

@@ -1,4 +1,6 @@
-import { httpHandler } from '@x/transport-http'
+import { proxy } from '@x/gateway'
+import { connectAny } from '@x/legacy/client'
+import { type FetchHandler, httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
 import { runChecks } from '../checks.ts'
 import { createRuntimeServer } from '../server.ts'
@@ -6,10 +8,21 @@ import { createRuntimeServer } from '../server.ts'
 // A short interval, because workerd learns of a closed connection by writing to it.
 const serve = httpHandler(createRuntimeServer(), { keepAliveMs: 1000 })
 
-/** A server; with `?server=<url>`, a client that runs the checks. */
+let serveProxy: FetchHandler | undefined
+
+/** Creates a proxy of the server at a URL. */
+function createProxy(url: string): FetchHandler {
+  const server = proxy({ connect: () => connectAny(url) }, { name: 'runtime', version: '1.0.0' })
+  return httpHandler(server, { keepAliveMs: 1000 })
+}
+
+/** A server; with `?server=<url>`, a client that runs the checks; with `?upstream=<url>`, a proxy. */
 export default {
   async fetch(request: Request): Promise<Response> {
-    const url = new URL(request.url).searchParams.get('server')
+    const { searchParams } = new URL(request.url)
+    const upstream = searchParams.get('upstream')
+    if (upstream !== null) return (serveProxy ??= createProxy(upstream))(request)
+    const url = searchParams.get('server')
     if (url === null) return serve(request)
     await using connection = connectHttp(url)
     return Response.json(await runChecks(connection))
