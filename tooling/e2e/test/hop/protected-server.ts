@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type AuthServer, startAuthServer } from '@tooling/auth-server'
+import { protect } from '@x/auth/server'
+import { createServer, tool } from '@x/server'
+import { nodeHandler } from '@x/transport-http/node'
+
+/** A server with one tool, `who-am-i`, and the authorization server that it trusts, which is a process. */
+export interface ProtectedServer extends AsyncDisposable {
+  readonly url: string
+  readonly authServer: AuthServer
+}
+
+/** Starts a server that requires a token. */
+export async function serveProtected(): Promise<ProtectedServer> {
+  const http = createHttpServer()
+  http.listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
+  const authServer = await startAuthServer({ resources: [{ resource: url, scopes: ['items:read'] }] })
+  const whoAmI = tool('who-am-i', {
+    description: 'Returns the person and the client that the person uses',
+    run: (_, { principal }) => `${principal?.subject} by ${principal?.client}`,
+  })
+  const server = createServer({ name: 'items', version: '1.0.0', state: false, tools: [whoAmI] })
+  const auth = protect({ resource: url, issuers: [authServer.issuer], scopes: ['items:read'] })
+  http.on('request', nodeHandler(server, { auth }))
+  return {
+    url,
+    authServer,
+    [Symbol.asyncDispose]: async () => {
+      http.closeAllConnections()
+      http.close()
+      await authServer.close()
+    },
+  }
+}
