@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { quick: boolean }) => Promise<void> }>> =
   new Map([
     ['auth', () => import('./auth.ts')],
+    ['bridges', () => import('./bridges/run.ts')],
     ['bundle', () => import('./bundle.ts')],
     ['client', () => import('./client/run.ts')],
     ['codec', () => import('./codec.ts')],

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { connectAny } from '@x/legacy/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
-import { createHost, textOf } from './hop/checks.ts'
-import { serveProtected } from './hop/protected-server.ts'
+import { createHost, textOf } from '../src/hop/checks.ts'
+import { serveProtected } from './protected-server.ts'
 
 let bridge: ChildProgram
 let folder = ''

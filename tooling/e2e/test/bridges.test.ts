@@ -5,8 +5,8 @@ import { connectAny } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
-import { createHost, textOf } from './hop/checks.ts'
-import { createFeatures } from './hop/features.ts'
+import { createHost, textOf } from '../src/hop/checks.ts'
+import { createFeatures } from '../src/hop/features.ts'
 
 let bridge: ChildProgram
 let features: ChildProgram

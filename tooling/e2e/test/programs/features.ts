@@ -1,4 +1,4 @@
 import { serveStdio } from '@x/transport-stdio'
-import { createFeatures } from '../hop/features.ts'
+import { createFeatures } from '../../src/hop/features.ts'
 
 serveStdio(createFeatures())

@@ -32,6 +32,19 @@ const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 /** A thing that crosses a hop. It rejects where the thing did not cross. */
 export type Check = (host: Host) => Promise<void>
 
+/** Repeats an assertion until it holds, for ten seconds. `expect.poll` is for tests alone, and a benchmark runs this. */
+async function retry(assertion: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + 10_000
+  for (;;) {
+    try {
+      return await assertion()
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 /** What crosses a hop between two ends of revision 2026-07-28. */
 export const checks: Readonly<Record<string, Check>> = {
   discovery: async ({ client }) => {
@@ -86,7 +99,7 @@ export const checks: Readonly<Record<string, Check>> = {
     const controller = new AbortController()
     const call = client.callTool('wait', {}, { signal: controller.signal, onProgress: () => controller.abort() })
     await expect(call).rejects.toThrow('abort')
-    await expect.poll(async () => textOf(await client.callTool('cancelled')), { timeout: 10_000 }).not.toBe('0')
+    await retry(async () => expect(textOf(await client.callTool('cancelled'))).not.toBe('0'))
   },
   'a question': async ({ client }) => {
     expect(textOf(await client.callTool('ask'))).toBe('host to Who?')
@@ -149,7 +162,7 @@ export const checks: Readonly<Record<string, Check>> = {
     const before = await client.request('com.example/count')
     await connection.notify?.({ jsonrpc: '2.0', method: 'com.example/seen' }, createCall())
     const count = async (): Promise<unknown> => (await client.request('com.example/count'))['count']
-    await expect.poll(count, { timeout: 10_000 }).toBe(Number(before['count']) + 1)
+    await retry(async () => expect(await count()).toBe(Number(before['count']) + 1))
   },
   'caching hints': async ({ connection, client }) => {
     await client.listTools()

@@ -1,10 +1,21 @@
 import { legacy } from '@x/legacy'
 import { McpError, type ServerExtension } from '@x/schema'
-import { createServer, type McpServer, prompt, resource, resourceTemplate, tool, ToolError } from '@x/server'
+import {
+  createServer,
+  type McpServer,
+  prompt,
+  resource,
+  resourceTemplate,
+  sealedState,
+  tool,
+  ToolError,
+} from '@x/server'
 import { internalSettings } from '@x/server/internals'
 import { sessions } from '@x/sessions/server'
 import { z } from 'zod'
-import { keys, stateWith } from '../asking.ts'
+
+/** One key, so that every process of the server opens the state of every other. */
+const key = '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b'
 
 const name = z.object({ name: z.string() })
 /** Items of a conversation, in a session of the data layer. */
@@ -25,7 +36,7 @@ export function createFeatures(): McpServer {
     name: 'features',
     version: '1.2.3',
     instructions: 'Be kind.',
-    state: stateWith(keys.first),
+    state: sealedState({ keys: [key] }),
     tools: [...plainTools(), ...askingTools(), ...cancelledTools(), touch],
     prompts: [
       prompt('review', {

@@ -1,0 +1,4 @@
+import { createFeatures } from '@tooling/e2e/dist/hop/features.js'
+import { serveStdio } from '@x/transport-stdio'
+
+serveStdio(createFeatures())

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { checks, createHost } from '@tooling/e2e/dist/hop/checks.js'
+import { createFeatures } from '@tooling/e2e/dist/hop/features.js'
+import { connectAny, type ServerTarget } from '@x/legacy/client'
+import { serveHttp } from '@x/transport-http/node'
+import { print } from '../gauge.ts'
+import { type BridgeProgram, bridgePrograms } from './programs.ts'
+
+/** Milliseconds for one check. A bridge that drops a message leaves its host waiting. */
+const checkLimitMs = 15_000
+const eras = ['modern', 'legacy'] as const
+
+/**
+ * Counts what crosses our bridge, and the bridges in use, for hosts of 2026-07-28 and of 2025-11-25, and prints a table in
+ * Markdown with what does not cross.
+ */
+export async function run(): Promise<void> {
+  print(`| bridge | direction | host of 2026-07-28 | host of 2025-11-25 | does not cross |`)
+  print('| --- | --- | --- | --- | --- |')
+  for (const program of bridgePrograms) {
+    if (program.toStdio !== undefined) print(await rowOf(program.name, 'to stdio', () => startToStdio(program)))
+    if (program.toHttp !== undefined) print(await rowOf(program.name, 'to HTTP', () => startToHttp(program)))
+  }
+}
+
+/** A bridge with the server behind it. */
+interface RunningBridge extends AsyncDisposable {
+  readonly target: ServerTarget
+}
+
+async function rowOf(name: string, direction: string, start: () => Promise<RunningBridge>): Promise<string> {
+  const counts: string[] = []
+  const failures: string[] = []
+  for (const era of eras) {
+    await using bridge = await start()
+    const failed = await findFailedChecks(bridge.target, era)
+    const total = Object.keys(checks).length
+    counts.push(`${total - failed.length} of ${total}`)
+    const revision = era === 'modern' ? '2026-07-28' : '2025-11-25'
+    if (failed.length > 0) failures.push(`${revision}: ${failed.length === total ? 'everything' : failed.join(', ')}`)
+  }
+  return `| ${[name, direction, ...counts, failures.join('; ')].join(' | ')} |`
+}
+
+async function findFailedChecks(target: ServerTarget, era: (typeof eras)[number]): Promise<readonly string[]> {
+  await using connection = connectAny(target, { era, log: () => {} })
+  const host = createHost(connection)
+  const failed: string[] = []
+  for (const [name, check] of Object.entries(checks)) {
+    const passed = check(host).then(
+      () => true,
+      () => false,
+    )
+    if (!(await Promise.race([passed, setTimeout(checkLimitMs, false, { ref: false })]))) failed.push(name)
+  }
+  return failed
+}
+
+async function startToStdio({ toStdio }: BridgeProgram): Promise<RunningBridge> {
+  const http = await serveHttp(createFeatures())
+  return {
+    target: { command: process.execPath, args: toStdio?.(http.url) ?? [] },
+    [Symbol.asyncDispose]: () => http.close({ graceMs: 0 }),
+  }
+}
+
+async function startToHttp({ toHttp }: BridgeProgram): Promise<RunningBridge> {
+  const port = await findFreePort()
+  const child = spawn(process.execPath, toHttp?.(port) ?? [], { stdio: 'ignore' })
+  await waitForPort(port, child)
+  return {
+    target: `http://127.0.0.1:${port}/mcp`,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exited = once(child, 'exit')
+      child.kill()
+      await exited
+    },
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function waitForPort(port: number, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const socket = connect(port, '127.0.0.1')
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (isOpen) return
+    await setTimeout(100)
+  }
+  throw new Error(`The bridge ended with code ${child.exitCode} before it listened on port ${port}`)
+}
