@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectAny } from '@x/legacy/client'
+import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
 import { createHost, textOf } from '../src/hop/checks.ts'
@@ -31,9 +31,15 @@ test('twelve bridges that start at the same time register one client, and the pe
   }
   // No browser is in the path, so the bridge prints the URL of the login.
   const env = { PATH: folder, XDG_CONFIG_HOME: folder }
-  const entry = { command: process.execPath, args: [bridge.path, '--to-stdio', server.url], env }
   const connections = Array.from({ length: 12 }, () =>
-    connectAny(entry, { era: 'modern', stdio: { stderr: (line) => void visitLogin(line) } }),
+    connectStdio({
+      command: process.execPath,
+      args: [bridge.path, '--to-stdio', server.url],
+      env,
+      // No discovery at the start, which has a time limit that a busy machine exceeds.
+      onStart: () => Promise.resolve(),
+      stderr: (line) => void visitLogin(line),
+    }),
   )
   try {
     const answers = await Promise.all(

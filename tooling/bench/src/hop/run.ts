@@ -6,14 +6,14 @@ import { progressCall } from '../stream/run.ts'
 const calls: Comparison = {
   title: 'tools/call of an echo tool through a proxy',
   call: echoCall,
-  programs: { floor: 'hop/bare-call-server.js', ours: 'hop/our-call-proxy.js' },
+  programs: { floor: 'hop/bare-call-server.js', ours: 'hop/our-call-server.js' },
   rows: [{ id: 'hop/cpu', connections: 16, of: 'cpuPerRequest' }],
 }
 
 const progress: Comparison = {
   title: 'tools/call with 1,000 notifications of progress through a proxy',
   call: progressCall,
-  programs: { floor: 'hop/bare-progress-server.js', ours: 'hop/our-progress-proxy.js' },
+  programs: { floor: 'hop/bare-progress-server.js', ours: 'hop/our-progress-server.js' },
   rows: [{ id: 'hop/progress', connections: 1 }],
 }
 
