@@ -59,6 +59,8 @@ export interface LinkedInstance {
 /** The store of all instances, which a test can make unreachable or empty. */
 export interface FaultyStore extends StateStore {
   isReachable: boolean
+  /** True makes the store reject each write of a round after the write had its effect. */
+  rejectsStoredRounds: boolean
   /** The number of operations so far. */
   operationCount: number
   /** Deletes all entries, like a store that restarts without its files. */
@@ -74,11 +76,17 @@ function createFaultyStore(): FaultyStore {
   }
   const faultyStore: FaultyStore = {
     isReachable: true,
+    rejectsStoredRounds: false,
     operationCount: 0,
     empty() {
       store = memoryStore({ maxEntriesPerOwner: 10_000 })
     },
-    add: (key, value, ttlMs) => run((current) => current.add(key, value, ttlMs)),
+    add: (key, value, ttlMs) =>
+      run(async (current) => {
+        const isAdded = await current.add(key, value, ttlMs)
+        if (faultyStore.rejectsStoredRounds && key.startsWith('legacy:call:')) throw new Error('The response was lost')
+        return isAdded
+      }),
     get: (key) => run((current) => current.get(key)),
     delete: (key) => run((current) => current.delete(key)),
   }

@@ -174,7 +174,7 @@ async function finishRound(
   // only by a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
-  if (kept.isShared && !(await claimRound(round, call, deps))) throw new CallHandedOffError()
+  if (!(await mayUseAnswers(round, { kept, call, deps }))) throw new CallHandedOffError()
   call.channel.onAnswered(round, kept)
   const responses: Record<string, JsonObject> = {}
   for (const [key, action] of pageAnswers) responses[key] = { action }
@@ -185,6 +185,24 @@ async function finishRound(
     acceptVisitedPage(params, answer.response, call.urlPages)
   }
   return { answers: responses, isClientInvolved: true }
+}
+
+/**
+ * Returns true if this instance may use the answers of a round. A round that others may have needs a claim. Without the
+ * store no other instance finds the round, so a claim that fails is only needed for a round that was stored.
+ */
+async function mayUseAnswers(
+  round: WaitingRound,
+  { kept, call, deps }: { readonly kept: KeptRound; readonly call: InteractiveCall; readonly deps: CallDeps },
+): Promise<boolean> {
+  if (kept.isShared) return claimRound(round, call, deps)
+  if (kept.mayBeShared !== true) return true
+  try {
+    return await deps.rounds.claim(round)
+  } catch (error) {
+    deps.reportError(error)
+    return true
+  }
 }
 
 /** Claims a round. Retries while the store is unreachable, so that the answers are not lost. */

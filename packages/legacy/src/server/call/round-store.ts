@@ -8,6 +8,11 @@ export interface KeptRound {
   readonly states: ReadonlyMap<string, string>
   /** True if another instance may continue the round. Then this instance has to claim it before it uses the answers. */
   readonly isShared: boolean
+  /**
+   * True if storing the round failed and may have had its effect. Then this instance claims the round if the store can
+   * be reached. Default: false.
+   */
+  readonly mayBeShared?: boolean | undefined
 }
 
 /** A store of rounds, for the instances that may continue their calls. */
@@ -55,8 +60,8 @@ export function createMemoryRounds(): RoundStore {
 export function joinRoundStores(first: RoundStore, second: RoundStore): RoundStore {
   return {
     async keep(round, client) {
-      const [{ isShared }, { states }] = await Promise.all([first.keep(round, client), second.keep(round, client)])
-      return { states, isShared }
+      const [kept, { states }] = await Promise.all([first.keep(round, client), second.keep(round, client)])
+      return { ...kept, states }
     },
     findByAnswer: async (answer, owner) =>
       (await first.findByAnswer(answer, owner)) ?? (await second.findByAnswer(answer, owner)),

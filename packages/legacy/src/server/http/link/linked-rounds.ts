@@ -81,9 +81,10 @@ class StoredRounds implements LinkedRounds {
       return { states, isShared: true }
     } catch (error) {
       if (isStateError(error) && error.code !== 'unavailable') throw error
-      // Without the record, only this instance can continue the call, until the store can be reached again.
+      // Without the record, only this instance can continue the call, until the store can be reached again. But a store
+      // may reject although it has the record.
       deps.reportError(error)
-      return { states, isShared: false }
+      return { states, isShared: false, mayBeShared: true }
     }
   }
 

@@ -94,3 +94,20 @@ test('an event id that was made up costs neither store nor bus [LEG-090]', async
   expect((await fleet.client.get({ 'last-event-id': madeUp })).status).toBe(404)
   expect(fleet.store.operationCount).toBe(operationCount)
 })
+
+test('a round that the store has although its write was rejected is continued by one instance [LEG-093]', async () => {
+  const fleet = createLinkedServers()
+  fleet.store.rejectsStoredRounds = true
+  await fleet.client.initialize({ capabilities: allCapabilities })
+  const events = await fleet.client.openStream(createToolCall('pair'))
+  const { id } = await readServerRequest(events)
+  fleet.store.rejectsStoredRounds = false
+  fleet.getInstance(0).freeze()
+  fleet.getInstance(1)
+  expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
+  await expect.poll(() => fleet.steps).toEqual(['Ada'])
+  fleet.getInstance(0).thaw()
+  // The first instance has the answer now, and leaves the call to the second one.
+  expect(await events.readMessage()).toBeUndefined()
+  expect(fleet.steps).toEqual(['Ada'])
+})
