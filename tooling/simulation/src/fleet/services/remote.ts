@@ -22,8 +22,6 @@ interface RemoteCall<T> {
   readonly run: () => Promise<T>
   /** True if the client of the service waits for an answer without a time limit. */
   readonly isUnlimited?: boolean
-  /** The faults that the call can have. Default: all. */
-  readonly faultKinds?: readonly MessageFault[]
 }
 
 /** Milliseconds after which the client of a service gives a call up, as those of the published stores do. */
@@ -36,10 +34,10 @@ const timeLimitMs = 10_000
 export function callRemote<T>(
   { time, faults }: RemoteContext,
   service: RemoteService,
-  { name, run, isUnlimited = false, faultKinds = callFaults }: RemoteCall<T>,
+  { name, run, isUnlimited = false }: RemoteCall<T>,
 ): Promise<T> {
   const caller = time.currentHost
-  const fault = faults.pickFault(faultKinds)
+  const fault = faults.pickFault(callFaults)
   if (fault !== 'none') faults.record(caller?.name ?? '-', fault, `${service.host.name} ${name}`)
   return new Promise((resolve, reject) => {
     const answer = (settle: () => void): void => void time.schedule(caller, faults.delayMs(), settle)
