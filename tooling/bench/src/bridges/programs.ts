@@ -10,14 +10,13 @@ export interface BridgeProgram {
 }
 
 const require = createRequire(import.meta.url)
-const pathOf = (name: string, program: string): string =>
-  join(dirname(require.resolve(`${name}/package.json`)), program)
+const besideFile = (file: string, path: string): string => join(dirname(file), path)
 const builtPathOf = (program: string): string => fileURLToPath(new URL(program, import.meta.url))
 
-const mcpRemote = pathOf('mcp-remote', 'dist/proxy.js')
-const supergateway = pathOf('supergateway', 'dist/index.js')
+const mcpRemote = besideFile(require.resolve('mcp-remote/package.json'), 'dist/proxy.js')
+const supergateway = besideFile(require.resolve('supergateway/package.json'), 'dist/index.js')
 // The package exports no manifest.
-const mcpProxy = join(dirname(require.resolve('mcp-proxy')), 'bin/mcp-proxy.mjs')
+const mcpProxy = besideFile(require.resolve('mcp-proxy'), 'bin/mcp-proxy.mjs')
 const ours = ['--conditions=dist', builtPathOf('our-bridge-server.js')]
 const server = [process.execPath, '--conditions=dist', builtPathOf('features-server.js')]
 
