@@ -35,7 +35,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
     }
     print(`tools/call in memory with telemetry, Node ${process.version}; ${pinning}`)
     print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
-    for (const { name, ask } of targets) await ask({ configuration: name, seconds: timing.warmUp / 4 })
+    for (const { name, ask } of targets) await ask({ configuration: name, seconds: timing.warmUp })
     const measured = await takeTurns(targets, rounds, ({ name, ask }) => ask({ configuration: name, seconds }))
     for (const { name } of targets) print(reportLine(measured, name))
     const readings = held.map(({ id, name }) => readingOf(measured, id, name))
