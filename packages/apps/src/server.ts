@@ -12,6 +12,7 @@ export {
   type AppTool,
   type AppToolDefinition,
   type AppVisibility,
+  type ServedPage,
   appTool,
   type ResultOf,
 } from './app-tool.ts'

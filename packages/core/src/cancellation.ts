@@ -1,19 +1,16 @@
 /** A signal, or an object that has one, such as a call. */
 export type Cancellable = AbortSignal | { readonly signal: AbortSignal }
 
-/** A callback for a cancellation. It receives the reason, like `signal.reason`. */
-type CancelListener = (reason: unknown) => void
-
 /**
- * The cancellation of a call, from which its signal is made. The signal is created when it is read first, because few handlers read
- * it and its creation takes longer than the rest of most calls.
+ * The cancellation of a call, from which its signal is made. The signal is created when it is read first, because few
+ * handlers read it and its creation takes longer than the rest of most calls.
  */
 export class Cancellation {
   #isCancelled = false
   #reason: unknown
   #controller: AbortController | undefined
   /** The callbacks in the order of their addition. Undefined while there are none, which is the usual case. */
-  #listeners: CancelListener[] | undefined
+  #listeners: ((reason: unknown) => void)[] | undefined
 
   get isCancelled(): boolean {
     return this.#isCancelled
@@ -43,8 +40,8 @@ export class Cancellation {
     if (listeners !== undefined) for (const listener of listeners) listener(reason)
   }
 
-  /** Adds a callback. {@link onCancel} does the same for any object. */
-  add(listener: CancelListener): void {
+  /** Adds a callback, which receives the reason. {@link onCancel} does the same for any object. */
+  add(listener: (reason: unknown) => void): void {
     // An array literal with one item allocates room for one item. A push onto an empty array allocates room for
     // seventeen.
     if (this.#isCancelled) listener(this.#reason)
@@ -53,7 +50,7 @@ export class Cancellation {
   }
 
   /** Removes a callback. */
-  remove(listener: CancelListener): void {
+  remove(listener: (reason: unknown) => void): void {
     const index = this.#listeners?.indexOf(listener) ?? -1
     if (index !== -1) this.#listeners?.splice(index, 1)
   }
@@ -75,9 +72,10 @@ interface SignalHolder {
  */
 export function withSignalOf<T extends object>(
   target: T,
-  source: SignalSource & Partial<SignalHolder>,
+  source: { readonly signal: AbortSignal },
 ): T & { readonly signal: AbortSignal } {
-  Object.defineProperty(target, sourceKey, { value: source[sourceKey] ?? source })
+  const holder: typeof source & Partial<SignalHolder> = source
+  Object.defineProperty(target, sourceKey, { value: holder[sourceKey] ?? source })
   defineSignal(target)
   return target
 }
@@ -127,13 +125,13 @@ function signalOf(target: Cancellable): AbortSignal {
   return 'signal' in target ? target.signal : target
 }
 
-const listenersBySignal = new WeakMap<AbortSignal, Set<CancelListener>>()
+const listenersBySignal = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>()
 
 /**
  * Adds a callback to a signal. All callbacks of a signal share one event listener. Hundreds of event listeners would
  * make Node warn of a leak, and are slow to add and remove.
  */
-function addToSignal(signal: AbortSignal, listener: CancelListener): void {
+function addToSignal(signal: AbortSignal, listener: (reason: unknown) => void): void {
   if (signal.aborted) return listener(signal.reason)
   const existingListeners = listenersBySignal.get(signal)
   if (existingListeners !== undefined) return void existingListeners.add(listener)

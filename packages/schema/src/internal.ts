@@ -22,9 +22,14 @@ export {
   restoredPartsKey,
   principalIdentityOf,
 } from './composition/call-context.ts'
-export { createEventSource, type EventSource } from './composition/event-source.ts'
-export { type Composition, composeServer, type NamedResources } from './composition/compose.ts'
-export type { ServerPart } from './composition/part-readiness.ts'
+export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
+export {
+  type Composition,
+  type CompositionOptions,
+  composeServer,
+  type NamedResources,
+} from './composition/compose.ts'
+export type { PartReadiness, ServerPart } from './composition/part-readiness.ts'
 export { overloadedReason } from './composition/rejections.ts'
 export { quotaError, quotaReason } from './composition/quota.ts'
 export { formatTraceparent, parseTraceparent, type SpanPosition } from './basic/trace-context.ts'

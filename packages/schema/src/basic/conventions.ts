@@ -1,11 +1,8 @@
 /**
- * The version of OpenTelemetry's conventions that the names in this file follow: the folder `model/mcp` of
- * `open-telemetry/semantic-conventions-genai` at 14567fad, with semantic conventions 1.41.0. Names that begin with
- * `dev.x.` are our own, because the conventions have none for them.
+ * Names of attributes of spans and metrics. The names in this file follow the folder `model/mcp` of
+ * `open-telemetry/semantic-conventions-genai` at 14567fad, with semantic conventions 1.41.0 of OpenTelemetry. Names that
+ * begin with `dev.x.` are our own, because the conventions have none for them.
  */
-export const conventionsVersion = '1.41.0'
-
-/** Names of attributes of spans and metrics. */
 export const attributeNames = {
   method: 'mcp.method.name',
   tool: 'gen_ai.tool.name',
