@@ -14,7 +14,7 @@ import { findAddressProblem } from './upstream.ts'
 export interface BridgeToStdio {
   /** The URL of the server: `https:`, or `http:` on this machine. */
   readonly toStdio: string | URL
-  /** Headers of every request to the server. With `Authorization`, nobody logs in. */
+  /** Headers of every request to the server. With `Authorization`, the bridge starts no login. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * Authorizes the requests to the server. Default: a person logs in with a browser when the server requires it, and the

@@ -8,7 +8,7 @@ import {
   type RpcRequest,
 } from '@x/schema'
 
-/** The host that sends a request, as an older upstream must tell it from others. */
+/** The host that sends a request. An older upstream receives a connection of its own for each host. */
 export interface HostIdentity {
   /** The key under which quotas count the caller. */
   readonly callerKey: string
