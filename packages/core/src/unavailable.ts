@@ -16,7 +16,7 @@ const maxCauses = 8
 
 /**
  * Returns true if an error means that a store, bus, issuer or engine cannot be reached. The error, or one of its
- * causes, then has a name in {@link errorNames} and a code in {@link unavailableCodes}.
+ * causes, then has a name in `errorNames` and a code in `unavailableCodes`.
  */
 export function isUnavailable(error: unknown): boolean {
   let candidate = error
