@@ -90,7 +90,7 @@ describe('client.skills.list and get', () => {
   test('leaves an invalid entry out of the list, and logs it', async () => {
     const { client, records } = withEntries({ ...entry, resources: null }, entry)
     expect(await client.skills.list()).toEqual([entry])
-    expect(records).toEqual([expect.stringContaining('warning: A skill was left out: skill://triage/SKILL.md')])
+    expect(records).toEqual([expect.stringContaining('warn: A skill was left out: skill://triage/SKILL.md')])
   })
 
   test('accepts a skill at the limits [SKI-017]', async () => {
