@@ -17,5 +17,5 @@ const weather = appTool('weather', {
 })
 
 const server = createServer({ name: 'weather', version: '1.0.0', tools: [weather], extensions: [apps()] })
-const http = await serveHttp(server, { port: Number(process.env['PORT'] ?? 3000) })
+export const http = await serveHttp(server, { port: Number(process.env['PORT'] ?? 3000) })
 console.log(`Listening at ${http.url}`)

@@ -6,5 +6,5 @@ import { serveHttp } from '@x/transport-http/node'
 // A server of any revision, as a process. Its hosts speak any revision, too.
 const upstream = { connect: () => connectAny({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] }) }
 const server = proxy(upstream, { name: 'memory', version: '1.0.0', extensions: [legacy()] })
-const http = await serveHttp(server, { stopOnSignals: true })
+export const http = await serveHttp(server, { port: Number(process.env['PORT'] ?? 3000), stopOnSignals: true })
 console.log(http.url)

@@ -11,13 +11,16 @@ import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-co
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
+  ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/auth', ['@x/core', '@x/schema']],
   ['@x/client', ['@x/core', '@x/schema']],
   ['@x/core', []],
+  ['@x/gateway', ['@x/core', '@x/schema']],
   ['@x/legacy', ['@x/core', '@x/schema', '@x/state-codec']],
   ['@x/schema', ['@x/core']],
   ['@x/server', ['@x/core', '@x/schema', '@x/state-codec']],
   ['@x/sessions', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/skills', ['@x/core', '@x/schema']],
   ['@x/state-codec', ['@x/core']],
   ['@x/tasks', ['@x/core', '@x/schema']],
   ['@x/testing', ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec']],
@@ -26,9 +29,12 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 /** The optional peers that a user of every entry of a package installs. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@x/client', ['@clack/prompts']],
+  ['@x/client', ['@clack/prompts', '@opentelemetry/api']],
+  ['@x/gateway', ['@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio']],
   ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
+  ['@x/server', ['@opentelemetry/api']],
   ['@x/sessions', ['@x/client']],
+  ['@x/skills', ['@x/client']],
   ['@x/tasks', ['@x/client', '@x/server']],
 ])
 const names = [...siblings.keys()]
@@ -125,10 +131,11 @@ describe('a release to a registry of this machine', () => {
   test(
     'all but @x/auth together install nothing of it and run without it [AUE-033]',
     async () => {
-      const others = names.filter((name) => name !== '@x/auth')
+      // The bridges of @x/gateway log in, and need @x/auth.
+      const others = names.filter((name) => !['@x/auth', '@x/gateway'].includes(name))
       const place = `${folder}/without-auth`
       await published.consumer(place)
-      await installFrom(place, [...others, '@clack/prompts'])
+      await installFrom(place, [...others, '@clack/prompts', '@opentelemetry/api'])
       const { packages } = await measureInstall(place)
       expect(packages).toEqual(expect.arrayContaining(others))
       expect(packages.filter((name) => ['@x/auth', 'oauth4webapi'].includes(name))).toEqual([])
