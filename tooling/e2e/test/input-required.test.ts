@@ -286,7 +286,7 @@ overEveryTransport('a call that has ended', (serve) => {
     await expect(ctx?.roots('late')).rejects.toMatchObject(ended)
     // None of what a server offers beside its answers asks a client anything; a new one has to be looked at.
     const offered =
-      'adapters attachHost close drain exchange info ledger load localOnly log needsPrincipal notifyListChanged notifyResourceUpdated ready receive update'
+      'adapters attachHost close drain emit exchange info ledger load localOnly log needsPrincipal notifyListChanged notifyResourceUpdated ready receive update'
     expect(Object.keys(served.server).toSorted().join(' ')).toBe(offered)
   })
 })
