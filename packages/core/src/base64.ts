@@ -11,7 +11,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /** Returns the bytes of a text in Base64, or undefined if the text is not Base64. */
-export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function decodeBase64(text: string): Uint8Array | undefined {
   let binaryString: string
   try {
     binaryString = atob(text)

@@ -8,7 +8,7 @@ import { SkillError } from '../skill-error.ts'
 export interface VerifiedFile {
   readonly uri: string
   readonly mimeType: string | undefined
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Uint8Array
   /** The content as text, if the server sent text. */
   readonly text: string | undefined
 }
@@ -41,7 +41,7 @@ function readContents(
   uri: string,
 ): {
   readonly text: string | undefined
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Uint8Array
   readonly mimeType: string | undefined
 } {
   const content = isJsonArray(contents) && contents.length === 1 ? contents[0] : undefined

@@ -11,7 +11,7 @@ export interface ServedFile {
   readonly uri: string
   readonly name: string
   readonly mimeType: string
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Uint8Array
   /** The content, if the bytes are UTF-8 without the character NUL. */
   readonly text: string | undefined
 }
