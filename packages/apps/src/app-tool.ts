@@ -41,7 +41,7 @@ export interface AppPage {
   readonly prefersBorder?: boolean | undefined
 }
 
-/** Where a tool can be called: by the model, or by pages of the same server. */
+/** A caller of a tool: the model, or the pages of the same server. */
 export type AppVisibility = 'model' | 'app'
 
 /** The definition of a tool with a page. */

@@ -27,7 +27,7 @@ import { findAddressProblem, type UpstreamOptions } from './upstream.ts'
 import { invalidStateError, noAnswerError } from './upstream-error.ts'
 
 /**
- * Which hosts share a connection.
+ * The hosts that share a connection to the upstream.
  *
  * - `all`: a server of revision 2026-07-28. Each request says everything about its host.
  * - `caller`: an older server over HTTP. It has one handshake on a connection, so each host has its own.

@@ -19,7 +19,7 @@ import type { HeaderParamTools } from './header-params.ts'
 import { type RunningCalls, silenceLimitMs } from './running-calls.ts'
 import { invalidResultError, noAnswerError } from './upstream-error.ts'
 
-/** What the requests to one upstream share. */
+/** The parts that all requests to one upstream use. */
 export interface ForwardContext {
   /** The name of the upstream in errors. */
   readonly name: string

@@ -1,6 +1,6 @@
 import type { Connection, Server } from '@x/schema'
 
-/** How to reach a server outside of this process. */
+/** An upstream outside of this process, as a function that opens connections to it. */
 export interface UpstreamOptions {
   /**
    * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes what it opened. A

@@ -21,7 +21,7 @@ const ends: readonly End[] = (['modern', 'legacy'] as const).flatMap((era) =>
 )
 const combinations = ends.flatMap((host) => ends.map((upstream) => ({ host, upstream })))
 
-/** What cannot cross where one end is older, with the reason. */
+/** The checks that fail if one end is of an older revision, with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   'caching hints': 'revisions before 2026-07-28 have no ttlMs',
 }

@@ -87,7 +87,7 @@ describe('the resources of templates are listed', () => {
     }
   })
 
-  test('not to a caller from whom the template is hidden, and the previous page is then private', async () => {
+  test('not to a caller that may not see the template, and the previous page is then private', async () => {
     const hidden = resourceTemplate('note://{owner}/{id}', {
       name: 'Note',
       list: own,

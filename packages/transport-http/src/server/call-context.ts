@@ -143,7 +143,7 @@ function createHeaderParams(view: RequestView): HeaderParams {
   }
 }
 
-/** The caller of a request, for whom the ledger counts bytes. */
+/** The caller of a request. The ledger counts the bytes that the server keeps for this caller. */
 export interface RequestCaller<Source> {
   readonly principal: Principal | undefined
   readonly view: RequestView<Source>

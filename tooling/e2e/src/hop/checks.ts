@@ -45,7 +45,7 @@ async function retry(assertion: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What crosses a hop between two ends of revision 2026-07-28. */
+/** The parts of the protocol that cross a hop between two ends of revision 2026-07-28, each with its check. */
 export const checks: Readonly<Record<string, Check>> = {
   discovery: async ({ client }) => {
     const { capabilities, instructions } = await client.discover()

@@ -4,7 +4,7 @@ import type { ReportViolation } from './invariants/violations.ts'
 import type { VirtualTime } from './platform/virtual-time.ts'
 import type { Trace } from './trace.ts'
 
-/** What all parts of one simulation share. */
+/** The clock, the faults, the trace and the report of one simulation. */
 export interface SimulationContext {
   readonly time: VirtualTime
   readonly faults: Faults

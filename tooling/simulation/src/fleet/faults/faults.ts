@@ -1,7 +1,7 @@
 import type { VirtualTime } from '../platform/virtual-time.ts'
 import type { Trace } from '../trace.ts'
 
-/** What happens to one message and its answer. */
+/** The fate of one message and of its answer. */
 export type MessageFault =
   | 'none'
   /** The message never arrives, and its sender is notified. */

@@ -9,7 +9,7 @@ export interface Host {
   state: 'running' | 'frozen' | 'dead'
   /** The events that became due while the process was frozen, in their order. */
   readonly deferred: (() => void)[]
-  /** How often the process was frozen. */
+  /** The number of times that the process was frozen. */
   frozenCount: number
 }
 
