@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createClient } from '@x/client'
-import type { JsonObject, ToolTypes } from '@x/schema'
+import { createCall, type JsonObject, type ToolTypes } from '@x/schema'
 import { createServer, DefinitionError, tool } from '@x/server'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'
@@ -91,6 +91,11 @@ describe('a server with pages', () => {
     expect(await withPages.callTool('where')).toMatchObject({ content: [{ text: 'page' }] })
     expect(await withoutPages.callTool('where')).toMatchObject({ content: [{ text: 'text' }] })
     expect(await withPages.callTool('refresh')).toMatchObject({ content: [{ text: 'page' }] })
+  })
+
+  test('rejects a request whose _meta is invalid as any server does', async () => {
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: 'text' } } as const
+    expect(await server.exchange(request, createCall())).toMatchObject({ error: { code: -32602 } })
   })
 
   test('serves the pages of the tools that it has after an update', async () => {

@@ -1,5 +1,5 @@
 import type { CallView } from '@x/server'
-import { contextKey, isJsonObject, metaKeys, requestMetaOf, type RpcRequest } from '@x/schema'
+import { contextKey, isJsonObject, metaKeys, type RpcRequest } from '@x/schema'
 
 /** The identifier of the Apps extension. */
 export const appsIdentifier = 'io.modelcontextprotocol/ui'
@@ -18,10 +18,15 @@ export function showsPages({ context }: CallView): boolean {
   return context.get(showsPagesKey) === true
 }
 
-/** Returns true if the client of a request declares that it shows pages (extensions/apps, capability negotiation). */
+/** The path from the params of a request to the settings with which its client declares the extension. */
+const settingsPath = ['_meta', metaKeys.clientCapabilities, 'extensions', appsIdentifier]
+
+/**
+ * Returns true if the client of a request declares that it shows pages (extensions/apps, capability negotiation). The
+ * server checks the request later, so that invalid values count as not declared here.
+ */
 export function declaresPages({ params }: RpcRequest): boolean {
-  const capabilities = requestMetaOf(params)[metaKeys.clientCapabilities]
-  const settings = capabilities?.extensions?.[appsIdentifier]
+  const settings = settingsPath.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), params)
   const mediaTypes = isJsonObject(settings) ? settings['mimeTypes'] : undefined
   return Array.isArray(mediaTypes) && mediaTypes.includes(pageMediaType)
 }
