@@ -10,6 +10,11 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binaryString)
 }
 
+/** Returns bytes in URL-safe Base64 without padding (RFC 4648, section 5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
 /** Returns the bytes of a text in Base64, or undefined if the text is not Base64. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   let binaryString: string

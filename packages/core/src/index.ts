@@ -12,7 +12,7 @@ export {
   BusError,
   type BusErrorCode,
 } from './bus/change-bus.ts'
-export { decodeBase64, encodeBase64 } from './base64.ts'
+export { decodeBase64, encodeBase64, encodeBase64url } from './base64.ts'
 export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
 export {
   type Cancellable,

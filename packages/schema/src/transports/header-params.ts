@@ -1,6 +1,6 @@
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { HeaderParams } from '../basic/exchange.ts'
-import { isJsonObject, type JsonObject } from '@x/core'
+import { decodeBase64, encodeBase64, isJsonObject, type JsonObject } from '@x/core'
 import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
 /** A parameter of a tool whose value an HTTP header repeats (basic/transports/streamable-http, custom headers). */
@@ -160,9 +160,7 @@ export function encodeHeaderValue(value: string): string {
   if (decoder.decode(bytes) !== value) {
     throw new McpError(errorCodes.invalidParams, 'A header cannot carry text with half a surrogate pair')
   }
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return sentinelPrefix + btoa(binary) + sentinelSuffix
+  return sentinelPrefix + encodeBase64(bytes) + sentinelSuffix
 }
 
 /**
@@ -176,7 +174,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   // In =?base64?= the prefix and the suffix share a character, so that there is no content between them.
   return value.length < sentinelPrefix.length + sentinelSuffix.length
     ? undefined
-    : decodeBase64(value.slice(sentinelPrefix.length, -sentinelSuffix.length))
+    : decodeEncodedText(value.slice(sentinelPrefix.length, -sentinelSuffix.length))
 }
 
 const sentinelPrefix = '=?base64?'
@@ -196,13 +194,13 @@ function isSentinel(value: string): boolean {
   return value.startsWith(sentinelPrefix) && value.endsWith(sentinelSuffix)
 }
 
-function decodeBase64(base64: string): string | undefined {
+function decodeEncodedText(base64: string): string | undefined {
+  const bytes = decodeBase64(base64)
+  // `decodeBase64` accepts missing padding, spaces and stray bits. With two encodings of one text, a gateway and a server
+  // could see different values, so that only the canonical encoding is accepted.
+  if (bytes === undefined || encodeBase64(bytes) !== base64) return undefined
   try {
-    const binary = atob(base64)
-    // atob accepts missing padding, spaces and stray bits. With two encodings of one text, a gateway and a server could
-    // see different values, so that only the canonical encoding is accepted.
-    if (btoa(binary) !== base64) return undefined
-    return decoder.decode(Uint8Array.from(binary, (unit) => unit.charCodeAt(0)))
+    return decoder.decode(bytes)
   } catch {
     return undefined
   }

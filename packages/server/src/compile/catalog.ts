@@ -1,4 +1,4 @@
-import { encodeBase64 } from '@x/core'
+import { encodeBase64url } from '@x/core'
 import {
   type CacheScope,
   type ClientCapabilities,
@@ -144,7 +144,7 @@ export function createListing<Entry extends ListedEntry>(
  * matches none of them.
  */
 export function encodeCursor(field: ListField, key: string): string {
-  return encodeTextBase64url(JSON.stringify([field, key]))
+  return encodeBase64url(new TextEncoder().encode(JSON.stringify([field, key])))
 }
 
 /**
@@ -214,10 +214,4 @@ function buildPage(
     cacheScope: scope,
     ...(meta && { _meta: meta }),
   })
-}
-
-/** Returns the UTF-8 of a text in URL-safe Base64, without padding. */
-function encodeTextBase64url(text: string): string {
-  const base64 = encodeBase64(new TextEncoder().encode(text))
-  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

@@ -1,3 +1,5 @@
+import { encodeBase64url } from '@x/core'
+
 /** The load of an instance when it handed a call off. The state of the call contains this report. */
 export interface HandOffReport {
   /** The random name of the reporting instance. */
@@ -181,8 +183,5 @@ function computeReportAgeMs({ handedOffAt }: HandOffReport, { epochMs }: ClockTi
  * contains one.
  */
 export function randomInstanceId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(6))
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
+  return encodeBase64url(crypto.getRandomValues(new Uint8Array(6)))
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@x/core'
+import { encodeBase64url, type JsonValue } from '@x/core'
 import {
   type ResolvedClaimOptions,
   checkPurpose,
@@ -13,7 +13,7 @@ import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { encodeBase64url, isCanonicalBase64url } from '../token/base64url.ts'
+import { isCanonicalBase64url } from '../token/base64url.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
 

@@ -1,7 +1,6 @@
-import { checkedNumber, ledgerBounds, type LedgerKind } from '@x/core'
+import { checkedNumber, encodeBase64url, ledgerBounds, type LedgerKind } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
-import { encodeBase64url } from '../token/base64url.ts'
 
 /** The quotas of every owner in a store that several instances share. */
 export interface OwnerQuotaOptions {

@@ -1,3 +1,5 @@
+import { decodeBase64 } from '@x/core'
+
 const base64urlPattern = /^[A-Za-z0-9_-]*$/
 
 /**
@@ -13,19 +15,10 @@ export function isCanonicalBase64url(text: string): boolean {
   return (remainder === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.slice(-1))
 }
 
-/** Encodes bytes as Base64url. */
-export function encodeBase64url(bytes: Uint8Array): string {
-  let binary = ''
-  // `fromCharCode` takes its arguments on the stack, which a large value would exhaust.
-  for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-}
-
 /** Decodes a canonical Base64url text. Returns `undefined` for any other text. */
 export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!isCanonicalBase64url(text)) return undefined
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  return decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
 }
 
 /** Encodes bytes as lower-case hexadecimal digits. */

@@ -1,5 +1,6 @@
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, errors } from 'jose'
-import { encodeBase64url, isCanonicalBase64url } from './base64url.ts'
+import { encodeBase64url } from '@x/core'
+import { isCanonicalBase64url } from './base64url.ts'
 import type { Cipher, CipherKey, CryptoProvider } from './crypto-provider.ts'
 import { derivationSalt } from './crypto-provider.ts'
 

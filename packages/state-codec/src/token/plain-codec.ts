@@ -1,3 +1,4 @@
+import { encodeBase64url } from '@x/core'
 import {
   checkPurpose,
   resolveClaimOptions,
@@ -10,7 +11,7 @@ import {
 import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { decodeBase64url, encodeBase64url } from './base64url.ts'
+import { decodeBase64url } from './base64url.ts'
 import type { CryptoProvider } from './crypto-provider.ts'
 import { checkReceivedSize, checkTokenSize } from './token-codec.ts'
 

@@ -1,4 +1,4 @@
-import { checkOptions, type JsonValue } from '@x/core'
+import { checkOptions, encodeBase64url, type JsonValue } from '@x/core'
 import {
   resolveClaimOptions,
   maxLifetimeOf,
@@ -12,7 +12,7 @@ import {
 import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { decodeBase64url, encodeBase64url } from './base64url.ts'
+import { decodeBase64url } from './base64url.ts'
 import { type KeyInput, parseKeys, type RingKey } from './keys.ts'
 import type { Cipher, CipherKey, CreateCipher, CryptoProvider, ProtectedHeader } from './crypto-provider.ts'
 

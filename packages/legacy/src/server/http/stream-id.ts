@@ -1,4 +1,4 @@
-import { randomId } from '@x/core'
+import { encodeBase64url, randomId } from '@x/core'
 import { streamIdLength } from '../call/round-store.ts'
 
 const randomLength = 14
@@ -21,6 +21,5 @@ export async function isStreamOf(streamId: string, sessionKey: string): Promise<
 
 async function digestOf(random: string, sessionKey: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(`x/legacy stream ${random} ${sessionKey}`))
-  const text = btoa(String.fromCharCode(...new Uint8Array(digest).subarray(0, 6)))
-  return text.replaceAll('+', '-').replaceAll('/', '_')
+  return encodeBase64url(new Uint8Array(digest).subarray(0, 6))
 }
