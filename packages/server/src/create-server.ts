@@ -47,7 +47,6 @@ export function createServer<
       state: settings.sharedStateCodec,
       bus: definition.subscriptions === false ? undefined : definition.subscriptions?.bus,
       tools: () => state.tools,
-      runsOnlyTasks: () => runsOnlyTasks(state),
       beginWork: () => beginExtensionWork(settings),
       log: settings.log,
       emit: (event) => settings.events.emit?.(event),
@@ -74,11 +73,6 @@ function beginExtensionWork({ loadMonitor }: ServerSettings): () => void {
     if (isRunning) endMonitoredCall(loadMonitor)
     isRunning = false
   }
-}
-
-function runsOnlyTasks({ catalog }: ServerState): boolean {
-  const tools = [...catalog.tools.byKey.values()]
-  return tools.length > 0 && tools.every(({ definition }) => definition.task === 'required')
 }
 
 type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>

@@ -66,7 +66,6 @@ export interface CompositionOptions {
     | 'ledger'
     | 'runtime'
     | 'state'
-    | 'runsOnlyTasks'
     | 'tools'
     | 'log'
     | 'offers'

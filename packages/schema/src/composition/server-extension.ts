@@ -106,8 +106,6 @@ export interface ExtensionHost {
   readonly bus: ChangeBus | undefined
   /** Returns the tools of the server as its author defined them. An update of the server returns another array. */
   tools(): readonly ToolView[]
-  /** Returns true if the server has at least one tool and every tool has `task: 'required'`. */
-  runsOnlyTasks(): boolean
   /**
    * Counts one more piece of running work in the load of the server, until the returned function is called. Use it for
    * work between two runs of a handler, such as a poll. The server itself counts the runs of handlers.

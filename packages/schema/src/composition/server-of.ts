@@ -98,15 +98,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
 }
 
-type ConstantHostMember =
-  | 'info'
-  | 'state'
-  | 'runtime'
-  | 'bus'
-  | 'tools'
-  | 'runsOnlyTasks'
-  | 'notifyListChanged'
-  | 'notifyResourceUpdated'
+type ConstantHostMember = 'info' | 'state' | 'runtime' | 'bus' | 'tools' | 'notifyListChanged' | 'notifyResourceUpdated'
 
 function createHost({ info, state, runtime }: ServerParts): Pick<ExtensionHost, ConstantHostMember> {
   return {
@@ -115,7 +107,6 @@ function createHost({ info, state, runtime }: ServerParts): Pick<ExtensionHost, 
     runtime: runtimeOf(runtime),
     bus: undefined,
     tools: () => [],
-    runsOnlyTasks: () => false,
     notifyListChanged: () => Promise.resolve(),
     notifyResourceUpdated: () => Promise.resolve(),
   }

@@ -5,6 +5,7 @@ import {
   type ExtensionInstance,
   type Middleware,
   type ServerExtension,
+  type ToolView,
   withContext,
 } from '@x/schema'
 import { tasksExtension } from '../schema/task-params.ts'
@@ -84,7 +85,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
     middleware: createMiddleware(worker, context),
     ...(options.isStoreOmitted && host.state !== undefined && { localOnly: localOnlyMessage }),
     get required() {
-      return host.runsOnlyTasks()
+      return runsOnlyTasks(host.tools())
     },
     ready: async () => {
       worker.start()
@@ -97,6 +98,11 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
       await settlesWithin(engine.close(), engineCloseMs, settings.clock)
     },
   }
+}
+
+/** Returns true if the server has at least one tool and every tool always runs as a task. */
+function runsOnlyTasks(tools: readonly ToolView[]): boolean {
+  return tools.length > 0 && tools.every(({ definition }) => 'task' in definition && definition.task === 'required')
 }
 
 const localOnlyMessage =
