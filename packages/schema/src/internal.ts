@@ -4,6 +4,7 @@
  * @module @x/schema/internal
  */
 
+export { isCallerError } from './basic/mcp-error.ts'
 export { loggingLevels, severityOf } from './basic/meta.ts'
 export {
   attributeNames,

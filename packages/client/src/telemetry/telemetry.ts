@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import { type Call, type Exchange, isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
-import { attributeNames, durationBounds, formatTraceparent, metricNames } from '@x/schema/internal'
+import { attributeNames, durationBounds, formatTraceparent, isCallerError, metricNames } from '@x/schema/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
@@ -157,14 +157,12 @@ interface Outcome {
   readonly description?: string | undefined
 }
 
-/** The codes whose messages are about the params of the caller, so that they are not recorded. */
-const callerErrorCodes: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002])
-
 function outcomeOf(response: RpcResponse): Outcome {
   if (!('error' in response)) return response.result['isError'] === true ? { errorType: 'tool_error' } : {}
   const { code, message } = response.error
   const statusCode = String(code)
-  return { statusCode, errorType: statusCode, description: callerErrorCodes.has(code) ? undefined : message }
+  // The message of a caller's mistake is about its params, which are not recorded.
+  return { statusCode, errorType: statusCode, description: isCallerError(code) ? undefined : message }
 }
 
 function outcomeAttributesOf({ statusCode, errorType }: Outcome): Attributes {

@@ -12,8 +12,8 @@ import {
   type ServerExtension,
   withContext,
 } from '@x/schema'
+import { isCallerError } from '@x/schema/internal'
 import { logContextOf } from '../request/report.ts'
-import { isCallerError } from './caller-errors.ts'
 
 /** The record of one call that failed or was slow. It has the members of every log record of the server. */
 export interface CallRecord extends LogRecord {

@@ -1,7 +1,6 @@
 import { type Attributes, type Context, type Span, SpanStatusCode } from '@opentelemetry/api'
 import { contextKey, type RpcResponse, type ServerEvents } from '@x/schema'
-import { attributeNames } from '@x/schema/internal'
-import { isCallerError } from './caller-errors.ts'
+import { attributeNames, isCallerError } from '@x/schema/internal'
 import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
