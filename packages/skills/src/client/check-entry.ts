@@ -9,11 +9,9 @@ import { SkillError } from '../skill-error.ts'
  * @throws SkillError `entry`, or `size` for a skill above the limits that every host accepts.
  */
 export function checkEntry(value: JsonValue | undefined): Skill {
-  if (!isJsonObject(value) || typeof value['uri'] !== 'string') throw entryError('The entry of a skill', 'has no `uri`')
-  const { uri, frontmatter, resources } = value
-  if (typeof uri !== 'string' || !uri.endsWith(`/${skillFileName}`)) {
-    throw entryError(String(uri), `must be the URI of a ${skillFileName}`)
-  }
+  const { uri, frontmatter, resources } = isJsonObject(value) ? value : {}
+  if (typeof uri !== 'string') throw entryError('The entry of a skill', 'has no `uri`')
+  if (!uri.endsWith(`/${skillFileName}`)) throw entryError(uri, `must be the URI of a ${skillFileName}`)
   if (!isFrontmatter(frontmatter)) throw entryError(uri, 'needs a `frontmatter` with a `name` and a `description`')
   checkName(uri, frontmatter)
   if (resources === 'dynamic') return { uri, frontmatter, resources }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/core'
 import type { Resource } from '@x/schema'
 import { digestOf } from '../wire/digest.ts'
-import { directoryMediaType, type Skill, skillFileName } from '../wire/skill.ts'
+import { directoryMediaType, type Skill } from '../wire/skill.ts'
 import type { ParsedSkillFiles, ServedFile } from './parse-skill-files.ts'
 import { skillUri } from './skill-uri.ts'
 
@@ -101,6 +101,6 @@ function listedText({ skills }: Catalogue): string {
 export function listedResources({ skills, files }: Catalogue): readonly Resource[] {
   return [...skills.values()].flatMap((skill) => {
     const file = files.get(skill.uri)
-    return file === undefined || file.name !== skillFileName ? [] : [toResource(file, skill)]
+    return file === undefined ? [] : [toResource(file, skill)]
   })
 }

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonValue } from '@x/core'
 import { parseFrontmatter } from '../wire/frontmatter.ts'
 import { skillFileName, type SkillFrontmatter, skillLimits } from '../wire/skill.ts'
 import { SkillError } from '../skill-error.ts'
@@ -91,13 +92,8 @@ function checkFrontmatter(frontmatter: SkillFrontmatter, path: string): void {
   if (metadata !== undefined && !isTextMap(metadata)) refuse('metadata must be a mapping from texts to texts')
 }
 
-function isTextMap(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((each) => typeof each === 'string')
-  )
+function isTextMap(value: JsonValue): boolean {
+  return isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string')
 }
 
 function checkLimits(files: readonly ServedFile[], directory: string): void {
