@@ -19,6 +19,7 @@ import {
   serverOfRevision,
   temporaryFolder,
 } from './older-server-peers.ts'
+import { useServerEverything } from './server-everything.ts'
 
 const quiet = { debug: () => {}, error: () => {}, info: () => {}, log: () => {}, warn: () => {} }
 
@@ -28,27 +29,8 @@ describe.each([
 ] as const)('server-everything over %s', (_, connect) => {
   test('is used in all its parts [LEG-001 LEG-003 LEG-025]', async () => {
     await using peer = await connect()
-    const { client, connection, asked } = peer
-    expect((await client.discover()).capabilities).toMatchObject({ tools: {}, resources: {}, prompts: {} })
-    expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
-    expect(textOf(await client.callTool('echo', { message: 'hello' }))).toContain('hello')
-    expect((await client.listTools()).map(({ name }) => name)).toContain('get-sum')
-    expect((await client.listPrompts()).length).toBeGreaterThan(0)
-    const resources = await client.listResources()
-    const [first] = resources
-    expect((await client.readResource(first?.uri ?? '')).contents.length).toBeGreaterThan(0)
-    const steps: number[] = []
-    await client.callTool(
-      'trigger-long-running-operation',
-      { duration: 0.4, steps: 4 },
-      { onProgress: ({ progress }) => steps.push(progress) },
-    )
-    expect(steps).toEqual([1, 2, 3, 4])
-    expect(JSON.stringify(await client.callTool('trigger-elicitation-request'))).toContain('Ada')
-    expect(textOf(await client.callTool('trigger-sampling-request', { prompt: 'say', maxTokens: 10 }))).toContain(
-      'sampled',
-    )
-    expect(asked).toEqual([expect.any(String), 'sample'])
+    await useServerEverything(peer)
+    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
   })
 })
 

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { checks, createHost } from '@tooling/e2e/dist/hop/checks.js'
 import { createFeatures } from '@tooling/e2e/dist/hop/features.js'
 import { connectAny, type ServerTarget } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
+import { findFreePort } from '../free-port.ts'
 import { print } from '../gauge.ts'
 import { type BridgeProgram, bridgePrograms } from './programs.ts'
 
@@ -80,15 +81,6 @@ async function startToHttp({ toHttp }: BridgeProgram): Promise<RunningBridge> {
       await exited
     },
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 async function waitForPort(port: number, child: ChildProcess): Promise<void> {

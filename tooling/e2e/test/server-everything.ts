@@ -1,0 +1,25 @@
+import { expect } from 'vitest'
+import { textOf } from './asking.ts'
+import type { Peer } from './older-server-peers.ts'
+
+/** Uses each part of server-everything: tools, prompts, resources, progress, and its questions to the host. */
+export async function useServerEverything({ client, asked }: Peer): Promise<void> {
+  expect((await client.discover()).capabilities).toMatchObject({ tools: {}, resources: {}, prompts: {} })
+  expect(textOf(await client.callTool('echo', { message: 'hello' }))).toContain('hello')
+  expect((await client.listTools()).map(({ name }) => name)).toContain('get-sum')
+  expect((await client.listPrompts()).length).toBeGreaterThan(0)
+  const [first] = await client.listResources()
+  expect((await client.readResource(first?.uri ?? '')).contents.length).toBeGreaterThan(0)
+  const steps: number[] = []
+  await client.callTool(
+    'trigger-long-running-operation',
+    { duration: 0.4, steps: 4 },
+    { onProgress: ({ progress }) => steps.push(progress) },
+  )
+  expect(steps).toEqual([1, 2, 3, 4])
+  expect(JSON.stringify(await client.callTool('trigger-elicitation-request'))).toContain('Ada')
+  expect(textOf(await client.callTool('trigger-sampling-request', { prompt: 'say', maxTokens: 10 }))).toContain(
+    'sampled',
+  )
+  expect(asked).toEqual([expect.any(String), 'sample'])
+}
