@@ -7,7 +7,7 @@ import { createClient } from '../create-client.ts'
 import { telemetry } from '../otel.ts'
 import { createInputRequired, createSequentialExchange, nameFormRequest } from '../testing/asking.ts'
 import { createTextResult, hostInfo } from '../testing/scripted-exchange.ts'
-import { recordTelemetry, type TelemetryRecorder } from '../testing/telemetry-recorder.ts'
+import { recordTelemetry, type TelemetryRecorder } from '@tooling/vitest/telemetry-recorder'
 
 const canary = 'canary-of-the-client'
 

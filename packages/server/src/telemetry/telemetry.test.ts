@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { createServer, prompt, type ServerDefinition, tool, ToolError } from '../index.ts'
 import { observeTasks, telemetry } from '../otel.ts'
 import { callOf, callTool, errorOf, requestOf, resultOf, sendRequest } from '../testing/ask.ts'
-import { recordTelemetry, type TelemetryRecorder } from '../testing/telemetry-recorder.ts'
+import { recordTelemetry, type TelemetryRecorder } from '@tooling/vitest/telemetry-recorder'
 
 const canary = 'canary-of-the-server'
 const traceId = '0af7651916cd43dd8448eb211c80319c'
