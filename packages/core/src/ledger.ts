@@ -50,6 +50,11 @@ export const ledgerBounds = {
   states: { perCaller: 1000, total: 10_000, advice: 'end a call that waits' },
   /** Bytes of arguments, journals and buffered events that are kept between messages. */
   bytes: { perCaller: 16 * mebibyte, total: 64 * mebibyte, advice: 'end a call that waits' },
+  /**
+   * Bytes of streams of older clients that have ended. They are kept for some seconds, because the connection may have
+   * broken before the client received the response. At a bound, the oldest stream is dropped.
+   */
+  finished_bytes: { perCaller: 2 * mebibyte, total: 32 * mebibyte },
   /** Bytes of request bodies that have only partly arrived. */
   arriving_bytes: { perCaller: 32 * mebibyte, total: 128 * mebibyte },
   /** Bytes of finished responses that the client has not read yet. */

@@ -23,6 +23,11 @@ export interface CallStreamOptions {
    * `LimitError` if its caller has too many.
    */
   takeBytes(byteCount: number): () => void
+  /**
+   * Called when the last response of a resumable stream was written to a connection, with all stored events. The client
+   * may not have received them, because the runtime reports a broken connection late.
+   */
+  onFinish(events: readonly WrittenEvent[]): void
   /** Called when the client has disconnected, and the stream waits for it. */
   onDetach(): void
   /** Called when the stream has ended, because it was answered or its client did not reconnect in time. */
@@ -224,7 +229,7 @@ class ReplayableCallStream implements CallStream {
     reply.open()
     if (this.#options.closeAfterMs !== Number.POSITIVE_INFINITY) reply.write(`retry: ${retryMs}\n\n`)
     for (const { number, text } of this.#events) if (number > lastEventNumber) reply.write(text)
-    if (this.#openRequestCount <= 0) this.#end()
+    if (this.#openRequestCount <= 0) this.#endDelivered()
   }
 
   #attach(reply: HttpReply): void {
@@ -328,7 +333,7 @@ class ReplayableCallStream implements CallStream {
     if (this.#phase === 'streaming') {
       // Events that the client has not received are kept until it resumes the stream, or until `resumeWindowMs` has
       // passed.
-      if (reply !== undefined) this.#end()
+      if (reply !== undefined) this.#endDelivered()
       return
     }
     if (reply === undefined) return this.#end()
@@ -340,6 +345,11 @@ class ReplayableCallStream implements CallStream {
     else
       reply.send({ status, headers, body: isBatch ? `[${encodedResponses.join(',')}]` : (encodedResponses[0] ?? '') })
     this.#release()
+  }
+
+  #endDelivered(): void {
+    if (this.#events.length > 0) this.#options.onFinish(this.#events)
+    this.#end()
   }
 
   #end(): void {

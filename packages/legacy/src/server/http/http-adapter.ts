@@ -2,12 +2,10 @@ import { isLimitError, isUnavailable } from '@x/core'
 import type { HttpProtocolAdapter, HttpRequestView } from '@x/schema'
 import { findRevision } from '../../translate/revisions.ts'
 import type { CallDeps } from '../call/call-deps.ts'
-import { createSessionStates } from '../session/session-state.ts'
-import { createSessions, type Sessions } from '../session/session.ts'
 import { toErrorResponse } from '../session/to-error-response.ts'
+import { createHttpDeps } from './create-http-deps.ts'
 import { rejectWithError } from './errors.ts'
-import type { HttpDeps, InstanceLink } from './http-deps.ts'
-import { createLink } from './link/link.ts'
+import type { HttpDeps } from './http-deps.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
@@ -26,13 +24,8 @@ export interface LegacyHttpAdapter {
 /** Creates the adapter that serves older clients over HTTP. */
 export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   const { settings } = deps
-  const link = settings.link && createLink(settings.link, deps, () => httpDeps)
-  const httpDeps: HttpDeps = {
-    deps,
-    link,
-    sessions: linkSessions(createSessions(settings, deps), link),
-    sessionStates: createSessionStates(settings, deps.ledger),
-  }
+  const httpDeps = createHttpDeps(deps)
+  const { link } = httpDeps
   const endListening = (): void => {
     for (const { listeningStream } of httpDeps.sessionStates.listStates()) listeningStream?.end()
   }
@@ -66,6 +59,7 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
       link?.close()
       for (const { streams } of httpDeps.sessionStates.listStates())
         for (const stream of streams.values()) stream.abandon()
+      httpDeps.finishedStreams.close()
     },
   }
 }
@@ -73,19 +67,4 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
 function serveRequest(view: HttpRequestView, http: HttpDeps): boolean | Promise<boolean> {
   if (view.method === 'POST') return servePost(view, http)
   return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
-}
-
-/**
- * Returns sessions that several instances share. A session that is ended or changed at one instance is ended or changed
- * at every instance.
- */
-function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
-  if (link === undefined) return sessions
-  return {
-    ...sessions,
-    async open(id, caller) {
-      const session = await sessions.open(id, caller)
-      return session !== undefined && (await link.openSession(session, caller)) ? session : undefined
-    },
-  }
 }

@@ -7,6 +7,7 @@ import type { ClientSettings } from '../session/local-methods.ts'
 import type { LegacySessionState, SessionStates } from '../session/session-state.ts'
 import type { Session, Sessions } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
+import type { FinishedStreams } from './finished-streams.ts'
 import type { StoredSession } from './link/link-store.ts'
 import { withClientSession } from '../session/client-session.ts'
 
@@ -62,6 +63,7 @@ export interface HttpDeps {
   readonly deps: CallDeps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
+  readonly finishedStreams: FinishedStreams
   /** The link to the other instances. Undefined without the option `store`. */
   readonly link: InstanceLink | undefined
 }

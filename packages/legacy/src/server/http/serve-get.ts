@@ -80,6 +80,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
     knownStream.resume(view.reply, eventId.eventNumber)
     return true
   }
+  if (http.finishedStreams.resume(eventId, session, view.reply)) return true
   // An invented id is rejected before the store or other instances are asked.
   if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
   if ((await http.link?.resume(eventId, peer)) === true) return true

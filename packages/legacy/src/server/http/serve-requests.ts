@@ -80,7 +80,8 @@ interface StreamInit {
   readonly requestId: RequestId | undefined
 }
 
-function openCallContext(init: StreamInit, peer: HttpPeer, { deps, sessionStates, link }: HttpDeps): CallContext {
+function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): CallContext {
+  const { deps, sessionStates, finishedStreams, link } = http
   const { session, view, client } = peer
   const callerKey = callerKeyOf(view)
   const state = session === undefined ? undefined : sessionStates.getOrCreate(session, callerKey)
@@ -100,6 +101,7 @@ function openCallContext(init: StreamInit, peer: HttpPeer, { deps, sessionStates
     closeAfterMs,
     limits: view.limits,
     takeBytes: (byteCount) => deps.ledger.take('bytes', callerKey, byteCount),
+    onFinish: (events) => session && finishedStreams.keep({ id: init.id, session, callerKey, events }),
     onDetach: () => state && sessionStates.makeRoomForStream(state),
     onEnd: () => endCallContext(stream, { activeCalls, state, sessionStates }),
   })

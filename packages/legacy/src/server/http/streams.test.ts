@@ -110,6 +110,31 @@ test('the response of a call that ended without its reader is delivered when it 
   expect(seen).toEqual(['first', 'second', 'third', 'response'])
 })
 
+test('a response that was written to a broken connection is sent again on another one [LEG-032 LEG-039]', async () => {
+  const { talk, gate } = talking()
+  const { client: connect, server } = serve([talk])
+  const [client, thief] = [connect(), connect()]
+  await client.initialize()
+  await thief.initialize()
+  const request = talkCall()
+  const events = await client.openStream(request)
+  const primer = await events.readEvent()
+  gate.open()
+  // The server has written everything. This client has read the first event alone.
+  while ((await events.readEvent()) !== undefined);
+  expect((await thief.get({ 'last-event-id': primer?.id })).status).toBe(404)
+  for (const _ of ['a first time', 'a second time']) {
+    const resumed = await client.get({ 'last-event-id': primer?.id })
+    expect(dataOf(await resumed.readMessage())).toBe('first')
+    expect(dataOf(await resumed.readMessage())).toBe('second')
+    expect(dataOf(await resumed.readMessage())).toBe('third')
+    expect(await resumed.readMessage()).toMatchObject({ id: request.id, result: { content: [{ text: 'the end' }] } })
+    expect(await resumed.readEvent()).toBeUndefined()
+  }
+  await server.close()
+  expect(server.ledger.usedInAll('finished_bytes')).toBe(0)
+})
+
 test('a stream that no client resumes ends its call', async () => {
   const { talk, aborted } = talking()
   const client = serve([talk], { resumeWindowMs: 20 }).client()

@@ -1,0 +1,35 @@
+import type { CallDeps } from '../call/call-deps.ts'
+import { createSessionStates } from '../session/session-state.ts'
+import { createSessions, type Sessions } from '../session/session.ts'
+import { createFinishedStreams } from './finished-streams.ts'
+import type { HttpDeps, InstanceLink } from './http-deps.ts'
+import { createLink } from './link/link.ts'
+
+/** Creates the dependencies of the HTTP adapter, without a session. */
+export function createHttpDeps(deps: CallDeps): HttpDeps {
+  const { settings } = deps
+  const link = settings.link && createLink(settings.link, deps, () => httpDeps)
+  const httpDeps: HttpDeps = {
+    deps,
+    link,
+    sessions: linkSessions(createSessions(settings, deps), link),
+    sessionStates: createSessionStates(settings, deps.ledger),
+    finishedStreams: createFinishedStreams(deps),
+  }
+  return httpDeps
+}
+
+/**
+ * Returns sessions that several instances share. A session that is ended or changed at one instance is ended or changed
+ * at every instance.
+ */
+function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
+  if (link === undefined) return sessions
+  return {
+    ...sessions,
+    async open(id, caller) {
+      const session = await sessions.open(id, caller)
+      return session !== undefined && (await link.openSession(session, caller)) ? session : undefined
+    },
+  }
+}
