@@ -31,5 +31,7 @@ function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessi
       const session = await sessions.open(id, caller)
       return session !== undefined && (await link.openSession(session, caller)) ? session : undefined
     },
+    isLive: async (session, caller) =>
+      (await sessions.isLive(session, caller)) && (await link.openSession(session, caller)),
   }
 }

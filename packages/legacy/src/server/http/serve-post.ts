@@ -23,7 +23,7 @@ import { toErrorResponse } from '../session/to-error-response.ts'
 import { acceptAnswer } from './accept-answer.ts'
 import { createResponseHead, rejectRequest, rejectSession, rejectWithError } from './errors.ts'
 import type { HttpDeps, HttpPeer } from './http-deps.ts'
-import { type RequestOrRejection, serveRequests } from './serve-requests.ts'
+import { type PostedRequests, type RequestOrRejection, serveRequests } from './serve-requests.ts'
 import { createStreamId } from './stream-id.ts'
 
 /** The name of the header with the session id, as responses have it. Requests are read with its lower-case form. */
@@ -55,7 +55,7 @@ export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<
 
 async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): Promise<boolean> {
   if (isRequest(message)) {
-    serveRequests({ requests: [message], isBatch: false, streamId: await createStreamIdFor(peer) }, peer, http)
+    beginRequests({ requests: [message], isBatch: false, streamId: await createStreamIdFor(peer) }, peer, http)
     return true
   }
   if (!isNotification(message)) void acceptResponse(message, peer, http)
@@ -63,6 +63,17 @@ async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps)
   else if (isExtensionNotification(message.method)) return false
   else acceptNotification(message, peer, http)
   return true
+}
+
+/** Serves requests, and ends them if their session was ended while the stream got its id. */
+function beginRequests(posted: PostedRequests, peer: HttpPeer, http: HttpDeps): void {
+  serveRequests(posted, peer, http)
+  const { session, view } = peer
+  if (session === undefined) return
+  const endIfNotLive = (isLive: boolean): void => {
+    if (!isLive) http.sessionStates.end(session)
+  }
+  http.sessions.isLive(session, view).then(endIfNotLive).catch(http.deps.reportError)
 }
 
 function createStreamIdFor({ session }: HttpPeer): string | Promise<string> {
@@ -185,7 +196,7 @@ async function serveBatch(
     return []
   })
   if (requests.length === 0) view.reply.send({ status: 202 })
-  else serveRequests({ requests, isBatch: true, streamId: await createStreamIdFor(peer) }, peer, http)
+  else beginRequests({ requests, isBatch: true, streamId: await createStreamIdFor(peer) }, peer, http)
   return true
 }
 

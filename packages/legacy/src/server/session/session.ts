@@ -34,6 +34,8 @@ export interface Sessions {
    * has expired or was ended.
    */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
+  /** Resolves with false if a session that was opened before has expired or was ended. */
+  isLive(session: Session, caller: Pick<Call, 'principal' | 'context'>): Promise<boolean>
   /**
    * Ends a session at this instance, until its id expires. Throws `LimitError` if the caller has ended too many
    * sessions that have not expired.
@@ -106,6 +108,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
         return warnRejectedSession(settings, error.detail)
       }
     },
+    isLive: (session) => Promise.resolve(isLive(session)),
     end: (session, caller) => endedSessions.add(session, callerKeyOf(caller)),
   }
 }

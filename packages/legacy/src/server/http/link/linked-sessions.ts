@@ -21,8 +21,11 @@ const maxSessions = 10_000
 /** Creates {@link LinkedSessions}. They read each session once, and again after another instance has changed it. */
 export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkContext): LinkedSessions {
   let knownSessions = createBoundedMap<StoredSession>(maxSessions)
+  /** The number of times that a record has changed. A record that was read before the last change may be old. */
+  let changeCount = 0
   const reload = async (key: string): Promise<void> => {
     const { sessionStates } = getHttpDeps()
+    changeCount += 1
     knownSessions.delete(key)
     const state = sessionStates.find({ key })
     if (state === undefined) return
@@ -34,8 +37,9 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
     async open(session, callerKey) {
       const { sessionStates } = getHttpDeps()
       const knownSession = knownSessions.get(session.key)
+      const changeCountBefore = changeCount
       const storedSession = knownSession ?? (await store.getSession(session.key))
-      knownSessions.set(session.key, storedSession)
+      if (changeCount === changeCountBefore) knownSessions.set(session.key, storedSession)
       if (storedSession.isEnded) return false
       const hasNoSettings = storedSession.level === undefined && storedSession.uris.length === 0
       const isNew = knownSession === undefined || sessionStates.find(session) === undefined
@@ -50,6 +54,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
     },
     reload,
     async catchUp() {
+      changeCount += 1
       knownSessions = createBoundedMap(maxSessions)
       for (const key of Array.from(getHttpDeps().sessionStates.listStates(), (state) => state.key)) await reload(key)
     },
