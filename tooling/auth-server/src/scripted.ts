@@ -61,6 +61,8 @@ export async function startScriptedAuthServer(claims: JWTPayload = {}): Promise<
   let key = await makeKey(1)
   let rotations = 1
   const server = createServer((request, response) => {
+    // Tests count the open connections of their own process.
+    response.shouldKeepAlive = false
     if (isBroken) return void request.socket.destroy()
     void text(request).then((body) => {
       const { method = '', url = '', headers } = request

@@ -29,7 +29,6 @@ export function protectWorkItems(
     supportedScopes: [scopes.read, scopes.write],
     impliedScopes: { [scopes.write]: [scopes.read] },
     dpop: { required: dpopRequired, usedProofs: proofs, state },
-    name: 'Azure DevOps work items',
   })
 }
 

@@ -13,7 +13,6 @@ export interface ResourceDescription {
   readonly resource: string
   readonly issuers: readonly string[]
   readonly scopes: Scopes
-  readonly name: string | undefined
   readonly dpop: 'accepted' | 'required' | undefined
   readonly hasCertificateBoundTokens: boolean
 }
@@ -55,14 +54,13 @@ function createMetadataPath(resource: string): string {
  * well-known path followed by the path of the resource, and the well-known path alone.
  */
 export function createMetadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
-  const { resource, issuers, scopes, name, dpop, hasCertificateBoundTokens } = description
+  const { resource, issuers, scopes, dpop, hasCertificateBoundTokens } = description
   const document: MetadataDocument = {
     body: {
       resource,
       authorization_servers: [...issuers],
       ...(scopes.length > 0 && { scopes_supported: [...scopes] }),
       bearer_methods_supported: ['header'],
-      ...(name !== undefined && { resource_name: name }),
       ...(dpop !== undefined && { dpop_signing_alg_values_supported: [...proofAlgorithms] }),
       ...(dpop === 'required' && { dpop_bound_access_tokens_required: true }),
       ...(hasCertificateBoundTokens && { tls_client_certificate_bound_access_tokens: true }),

@@ -26,8 +26,6 @@ export interface ProtectOptions {
   readonly supportedScopes?: Scopes | undefined
   /** The scopes that each scope includes. A principal also gets the scopes that the scopes of its token include. */
   readonly impliedScopes?: ImpliedScopes | undefined
-  /** A name of the server that clients may show, sent as `resource_name` in the metadata. */
-  readonly name?: string | undefined
   /**
    * Creates the principal from the claims of a verified token, if the default does not fit. It may throw a
    * {@link TokenError} to reject the token.
@@ -45,14 +43,13 @@ export interface ProtectOptions {
    * source.socket.getPeerCertificate().raw`.
    */
   readonly certificateOf?: CertificateOf | undefined
-  /** Sends requests to the authorization servers. Default: the `fetch` of the platform. */
-  readonly fetch?: FetchFunction | undefined
 }
 
 /** Values that the tests of this package replace. They are not options, because no server needs other values. */
 export interface ProtectInternals {
   readonly now?: (() => number) | undefined
   readonly cacheMs?: number | undefined
+  readonly fetch?: FetchFunction | undefined
 }
 
 export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = {
@@ -61,11 +58,9 @@ export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = 
   scopes: true,
   supportedScopes: true,
   impliedScopes: true,
-  name: true,
   toPrincipal: true,
   dpop: true,
   certificateOf: true,
-  fetch: true,
 }
 
 /**
@@ -98,8 +93,8 @@ export function createAuthenticationState(
   { resource, scopes }: { readonly resource: string; readonly scopes: Scopes },
   internals: ProtectInternals = {},
 ): AuthenticationState {
-  const { fetch = platformFetch, toPrincipal = toStandardPrincipal } = options
-  const now = internals.now ?? Date.now
+  const { toPrincipal = toStandardPrincipal } = options
+  const { fetch = platformFetch, now = Date.now } = internals
   const log = createLog(undefined, '@x/auth')
   const reportAlone = (error: unknown): void => log(errorRecord(error))
   const onError = limitOutageReports<AuthenticationContext>((error, context) => {

@@ -235,7 +235,7 @@ test('a token of an issuer whose metadata cannot be reached is 503, without a ch
 
 test('the metadata is public JSON at the path of the resource and at the root [AUT-006 AUD-001 AUD-002 AUE-001]', async () => {
   const supportedScopes = ['items:read', 'items:write', 'offline_access']
-  await using server = await createProtectedServer({ supportedScopes, name: 'Items' })
+  await using server = await createProtectedServer({ supportedScopes })
   for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
     const response = await server.handler(new Request(new URL(path, resource)))
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -244,7 +244,6 @@ test('the metadata is public JSON at the path of the resource and at the root [A
       authorization_servers: [server.issuer.issuer],
       scopes_supported: ['items:read', 'items:write'],
       bearer_methods_supported: ['header'],
-      resource_name: 'Items',
     })
   }
 })

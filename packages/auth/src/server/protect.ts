@@ -68,7 +68,6 @@ export function createProtection(options: ProtectOptions, internals?: ProtectInt
     resource,
     issuers: options.issuers.map((entry) => (typeof entry === 'string' ? entry : entry.issuer)),
     scopes: supportedScopes,
-    name: options.name,
     dpop: dpopModeOf(options),
     hasCertificateBoundTokens: options.certificateOf !== undefined,
   }

@@ -4,6 +4,7 @@ import { type Exchange, type JsonObject, metaKeys, type Principal, protocolVersi
 import { type FetchHandler, httpHandler, type RequestView } from '@x/transport-http'
 import type { ProtectOptions, Protection } from '../server.ts'
 import { createProtection } from '../server/protect.ts'
+import type { ProtectInternals } from '../server/protect-options.ts'
 
 /** The endpoint that tests protect. */
 export const resource = 'https://mcp.example.com/mcp'
@@ -34,25 +35,27 @@ export interface SendOptions {
 }
 
 /** The options of {@link createProtectedServer} that differ from the defaults. */
-export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>> {
+export interface ScriptedOptions
+  extends Partial<Omit<ProtectOptions, 'issuers'>>,
+    Pick<ProtectInternals, 'cacheMs' | 'fetch'> {
   readonly issuers?: (issuer: string) => ProtectOptions['issuers']
   /** Middleware around the exchange. */
   readonly middleware?: (next: Exchange) => Exchange
   readonly ledger?: Ledger
-  readonly cacheMs?: number
 }
 
 /** Starts a scripted authorization server, and a protected server whose exchange answers every request. */
 export async function createProtectedServer(options: ScriptedOptions = {}): Promise<ProtectedServer> {
   const claims = { aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const issuer = await startScriptedAuthServer(claims)
-  const { issuers = (one) => [one], middleware = (next) => next, ledger = createLedger(), cacheMs, ...others } = options
+  const { issuers = (one) => [one], middleware = (next) => next, ledger = createLedger(), ...given } = options
+  const { cacheMs, fetch, ...others } = given
   let now = Date.now()
   const errors: unknown[] = []
   const principals: (Principal | undefined)[] = []
   const auth = createProtection(
     { resource, issuers: issuers(issuer.issuer), scopes: ['items:read'], ...others },
-    { now: () => now, cacheMs },
+    { now: () => now, cacheMs, fetch },
   )
   const exchange: Exchange = async ({ id }, { principal }) => {
     principals.push(principal)

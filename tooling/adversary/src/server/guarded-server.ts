@@ -36,7 +36,6 @@ export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>):
     issuers: [{ issuer: opaque.issuer, introspection: { client: { id: 'items', secret: 'secret' } } }, signing.issuer],
     scopes: ['items:read'],
     dpop: 'accepted',
-    fetch: (url, init) => fetch(url, { ...init, headers: closing(init.headers) }),
   })
   const proofs = createLedger({}, { proofs: { perCaller: maxProofs, total: 10 * maxProofs } })
   const answer = tool('answer', { description: 'Answers', run: () => 'yes' })
@@ -53,11 +52,4 @@ export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>):
     },
     sign: (jkt) => signing.sign({ claims: { cnf: { jkt } } }),
   }
-}
-
-/** Connections of this process to itself must not be left open, since open ones are counted. */
-function closing(headers: RequestInit['headers']): Headers {
-  const closed = new Headers(headers)
-  closed.set('connection', 'close')
-  return closed
 }
