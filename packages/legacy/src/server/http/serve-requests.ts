@@ -66,6 +66,8 @@ export function serveAdoptedRound(
   const streamInit = { id: streamId, reply: undefined, firstEventNumber, responseCount: 1, isBatch: false }
   const callContext = openCallContext({ ...streamInit, requestId: request.id }, peer, http)
   const keepForReader = (): void => callContext.stream.extendWindow({ hasRemoteReader: false })
+  // The client may have left, so that the call waits no longer than for a client that has disconnected here.
+  keepForReader()
   void serveSingleRequest(request, { ...callContext, round }, http).then(keepForReader)
   return callContext.stream
 }

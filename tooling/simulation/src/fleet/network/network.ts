@@ -104,12 +104,19 @@ function deliver(state: NetworkState, request: SentRequest, fault: MessageFault)
   })
 }
 
+/**
+ * Milliseconds after which the proxy closes the connection of a copy. Without it, the copy of a GET would read a stream
+ * for which no client waits.
+ */
+const twinLifetimeMs = 10_000
+
 /** Delivers a copy of a request, whose response is dropped: a proxy has sent the request again. */
 function deliverTwin({ time, faults, balancer }: NetworkState, { url, init }: SentRequest): void {
   const instance = balancer.pick(init.headers)
   if (instance === undefined) return
   time.schedule(instance.host, faults.delayMs(), () => {
     const closed = new AbortController()
+    time.schedule(instance.host, twinLifetimeMs, () => closed.abort())
     const answer = instance.handle(createRequest(url, init, closed.signal))
     void answer.then((response) => response.text()).catch(() => {})
   })

@@ -187,6 +187,18 @@ describe('linked instances', () => {
     expect(await events.readMessage()).toBeUndefined()
   })
 
+  test('end a call that they continue for a client that has left [LEG-092 LDG-001]', async () => {
+    const fleet = createLinkedServers({ resumeWindowMs: 50 })
+    const { events } = await startCall(fleet, 'pair')
+    const { id } = await question(events)
+    fleet.getInstance(0).kill()
+    await events.leave()
+    const { ledger } = fleet.getInstance(1).server
+    expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
+    await expect.poll(() => fleet.steps).toEqual(['Ada'])
+    await expect.poll(() => [ledger.usedInAll('waiting_calls'), ledger.usedInAll('questions')]).toEqual([0, 0])
+  })
+
   test('know at once that a session was deleted, also one that they have served before [LEG-088]', async () => {
     const fleet = createLinkedServers()
     fleet.getInstance(0)
