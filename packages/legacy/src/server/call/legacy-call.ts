@@ -21,6 +21,7 @@ import type { CallFailure } from './answer-collector.ts'
 import { askClient, resumeRound } from './ask-client.ts'
 import type { LegacyCall } from './call-channel.ts'
 import type { CallDeps } from './call-deps.ts'
+import { sendLaterRound, toBegunResponse } from './later-round.ts'
 import { createUrlPages, type UrlPages } from './url-pages.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
@@ -59,6 +60,11 @@ export async function runLegacyCall(
   const urlPages = createUrlPages(call.channel, deps, resumedRound?.pages)
   try {
     return await runRounds({ call, notificationFilter, urlPages }, deps, resumedRound)
+  } catch (error) {
+    // Stores are used between two rounds, so the call has begun.
+    const response = toBegunResponse(call.request.id, error, deps)
+    if (response === undefined) throw error
+    return response
   } finally {
     notificationFilter.end()
   }
@@ -81,7 +87,7 @@ async function runRounds(
   let roundCount = countEarlierRounds(resumedRound)
   let retryCount = 0
   for (;;) {
-    const response = await sendToExchange(request, context, deps)
+    const response = await sendRound(request, { ...context, isFirst: request === firstRequest }, deps)
     const inputRequests = inputRequestsIn(response)
     urlPages.notifyCompletedUrls(inputRequests)
     if (inputRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
@@ -190,6 +196,15 @@ function createTooManyRoundsResponse(call: LegacyCall): RpcResponse {
 interface ExchangeContext {
   readonly call: LegacyCall
   readonly notificationFilter: NotificationFilter
+}
+
+function sendRound(
+  request: RpcRequest,
+  { isFirst, ...context }: ExchangeContext & { readonly isFirst: boolean },
+  deps: CallDeps,
+): Promise<RpcResponse> {
+  const send = (): Promise<RpcResponse> => sendToExchange(request, context, deps)
+  return isFirst ? send() : sendLaterRound(send, context.call.channel, deps)
 }
 
 /** Runs the handler once. If that takes too long, aborts the handler and returns an error. */

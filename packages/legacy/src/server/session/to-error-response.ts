@@ -18,6 +18,7 @@ export function toErrorResponse(id: RequestId | undefined, error: unknown, { led
     const { perCaller: max } = ledger.boundOf('states')
     return errorResponse(id, quotaError({ limit: 'states', max, retryAfterMs }))
   }
-  // No handler was running, because the adapters use stores only before a call and between its rounds.
+  // No handler has run, because the adapters use stores only before a call. For the time between two rounds, see
+  // `toBegunResponse`.
   return errorResponse(id, isUnavailable(error) ? unavailableError({ begun: false, cause: error }) : error)
 }

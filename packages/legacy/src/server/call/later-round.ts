@@ -1,0 +1,58 @@
+import { isLimitError, isUnavailable } from '@x/core'
+import { isJsonObject, type RequestId, type RpcResponse } from '@x/schema'
+import { toErrorResponse } from '../session/to-error-response.ts'
+import type { CallDeps } from './call-deps.ts'
+
+/**
+ * Milliseconds for which a later round is sent again while the server cannot serve it. The client waits on its stream,
+ * and an older client cannot send the round again by itself.
+ */
+const holdMs = 20_000
+
+/**
+ * Sends a round after the first one to the exchange. Sends it again while the server has not begun it because a store
+ * is unreachable or the server is overloaded. Resolves with an error that says that the call has begun.
+ */
+export async function sendLaterRound(
+  send: () => Promise<RpcResponse>,
+  { signal }: { readonly signal: AbortSignal },
+  { now, sleep }: Pick<CallDeps, 'now' | 'sleep'>,
+): Promise<RpcResponse> {
+  const endsAt = now() + holdMs
+  for (;;) {
+    const response = await send()
+    const pauseMs = readPauseMs(response)
+    if (pauseMs === undefined || now() + pauseMs > endsAt) return withBegun(response)
+    await sleep(pauseMs, signal)
+  }
+}
+
+/**
+ * Converts an error between two rounds into a response which says that the call has begun. A client that sent the call
+ * again would have its effects twice. Returns undefined for an error that is a fault of this package.
+ */
+export function toBegunResponse(
+  id: RequestId,
+  error: unknown,
+  deps: Pick<CallDeps, 'ledger'>,
+): RpcResponse | undefined {
+  return isLimitError(error) || isUnavailable(error) ? withBegun(toErrorResponse(id, error, deps)) : undefined
+}
+
+/** Returns the pause that the server asks for before an unbegun round is sent again. */
+function readPauseMs(response: RpcResponse): number | undefined {
+  const data = 'error' in response ? response.error.data : undefined
+  if (!isJsonObject(data) || typeof data['retryAfterMs'] !== 'number') return undefined
+  const { reason, begun, retryAfterMs } = data
+  return begun === false || (reason === 'overloaded' && begun !== true) ? retryAfterMs : undefined
+}
+
+/** Returns the response with `begun: true` in the data of its error, if the error has a reason. */
+function withBegun(response: RpcResponse): RpcResponse {
+  if (!('error' in response) || !isJsonObject(response.error.data)) return response
+  const { error } = response
+  const { data } = error
+  return isJsonObject(data) && data['reason'] !== undefined
+    ? { ...response, error: { ...error, data: { ...data, begun: true } } }
+    : response
+}
