@@ -195,19 +195,19 @@ async function mayUseAnswers(
   round: WaitingRound,
   { kept, call, deps }: { readonly kept: KeptRound; readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<boolean> {
-  if (kept.isShared) return claimRound(round, call, deps)
+  // One instance may wait for the same answers twice: for the client that sent one, and for the client that resumed the
+  // stream.
+  const claimant = randomId()
+  const claim = (): Promise<boolean> => deps.rounds.claim(round, claimant)
+  // While the store is unreachable, the claim is repeated, so that the answers are not lost.
+  if (kept.isShared) return deps.retryUnavailable(claim, { signal: call.channel.signal })
   if (kept.mayBeShared !== true) return true
   try {
-    return await deps.rounds.claim(round)
+    return await claim()
   } catch (error) {
     deps.reportError(error)
     return true
   }
-}
-
-/** Claims a round. Retries while the store is unreachable, so that the answers are not lost. */
-function claimRound(round: WaitingRound, { channel }: InteractiveCall, deps: CallDeps): Promise<boolean> {
-  return deps.retryUnavailable(() => deps.rounds.claim(round), { signal: channel.signal })
 }
 
 function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObject, urlPages: UrlPages): void {

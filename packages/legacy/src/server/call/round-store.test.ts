@@ -78,17 +78,18 @@ describe.each(kinds)('a round %s', (_, createStore) => {
     const store = createStore()
     await store.keep(round, client)
     expect(await store.listAnswers(round)).toEqual([])
-    expect(await store.claim(round)).toBe(true)
+    expect(await store.claim(round, 'first')).toBe(true)
     store.release(round)
   })
 })
 
-test('a round in a store is claimed by one instance, each time that it asks [LEG-093]', async () => {
+test('a round in a store is claimed by one claimant, each time that it asks [LEG-093]', async () => {
   const shared = { store: memoryStore() }
   const [first, second] = [createDepsOf(shared).rounds, createDepsOf(shared).rounds]
   await first.keep(round, client)
-  expect(await second.claim(round)).toBe(true)
-  expect([await first.claim(round), await second.claim(round)]).toEqual([false, true])
+  expect(await second.claim(round, 'one')).toBe(true)
+  expect([await first.claim(round, 'one'), await second.claim(round, 'one')]).toEqual([false, true])
+  expect(await second.claim(round, 'another of the same instance')).toBe(false)
 })
 
 test('a round in memory or in a store is found by its stream', async () => {
@@ -97,7 +98,7 @@ test('a round in memory or in a store is found by its stream', async () => {
     const store = createStore()
     await store.keep(round, client)
     expect(await store.findByStream(streamId, round.owner)).toMatchObject({ id: round.id })
-    expect(await store.claim(round)).toBe(true)
+    expect(await store.claim(round, 'first')).toBe(true)
   }
 })
 

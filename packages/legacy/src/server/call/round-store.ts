@@ -25,8 +25,11 @@ export interface RoundStore {
   findByStream(streamId: string, owner: string): Promise<WaitingRound | undefined>
   /** Returns the stored answers of a round, which other instances may have received. */
   listAnswers(round: WaitingRound): Promise<readonly RpcResponse[]>
-  /** Claims a round. Resolves with true at only one instance, which may use the answers of the round. */
-  claim(round: WaitingRound): Promise<boolean>
+  /**
+   * Claims a round. Resolves with true for only one claimant, which may use the answers of the round. A claimant claims
+   * again after a reply of the store was lost.
+   */
+  claim(round: WaitingRound, claimant: string): Promise<boolean>
   /**
    * Removes the data that this instance keeps for a round for which it no longer waits. Records for other instances
    * stay.
@@ -67,7 +70,7 @@ export function joinRoundStores(first: RoundStore, second: RoundStore): RoundSto
       (await first.findByAnswer(answer, owner)) ?? (await second.findByAnswer(answer, owner)),
     findByStream: (streamId, owner) => first.findByStream(streamId, owner),
     listAnswers: (round) => first.listAnswers(round),
-    claim: (round) => first.claim(round),
+    claim: (round, claimant) => first.claim(round, claimant),
     release(round) {
       first.release(round)
       second.release(round)

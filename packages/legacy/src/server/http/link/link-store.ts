@@ -36,10 +36,10 @@ export interface LinkStore {
   addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
   getAnswer(questionId: string): Promise<RpcResponse | undefined>
   /**
-   * Claims a round. Resolves with true at only one instance, which may use the answers of the round. Also resolves with
-   * true if that instance claims the round again.
+   * Claims a round. Resolves with true for only one claimant, which may use the answers of the round. Also resolves with
+   * true if that claimant claims the round again.
    */
-  claim(roundId: string, owner: string): Promise<boolean>
+  claim(roundId: string, claim: { readonly claimant: string; readonly owner: string }): Promise<boolean>
   isClaimed(roundId: string): Promise<boolean>
   isClaimedElsewhere(roundId: string): Promise<boolean>
   putResponse(streamId: string, storedResponse: StoredResponse, owner: string): Promise<void>
@@ -67,10 +67,9 @@ const lockPollIntervalMs = 25
 export function createLinkStore(givenStore: StateStore, options: LinkStoreOptions): LinkStore {
   const { answerTimeoutMs, resumeWindowMs, sleep } = options
   const store = withUnavailableErrors(givenStore)
-  const instanceId = randomId()
   // An instance may read a round late, and must then still find its claim.
   const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
-  const ownedBy = (owner: string): Pick<StateStore, 'add'> => store.forOwner?.(owner) ?? store
+  const ownedBy = (owner: string): Pick<StateStore, 'add'> => storeOf(owner, store)
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
     const text = await store.get(key)
     return text === undefined ? undefined : parseJsonObject(text)
@@ -91,7 +90,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
         { ttlMs: roundTtlMs, owner },
       ),
     async restoreRound(round, owner) {
-      if ((await store.get(`legacy:run:${round.id}`)) !== undefined) return
+      if ((await store.get(claimKey(round.id))) !== undefined) return
       await ownedBy(owner).add(roundKey(round.streamId), stringifyRound(round), roundTtlMs)
     },
     getRound: async (streamId) => decodeRound((await readJson(roundKey(streamId)))?.['round']),
@@ -101,16 +100,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     },
     // The stored value is a response that `addAnswer` wrote.
     getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
-    // If this instance has claimed the round but the reply of the store was lost, the record contains the id of this
-    // instance.
-    claim: async (roundId, owner) =>
-      (await ownedBy(owner).add(`legacy:run:${roundId}`, instanceId, roundTtlMs)) ||
-      (await store.get(`legacy:run:${roundId}`)) === instanceId,
-    isClaimed: async (roundId) => (await store.get(`legacy:run:${roundId}`)) !== undefined,
-    async isClaimedElsewhere(roundId) {
-      const claimant = await store.get(`legacy:run:${roundId}`)
-      return claimant !== undefined && claimant !== instanceId
-    },
+    ...createClaims(store, roundTtlMs),
     putResponse: (streamId, storedResponse, owner) =>
       replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, { ttlMs: resumeWindowMs, owner }),
     getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
@@ -128,6 +118,33 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
       }
     },
   }
+}
+
+/** Creates the claims of one instance. A claim is a record with the id of the instance and its claimant. */
+function createClaims(store: StateStore, ttlMs: number): Pick<LinkStore, 'claim' | 'isClaimed' | 'isClaimedElsewhere'> {
+  const instanceId = randomId()
+  const readClaim = (roundId: string): Promise<string | undefined> => store.get(claimKey(roundId))
+  return {
+    async claim(roundId, { claimant, owner }) {
+      const value = `${instanceId}.${claimant}`
+      if (await storeOf(owner, store).add(claimKey(roundId), value, ttlMs)) return true
+      // If the reply of the store to an earlier claim was lost, the record already contains this value.
+      return (await readClaim(roundId)) === value
+    },
+    isClaimed: async (roundId) => (await readClaim(roundId)) !== undefined,
+    async isClaimedElsewhere(roundId) {
+      const claim = await readClaim(roundId)
+      return claim !== undefined && !claim.startsWith(`${instanceId}.`)
+    },
+  }
+}
+
+function storeOf(owner: string, store: StateStore): Pick<StateStore, 'add'> {
+  return store.forOwner?.(owner) ?? store
+}
+
+function claimKey(roundId: string): string {
+  return `legacy:run:${roundId}`
 }
 
 interface RecordOptions {

@@ -103,8 +103,9 @@ class StoredRounds implements LinkedRounds {
     return answers.filter((answer) => answer !== undefined)
   }
 
-  async claim(round: WaitingRound): Promise<boolean> {
-    const isClaimed = await this.#context.store.claim(round.id, this.#callerKeyOfRound(round))
+  async claim(round: WaitingRound, claimant: string): Promise<boolean> {
+    const owner = this.#callerKeyOfRound(round)
+    const isClaimed = await this.#context.store.claim(round.id, { claimant, owner })
     // Another instance may wait for the same answers, and would never receive them.
     if (isClaimed) this.announceAdoption(round)
     return isClaimed
