@@ -23,8 +23,11 @@ interface FleetDeps extends SimulationContext {
   readonly services: Services
 }
 
-/** The greatest difference between the clock of an instance and the true time, in milliseconds. */
-const maxClockOffsetMs = 20_000
+/**
+ * The greatest difference between the clock of an instance and the true time, in milliseconds. Two instances may differ
+ * by twice as much. The state codec tolerates 30 seconds.
+ */
+const maxClockOffsetMs = 14_500
 
 /** Milliseconds until a balancer sends nothing more to an instance that ended or stops. */
 const noticedMs = 500
