@@ -40,7 +40,7 @@ export {
   type Undrain,
 } from './composition/server.ts'
 export { DefinitionError, type DefinitionProblem } from './composition/definition-error.ts'
-export { serverOf, type ServerParts } from './composition/server-of.ts'
+export { serverOf } from './composition/server-of.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,
@@ -225,8 +225,7 @@ export { checkInputRequest, checkInputRequests } from './methods/check-results.t
 export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
-export { findNotificationRow, type ParamsCheck, requestMetaOf } from './methods/methods.ts'
-export type { NotificationRow } from './methods/methods.ts'
+export { findNotificationRow, requestMetaOf } from './methods/methods.ts'
 export {
   isErrorResponse,
   isNotification,

@@ -6,12 +6,7 @@
 
 export { isCallerError } from './basic/mcp-error.ts'
 export { loggingLevels, severityOf } from './basic/meta.ts'
-export {
-  attributeNames,
-  durationBounds,
-  metricNames,
-  otherMethod,
-} from './basic/conventions.ts'
+export { conventions } from './basic/conventions.ts'
 export { discoverProbe, findRevisionError, olderInitializeRequest, olderRevisionIn } from './basic/revision.ts'
 export { olderServerMessage, supportsDiscover } from './basic/revision.ts'
 export {
@@ -26,13 +21,12 @@ export {
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export {
   type Composition,
-  type CompositionOptions,
   composeServer,
   type NamedResources,
 } from './composition/compose.ts'
-export type { PartReadiness, ServerPart } from './composition/part-readiness.ts'
+export type { ServerPart } from './composition/part-readiness.ts'
 export { overloadedReason } from './composition/rejections.ts'
 export { quotaError, quotaReason } from './composition/quota.ts'
-export { formatTraceparent, parseTraceparent, type SpanPosition } from './basic/trace-context.ts'
+export { formatTraceparent, parseTraceparent } from './basic/trace-context.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

@@ -10,7 +10,6 @@ export { resultMetaObject } from './basic/meta.ts'
 export {
   boolean,
   unionByMember,
-  type CheckDepth,
   checkOf,
   type Description,
   durationMs,
@@ -23,10 +22,8 @@ export {
   type Shape,
   shape,
   string,
-  stringOrInteger,
   union,
   literal,
-  type LeafKind,
   jsonObject,
   jsonValue,
 } from './basic/shape.ts'

@@ -8,7 +8,7 @@ import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './d
 import { beginDrain, endDrains } from './shedding/drain.ts'
 import { beginMonitoredCall, endMonitoredCall, readServerLoad } from './shedding/load-monitor.ts'
 import type { McpServerLoad } from './shedding/shedding-options.ts'
-import { publishTopic } from './replay/open-context.ts'
+import { publishTopic } from './replay/publish-topic.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api'
 import { findMethodRow, type JsonObject, protocolVersion } from '@x/schema'
-import { attributeNames, otherMethod } from '@x/schema/internal'
+import { conventions } from '@x/schema/internal'
 
 /** The name and the attributes that the spans of a request have. */
 export interface CallTarget {
@@ -50,9 +50,9 @@ export function callTargetOf(method: string, params: JsonObject | undefined, ser
     isStreaming: row?.isStreaming === true,
     attributes: {
       // A program may call any method of an extension, so only methods of the protocol become attributes.
-      [attributeNames.method]: row === undefined ? otherMethod : method,
-      ...(isTool && { [attributeNames.operation]: 'execute_tool' }),
-      [attributeNames.protocolVersion]: protocolVersion,
+      [conventions.attributes.method]: row === undefined ? conventions.otherMethod : method,
+      ...(isTool && { [conventions.attributes.operation]: 'execute_tool' }),
+      [conventions.attributes.protocolVersion]: protocolVersion,
       ...server,
     },
   }
@@ -62,7 +62,7 @@ export function callTargetOf(method: string, params: JsonObject | undefined, ser
 export function nameAttributesOf(target: CallTarget, knownNames: KnownNames): Attributes {
   const { name, isTool } = target
   if (name === undefined || !knownNames.has(target)) return {}
-  return { [isTool ? attributeNames.tool : attributeNames.prompt]: name }
+  return { [isTool ? conventions.attributes.tool : conventions.attributes.prompt]: name }
 }
 
 /** Returns the attributes of the server that a URL names, and of the transport. */
@@ -71,9 +71,9 @@ export function serverAttributesOf(url: string | undefined): Attributes {
   const { protocol, hostname, port } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') return {}
   return {
-    [attributeNames.transport]: 'tcp',
-    [attributeNames.protocol]: 'http',
-    [attributeNames.serverAddress]: hostname,
-    [attributeNames.serverPort]: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+    [conventions.attributes.transport]: 'tcp',
+    [conventions.attributes.protocol]: 'http',
+    [conventions.attributes.serverAddress]: hostname,
+    [conventions.attributes.serverPort]: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
   }
 }

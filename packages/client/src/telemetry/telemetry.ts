@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import { type Call, type Exchange, isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
-import { attributeNames, durationBounds, formatTraceparent, isCallerError, metricNames } from '@x/schema/internal'
+import { conventions, formatTraceparent, isCallerError } from '@x/schema/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
@@ -67,10 +67,10 @@ function startTelemetry({ url, options }: ClientExtensionHost): ClientExtensionI
 const performanceClock = { monotonicNow: () => performance.now() }
 
 function createDuration(): Histogram {
-  return metrics.getMeter(scopeName).createHistogram(metricNames.clientDuration, {
+  return metrics.getMeter(scopeName).createHistogram(conventions.metrics.clientDuration, {
     unit: 's',
     description: 'The duration of requests',
-    advice: { explicitBucketBoundaries: [...durationBounds] },
+    advice: { explicitBucketBoundaries: [...conventions.durationBounds] },
   })
 }
 
@@ -112,7 +112,7 @@ function recordRequest(state: TelemetryState, next: Exchange, { request, call }:
     kind: SpanKind.CLIENT,
     attributes: { ...target.attributes, ...nameAttributesOf(target, knownNames) },
   })
-  span.setAttribute(attributeNames.requestId, String(request.id))
+  span.setAttribute(conventions.attributes.requestId, String(request.id))
   const startedAt = now()
   const end = (outcome: Outcome): void => {
     const attributes = { ...nameAttributesOf(target, knownNames), ...outcomeAttributesOf(outcome) }
@@ -167,8 +167,8 @@ function outcomeOf(response: RpcResponse): Outcome {
 
 function outcomeAttributesOf({ statusCode, errorType }: Outcome): Attributes {
   return {
-    ...(statusCode !== undefined && { [attributeNames.statusCode]: statusCode }),
-    ...(errorType !== undefined && { [attributeNames.errorType]: errorType }),
+    ...(statusCode !== undefined && { [conventions.attributes.statusCode]: statusCode }),
+    ...(errorType !== undefined && { [conventions.attributes.errorType]: errorType }),
   }
 }
 
@@ -194,7 +194,7 @@ function endSpan(
     span.setAttributes(known.attributes)
   }
   if (errorType !== undefined) {
-    span.setAttribute(attributeNames.errorType, errorType)
+    span.setAttribute(conventions.attributes.errorType, errorType)
     span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })
   }
   span.end()

@@ -1,61 +1,61 @@
 /**
- * Names of attributes of spans and metrics. The names in this file follow the folder `model/mcp` of
+ * The names of OpenTelemetry that spans and metrics have. They follow the folder `model/mcp` of
  * `open-telemetry/semantic-conventions-genai` at 14567fad, with semantic conventions 1.41.0 of OpenTelemetry. Names that
  * begin with `dev.x.` are our own, because the conventions have none for them.
  */
-export const attributeNames = {
-  method: 'mcp.method.name',
-  tool: 'gen_ai.tool.name',
-  prompt: 'gen_ai.prompt.name',
-  operation: 'gen_ai.operation.name',
-  protocolVersion: 'mcp.protocol.version',
-  transport: 'network.transport',
-  protocol: 'network.protocol.name',
-  serverAddress: 'server.address',
-  serverPort: 'server.port',
-  statusCode: 'rpc.response.status_code',
-  errorType: 'error.type',
-  requestId: 'jsonrpc.request.id',
-  clientAddress: 'client.address',
-  runEnd: 'dev.x.run.end',
-  runRound: 'dev.x.run.round',
-  runSteps: 'dev.x.run.steps',
-  runQuestions: 'dev.x.run.questions',
-  runHandOffs: 'dev.x.run.hand_offs',
-  handOffReason: 'dev.x.hand_off.reason',
-  stateSize: 'dev.x.state.size',
-  stateCode: 'dev.x.state.code',
-  stepKey: 'dev.x.step.key',
-  taskAttempt: 'dev.x.task.attempt',
-  taskEnd: 'dev.x.task.end',
-  taskStatus: 'dev.x.task.status',
-  questionKind: 'dev.x.question.kind',
-  answerAction: 'dev.x.answer.action',
-  reason: 'dev.x.reason',
+export const conventions = {
+  /** Names of attributes of spans and metrics. */
+  attributes: {
+    method: 'mcp.method.name',
+    tool: 'gen_ai.tool.name',
+    prompt: 'gen_ai.prompt.name',
+    operation: 'gen_ai.operation.name',
+    protocolVersion: 'mcp.protocol.version',
+    transport: 'network.transport',
+    protocol: 'network.protocol.name',
+    serverAddress: 'server.address',
+    serverPort: 'server.port',
+    statusCode: 'rpc.response.status_code',
+    errorType: 'error.type',
+    requestId: 'jsonrpc.request.id',
+    clientAddress: 'client.address',
+    runEnd: 'dev.x.run.end',
+    runRound: 'dev.x.run.round',
+    runSteps: 'dev.x.run.steps',
+    runQuestions: 'dev.x.run.questions',
+    runHandOffs: 'dev.x.run.hand_offs',
+    handOffReason: 'dev.x.hand_off.reason',
+    stateSize: 'dev.x.state.size',
+    stateCode: 'dev.x.state.code',
+    stepKey: 'dev.x.step.key',
+    taskAttempt: 'dev.x.task.attempt',
+    taskEnd: 'dev.x.task.end',
+    taskStatus: 'dev.x.task.status',
+    questionKind: 'dev.x.question.kind',
+    answerAction: 'dev.x.answer.action',
+    reason: 'dev.x.reason',
+  },
+  /** Names of metrics. */
+  metrics: {
+    serverDuration: 'mcp.server.operation.duration',
+    clientDuration: 'mcp.client.operation.duration',
+    runs: 'dev.x.server.runs',
+    rounds: 'dev.x.server.call.rounds',
+    questions: 'dev.x.server.questions',
+    answers: 'dev.x.server.answers',
+    handOffs: 'dev.x.server.hand_offs',
+    statesRejected: 'dev.x.server.state.rejected',
+    refused: 'dev.x.server.refused',
+    stateSize: 'dev.x.server.state.size',
+    streams: 'dev.x.server.streams',
+    attemptDuration: 'dev.x.tasks.attempt.duration',
+    waitDuration: 'dev.x.tasks.wait.duration',
+    takeovers: 'dev.x.tasks.takeovers',
+    taskCount: 'dev.x.tasks.count',
+    oldestTaskAge: 'dev.x.tasks.oldest.age',
+  },
+  /** The method of a request that the server does not serve. */
+  otherMethod: '_OTHER',
+  /** The bounds of the buckets of a duration, in seconds. */
+  durationBounds: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300],
 } as const
-
-/** Names of metrics. */
-export const metricNames = {
-  serverDuration: 'mcp.server.operation.duration',
-  clientDuration: 'mcp.client.operation.duration',
-  runs: 'dev.x.server.runs',
-  rounds: 'dev.x.server.call.rounds',
-  questions: 'dev.x.server.questions',
-  answers: 'dev.x.server.answers',
-  handOffs: 'dev.x.server.hand_offs',
-  statesRejected: 'dev.x.server.state.rejected',
-  refused: 'dev.x.server.refused',
-  stateSize: 'dev.x.server.state.size',
-  streams: 'dev.x.server.streams',
-  attemptDuration: 'dev.x.tasks.attempt.duration',
-  waitDuration: 'dev.x.tasks.wait.duration',
-  takeovers: 'dev.x.tasks.takeovers',
-  taskCount: 'dev.x.tasks.count',
-  oldestTaskAge: 'dev.x.tasks.oldest.age',
-} as const
-
-/** The method of a request that the server does not serve. */
-export const otherMethod = '_OTHER'
-
-/** The bounds of the buckets of a duration, in seconds. */
-export const durationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const

@@ -1,15 +1,15 @@
 import { isCancelled, withSignalOf } from '@x/core'
-import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabilities } from '@x/schema'
+import { type ClientCapabilities, metaKeys, findMissingCapabilities } from '@x/schema'
+import { severityOf } from '@x/schema/internal'
 import { becomeTask } from './become-task.ts'
 import type { Run } from './run.ts'
 import { startUse } from './started-uses.ts'
 import { askForm, elicit, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, runStep, recordUuid } from './record-work.ts'
-import { resourceTopic, toTopicKey, createChangeNotice } from '../subscriptions/topics.ts'
+import { publishTopic } from './publish-topic.ts'
+import { resourceTopic } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { ServedRequest } from './served-request.ts'
-import { reportServerError } from '../request/report.ts'
-import type { ServerSettings } from '../compile/settings.ts'
 
 /** The client capabilities that each feature of `ctx.can` requires. */
 const capabilitiesByFeature = new Map<string, ClientCapabilities>([
@@ -21,17 +21,6 @@ const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['sampling.tools', { sampling: { tools: {} } }],
   ['roots', { roots: {} }],
 ])
-
-const severityByLevel: Readonly<Record<LoggingLevel, number>> = {
-  debug: 0,
-  info: 1,
-  notice: 2,
-  warning: 3,
-  error: 4,
-  critical: 5,
-  alert: 6,
-  emergency: 7,
-}
 
 /** Creates the context of a request that cannot ask its client, such as a completion. */
 export function openRequestContext(request: ServedRequest): RequestContext {
@@ -129,7 +118,7 @@ function createMessageSender(request: ServedRequest): Pick<RequestContext, 'prog
       request.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
     },
     log(messageLevel, data, logger) {
-      if (level === undefined || severityByLevel[messageLevel] < severityByLevel[level] || !mayStillSend()) return
+      if (level === undefined || severityOf(messageLevel) < severityOf(level) || !mayStillSend()) return
       const params = { level: messageLevel, ...(logger !== undefined && { logger }), data }
       request.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
     },
@@ -153,17 +142,5 @@ function createRateLimiter(request: ServedRequest): () => boolean {
     }
     sentCount++
     return sentCount <= maxNotificationsPerSecond
-  }
-}
-
-/**
- * Notifies subscribers that a topic has changed. A failure of the bus is logged instead of thrown, because the change
- * itself has happened.
- */
-export async function publishTopic(topic: string, settings: ServerSettings): Promise<void> {
-  try {
-    await settings.subscriptions.publish(topic)
-  } catch (error) {
-    reportServerError(error, { method: createChangeNotice(toTopicKey(topic)).method }, settings)
   }
 }

@@ -1,6 +1,6 @@
 import { type Attributes, SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import type { Call, RunEndKind, ServerEvent, ServerEvents } from '@x/schema'
-import { attributeNames } from '@x/schema/internal'
+import { conventions } from '@x/schema/internal'
 import type { Instruments } from './instruments.ts'
 import { type RequestRecord, requestRecordKey } from './request-record.ts'
 import type { RequestTarget } from './request-target.ts'
@@ -41,31 +41,34 @@ const eventHandlers: EventHandlers = {
     const record = recordOf(call)
     if (record === undefined || !record.span.isRecording()) return
     const endTime = Date.now()
-    const options = { startTime: endTime - durationMs, attributes: { [attributeNames.stepKey]: key } }
+    const options = { startTime: endTime - durationMs, attributes: { [conventions.attributes.stepKey]: key } }
     const span = tracer.startSpan('step', options, record.spanContext)
     if (error !== undefined) {
-      span.setAttribute(attributeNames.errorType, error instanceof Error ? error.name : '_OTHER')
+      span.setAttribute(conventions.attributes.errorType, error instanceof Error ? error.name : '_OTHER')
       span.setStatus({ code: SpanStatusCode.ERROR })
     }
     span.end(endTime)
   },
   question: ({ kind }, { getInstruments }) =>
-    getInstruments().questions.add(1, { [attributeNames.questionKind]: kind }),
+    getInstruments().questions.add(1, { [conventions.attributes.questionKind]: kind }),
   answer: ({ kind, action }, { getInstruments }) =>
-    getInstruments().answers.add(1, { [attributeNames.questionKind]: kind, [attributeNames.answerAction]: action }),
+    getInstruments().answers.add(1, {
+      [conventions.attributes.questionKind]: kind,
+      [conventions.attributes.answerAction]: action,
+    }),
   hand_off: ({ call, reason }, { getInstruments }) => {
     const record = recordOf(call)
     if (record !== undefined) record.handOffReason = reason
-    getInstruments().handOffs.add(1, { [attributeNames.handOffReason]: reason })
+    getInstruments().handOffs.add(1, { [conventions.attributes.handOffReason]: reason })
   },
   state_rejected: ({ call, code }, { getInstruments }) => {
-    recordOf(call)?.span.setAttribute(attributeNames.stateCode, code)
-    getInstruments().statesRejected.add(1, { [attributeNames.stateCode]: code })
+    recordOf(call)?.span.setAttribute(conventions.attributes.stateCode, code)
+    getInstruments().statesRejected.add(1, { [conventions.attributes.stateCode]: code })
   },
   call_refused: ({ reason }, { getInstruments }) =>
-    getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
+    getInstruments().refused.add(1, { [conventions.attributes.reason]: reason }),
   request_refused: ({ reason }, { getInstruments }) =>
-    getInstruments().refused.add(1, { [attributeNames.reason]: reason }),
+    getInstruments().refused.add(1, { [conventions.attributes.reason]: reason }),
   stream_opened: ({ call }, { getInstruments }) => {
     // The span of a stream ends with its acknowledgement. Otherwise it would reach the exporter hours later.
     recordOf(call)?.span.end()
@@ -74,13 +77,13 @@ const eventHandlers: EventHandlers = {
   stream_closed: (_, { getInstruments }) => getInstruments().streams.add(-1),
   attempt_started: ({ failures, waitedMs, tool }, { getInstruments }) => {
     const { waitDuration, takeovers } = getInstruments()
-    if (waitedMs !== undefined) waitDuration.record(waitedMs / 1000, { [attributeNames.tool]: tool })
+    if (waitedMs !== undefined) waitDuration.record(waitedMs / 1000, { [conventions.attributes.tool]: tool })
     if (failures > 0) takeovers.add(1)
   },
   attempt_ended: ({ tool, end, durationMs }, { getInstruments }) =>
     getInstruments().attemptDuration.record(durationMs / 1000, {
-      [attributeNames.tool]: tool,
-      [attributeNames.taskEnd]: end,
+      [conventions.attributes.tool]: tool,
+      [conventions.attributes.taskEnd]: end,
     }),
 }
 
@@ -90,10 +93,10 @@ function recordOf(call: Call): RequestRecord | undefined {
 
 /** Returns the attributes of an ended run. The same object is returned for the same target and end. */
 function runAttributesOf(target: RequestTarget | undefined, end: RunEndKind): Attributes {
-  if (target === undefined) return { [attributeNames.runEnd]: end }
+  if (target === undefined) return { [conventions.attributes.runEnd]: end }
   let attributes = target.runAttributes.get(end)
   if (attributes === undefined) {
-    attributes = Object.freeze({ ...target.nameAttributes, [attributeNames.runEnd]: end })
+    attributes = Object.freeze({ ...target.nameAttributes, [conventions.attributes.runEnd]: end })
     target.runAttributes.set(end, attributes)
   }
   return attributes

@@ -1,5 +1,5 @@
 import { type BatchObservableResult, metrics } from '@opentelemetry/api'
-import { attributeNames, metricNames } from '@x/schema/internal'
+import { conventions } from '@x/schema/internal'
 import { scopeName } from './instruments.ts'
 
 /** The number of tasks of one tool in one status, and the age of the oldest one. */
@@ -24,14 +24,14 @@ export interface TaskCounter {
  */
 export function observeTasks(tasks: TaskCounter): () => void {
   const meter = metrics.getMeter(scopeName)
-  const count = meter.createObservableGauge(metricNames.taskCount, { description: 'The number of tasks' })
-  const age = meter.createObservableGauge(metricNames.oldestTaskAge, {
+  const count = meter.createObservableGauge(conventions.metrics.taskCount, { description: 'The number of tasks' })
+  const age = meter.createObservableGauge(conventions.metrics.oldestTaskAge, {
     unit: 's',
     description: 'The age of the oldest task',
   })
   const observe = async (result: BatchObservableResult): Promise<void> => {
     for (const { tool, status, ...counted } of sumByStatus(await tasks.counts())) {
-      const attributes = { [attributeNames.tool]: tool, [attributeNames.taskStatus]: status }
+      const attributes = { [conventions.attributes.tool]: tool, [conventions.attributes.taskStatus]: status }
       result.observe(count, counted.count, attributes)
       result.observe(age, counted.oldestAgeMs / 1000, attributes)
     }

@@ -1,6 +1,6 @@
 import { type Attributes, type Context, type Span, SpanStatusCode } from '@opentelemetry/api'
 import { contextKey, type RpcResponse, type ServerEvents } from '@x/schema'
-import { attributeNames, isCallerError } from '@x/schema/internal'
+import { conventions, isCallerError } from '@x/schema/internal'
 import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
@@ -59,10 +59,10 @@ export function outcomeAttributes(
   const stored = target.outcomes.get(key)
   if (stored !== undefined) return stored
   const outcomeMembers: Attributes = {
-    [attributeNames.statusCode]: statusCode,
-    [attributeNames.errorType]: errorType,
-    [attributeNames.runEnd]: runEnd,
-    [attributeNames.handOffReason]: handOffReason,
+    [conventions.attributes.statusCode]: statusCode,
+    [conventions.attributes.errorType]: errorType,
+    [conventions.attributes.runEnd]: runEnd,
+    [conventions.attributes.handOffReason]: handOffReason,
   }
   const definedMembers = Object.entries(outcomeMembers).filter(([, value]) => value !== undefined)
   const added = Object.freeze(Object.fromEntries(definedMembers))
@@ -76,10 +76,10 @@ export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, {
   if (!span.isRecording()) return span.end()
   span.setAttributes(added)
   if (run !== undefined) {
-    span.setAttribute(attributeNames.runRound, run.round)
-    span.setAttribute(attributeNames.runSteps, run.stepCount)
-    span.setAttribute(attributeNames.runQuestions, run.questionCount)
-    span.setAttribute(attributeNames.runHandOffs, run.handOffCount)
+    span.setAttribute(conventions.attributes.runRound, run.round)
+    span.setAttribute(conventions.attributes.runSteps, run.stepCount)
+    span.setAttribute(conventions.attributes.runQuestions, run.questionCount)
+    span.setAttribute(conventions.attributes.runHandOffs, run.handOffCount)
   }
   const { errorType, description } = outcome
   if (errorType !== undefined)

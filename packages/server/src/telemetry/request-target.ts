@@ -10,7 +10,7 @@ import {
   type RunEndKind,
   transportKey,
 } from '@x/schema'
-import { attributeNames, otherMethod } from '@x/schema/internal'
+import { conventions } from '@x/schema/internal'
 
 /** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
 export interface RequestTarget {
@@ -44,7 +44,7 @@ export type FindTarget = (request: RpcRequest, call: Call) => RequestTarget
 export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): FindTarget {
   const targets = new Map<string, RequestTarget>()
   return (request, call) => {
-    const { method = otherMethod, name } = offers(request) ?? {}
+    const { method = conventions.otherMethod, name } = offers(request) ?? {}
     const transport = call.context.get(transportKey)
     // The server checks `_meta` later. A request whose `_meta` is invalid has a span, too.
     const meta = request.params?.['_meta']
@@ -60,8 +60,8 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
 }
 
 const transportAttributes = {
-  http: { [attributeNames.transport]: 'tcp', [attributeNames.protocol]: 'http' },
-  stdio: { [attributeNames.transport]: 'pipe' },
+  http: { [conventions.attributes.transport]: 'tcp', [conventions.attributes.protocol]: 'http' },
+  stdio: { [conventions.attributes.transport]: 'pipe' },
 } as const
 
 interface TargetFacts {
@@ -74,14 +74,15 @@ interface TargetFacts {
 function createTarget({ method, name, transport, isServedVersion }: TargetFacts): RequestTarget {
   const row = findMethodRow(method)
   const isTool = row?.targetParam === 'name' && row.capability === 'tools'
-  const nameAttributes = name === undefined ? {} : { [isTool ? attributeNames.tool : attributeNames.prompt]: name }
+  const nameAttributes =
+    name === undefined ? {} : { [isTool ? conventions.attributes.tool : conventions.attributes.prompt]: name }
   return {
     spanName: name === undefined ? method : `${method} ${name}`,
     attributes: Object.freeze({
-      [attributeNames.method]: method,
+      [conventions.attributes.method]: method,
       ...nameAttributes,
-      ...(isTool && { [attributeNames.operation]: 'execute_tool' }),
-      ...(isServedVersion && { [attributeNames.protocolVersion]: protocolVersion }),
+      ...(isTool && { [conventions.attributes.operation]: 'execute_tool' }),
+      ...(isServedVersion && { [conventions.attributes.protocolVersion]: protocolVersion }),
       ...(transport !== undefined && transportAttributes[transport]),
     }),
     nameAttributes: Object.freeze(nameAttributes),

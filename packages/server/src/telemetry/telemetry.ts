@@ -13,7 +13,7 @@ import {
   taskAttemptKey,
   withContext,
 } from '@x/schema'
-import { attributeNames, formatTraceparent, recordedPartsKey, restoredPartsKey } from '@x/schema/internal'
+import { conventions, formatTraceparent, recordedPartsKey, restoredPartsKey } from '@x/schema/internal'
 import { createInstruments, type Instruments, scopeName } from './instruments.ts'
 import { createObserver } from './observe-events.ts'
 import {
@@ -124,11 +124,11 @@ function startRequest(
   const options = { kind: SpanKind.SERVER, attributes: target.attributes, links: parent.links }
   const span = tracer.startSpan(target.spanName, options, parent.context)
   if (span.isRecording()) {
-    span.setAttribute(attributeNames.requestId, String(request.id))
+    span.setAttribute(conventions.attributes.requestId, String(request.id))
     const address = call.context.get(clientAddressKey)
-    if (address !== undefined) span.setAttribute(attributeNames.clientAddress, address)
+    if (address !== undefined) span.setAttribute(conventions.attributes.clientAddress, address)
     const attempt = call.context.get(taskAttemptKey)
-    if (attempt !== undefined) span.setAttribute(attributeNames.taskAttempt, attempt.attempt)
+    if (attempt !== undefined) span.setAttribute(conventions.attributes.taskAttempt, attempt.attempt)
   }
   const spanContext = span.isRecording() ? trace.setSpan(parent.context, span) : parent.context
   return { target, span, spanContext, run: undefined, handOffReason: undefined }
@@ -154,7 +154,7 @@ function recordStateSize(
   const { requestState } = response.result
   if (typeof requestState !== 'string') return
   getInstruments().stateSize.record(requestState.length, target.nameAttributes)
-  span.setAttribute(attributeNames.stateSize, requestState.length)
+  span.setAttribute(conventions.attributes.stateSize, requestState.length)
 }
 
 interface RequestEnd {

@@ -1,0 +1,15 @@
+import type { ServerSettings } from '../compile/settings.ts'
+import { reportServerError } from '../request/report.ts'
+import { createChangeNotice, toTopicKey } from '../subscriptions/topics.ts'
+
+/**
+ * Notifies subscribers that a topic has changed. A failure of the bus is logged instead of thrown, because the change
+ * itself has happened.
+ */
+export async function publishTopic(topic: string, settings: ServerSettings): Promise<void> {
+  try {
+    await settings.subscriptions.publish(topic)
+  } catch (error) {
+    reportServerError(error, { method: createChangeNotice(toTopicKey(topic)).method }, settings)
+  }
+}
