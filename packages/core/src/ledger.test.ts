@@ -87,7 +87,7 @@ test('one caller never has a share that leaves nothing to others', () => {
   expect(greedy.map(([kind]) => kind as LedgerKind)).toEqual([])
 })
 
-test('random takes and releases leave the counts that a list of what is held has', () => {
+test('random takes and releases leave the same counts as a list of the held amounts', () => {
   const ledger = createLedger()
   const held: { caller: string; amount: number; release: () => void }[] = []
   let seed = 7

@@ -40,7 +40,7 @@ function breakingPool(): BreakingPool {
   return Object.assign(pool, { unheard, connect, query: async () => (await connect()).query({ text: 'SELECT 1' }) })
 }
 
-describe('a connection that breaks before anybody has got it', () => {
+describe('a connection that breaks before the pool returns it', () => {
   test('costs what it was for, and not the process', async () => {
     const pool = breakingPool()
     const bus = postgresBus(pool)

@@ -153,7 +153,7 @@ function expectRow(referee: Ajv, [, schema, valid, invalid]: Row): void {
   }
 }
 
-describe('what is valid is the same as to an independent validator', () => {
+describe('the same values are valid as with an independent validator', () => {
   test.each(rows2020)('in 2020-12: %s [BAS-034 BAS-037 BAS-038]', (...row) => {
     expectRow(new Ajv2020(options), row)
   })

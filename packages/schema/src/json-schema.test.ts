@@ -69,7 +69,7 @@ describe('the work is bounded [BAS-045]', () => {
     expect(compileJsonSchema(twice)(nested(1))).toEqual([])
   })
 
-  test('by a tenth for a small value of what a long one may take', () => {
+  test('by a tenth for a small value of the work that a long value may cost', () => {
     expect(compileJsonSchema(twice)(nested(14))).toEqual(tooLarge)
   })
 
@@ -113,7 +113,7 @@ describe('the work is bounded [BAS-045]', () => {
 })
 
 describe('issues', () => {
-  test('name the value by JSON Pointer and say what is wrong, for each cause once', () => {
+  test('name the value by JSON Pointer and describe each problem once', () => {
     const schema = object({
       properties: { 'a/b~c d%': { items: { type: 'number' } }, n: { minimum: 3 } },
       required: ['x'],
@@ -139,7 +139,7 @@ describe('issues', () => {
     ])
   })
 
-  test('leave out what is unevaluated only because it is invalid', () => {
+  test('leave out a member that is unevaluated only because it is invalid', () => {
     const validate = compileJsonSchema(object({ properties: { a: { type: 'number' } }, unevaluatedProperties: false }))
     expect(validate({ a: 'x', b: 1 })).toEqual([
       { path: '/a', message: 'Instance type "string" is invalid. Expected "number".' },

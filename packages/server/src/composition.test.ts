@@ -185,7 +185,7 @@ describe('An extension', () => {
 })
 
 describe('The safety of a composition', () => {
-  test('is part of the server, whatever wraps its exchange', () => {
+  test('is part of the server, also when its exchange is wrapped', () => {
     const server = createServer({ ...about, use: [(next) => next] })
     expect(server.localOnly).toContain('sealedState')
     // @ts-expect-error -- an exchange alone is no server: its reason to stay local would be lost
@@ -202,7 +202,7 @@ describe('The safety of a composition', () => {
 })
 
 describe('The lifecycle of a server', () => {
-  test('drains, closes and asks every extension, once, whatever one of them throws', async () => {
+  test('drains, closes and asks every extension once, even when one of them throws', async () => {
     const notes: string[] = []
     const { reported, log } = createLogCollector()
     const instanceOf = (name: string) => ({

@@ -138,7 +138,7 @@ describe('results', () => {
     expect(result).toMatchObject({ resultType: 'complete', _meta: { [metaKeys.serverInfo]: about } })
   })
 
-  test("a result's own _meta stands beside the server's, and cannot pass for another server", async () => {
+  test('a result has its own _meta beside that of the server, and cannot name another server', async () => {
     const _meta = { 'com.example/a': 1, [metaKeys.serverInfo]: { name: 'other', version: '0' } }
     const run = () => ({ content: [], _meta })
     const server = createServer({ ...about, tools: [tool('a', { description: 'a', run })] })
@@ -195,7 +195,7 @@ describe('errors on the wire', () => {
 describe('update', () => {
   const server = createServer({ ...about, tools: [echo] })
 
-  test('replaces what is given and keeps the rest', async () => {
+  test('replaces the given members and keeps the others', async () => {
     const other = createServer({ ...about, tools: [echo], prompts: [prompt('hello', { run: () => 'Hello' })] })
     other.update({ tools: [nothing] })
     expect(await callTool(other, 'nothing')).toMatchObject({ content: [{ text: 'nothing' }] })
@@ -215,7 +215,7 @@ describe('update', () => {
     expect(await callTool(server, 'echo', { text: 'still' })).toMatchObject({ content: [{ text: 'still' }] })
   })
 
-  test('does not reach a call that is under way', async () => {
+  test('does not change a call that runs', async () => {
     let release = (_: string) => {}
     const waiting = new Promise<string>((resolve) => {
       release = resolve
@@ -229,7 +229,7 @@ describe('update', () => {
 })
 
 describe('one server for everybody', () => {
-  test('two callers with the same ids never get what is the other one’s [BAS-027 BAS-028 BAS-029]', async () => {
+  test('two callers with the same ids never receive responses of the other [BAS-027 BAS-028 BAS-029]', async () => {
     const secrets = tool('secret', {
       description: 'Tells callers their own secret, in two turns of the loop',
       async run(_, ctx) {

@@ -142,7 +142,7 @@ describe('Two definitions of sessions at one server', () => {
 })
 
 describe('The runs of one call', () => {
-  test('have a state each: what a run set that was suspended is not kept, unless the last run sets it as well', async () => {
+  test('have a state each: a value that a suspended run set is not kept, unless the last run sets it, too', async () => {
     const { sessions } = createNotesSessions()
     let runs = 0
     const once = tool('once', {

@@ -23,7 +23,7 @@ const visible = fc.string({
 })
 
 describe('Session metadata', () => {
-  test('is read with exactly what it says, and without what is not known', () => {
+  test('is read with exactly its members, without unknown ones', () => {
     const date = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') })
     const state = fc.string({ unit: 'binary' })
     fc.assert(
@@ -102,7 +102,7 @@ test.each([
   expect(isJsonObject(params) && readSessionMetadata(params)).toBeUndefined()
 })
 
-test('the test vectors of the seed are what the types describe, and are read as they stand', () => {
+test('the test vectors of the seed fit the types, and are read unchanged', () => {
   const session = { sessionId: 'sess-abc123', expiresAt: '2026-03-01T00:00:00Z', state: 'eyJrIjoidiJ9' }
   const create = { jsonrpc: '2.0', id: 1, method: 'sessions/create' } as const satisfies CreateSessionRequest
   const created = {

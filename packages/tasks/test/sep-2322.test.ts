@@ -80,7 +80,7 @@ describe('the example of the persistent workflow, in the messages of SEP-2322', 
       expect(withoutParticulars(answer, taskId)).toMatchObject(withoutParticulars(resultAt(index), taskId))
   })
 
-  test('is what the client sends, and answers of the document are enough for it', async () => {
+  test('is the request of the client, and the answers of the document are enough', async () => {
     const sent: JsonObject[] = []
     const exchange: Exchange = async ({ id, method, params = {} }) => {
       const index = 2 * sent.length

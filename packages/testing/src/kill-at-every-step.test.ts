@@ -117,7 +117,7 @@ test('what an instance keeps for itself is found out', async () => {
   await expect(check).rejects.toThrow('text is "undefined" instead of "7"')
 })
 
-test('work that is done again outside of a step is found out by what the world looks like', async () => {
+test('repeated work outside of a step is found by its effects', async () => {
   const mails: string[] = []
   const careless = tool('careless', {
     description: 'Sends a mail on its way',

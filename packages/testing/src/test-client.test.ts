@@ -23,7 +23,7 @@ const answers = { name: { name: 'Ada', formal: true }, day: { day: 'friday' } }
 
 const textOf = ({ content }: { readonly content: readonly unknown[] }) => content[0]
 
-test('a call is answered by key, with values, functions and what a user does instead', async () => {
+test('a call is answered by key, with values, functions and other actions of a user', async () => {
   await using client = testClient(make, {
     answers: {
       ...answers,

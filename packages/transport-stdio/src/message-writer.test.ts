@@ -23,7 +23,7 @@ async function full() {
 }
 
 describe('a reader', () => {
-  test('is not behind before anything was written, nor while it takes what is', async () => {
+  test('is not behind before the first message, nor while it accepts messages', async () => {
     const { writer, output } = writerTo()
     expect(writer.waitForDrain()).toBeUndefined()
     output.resume()

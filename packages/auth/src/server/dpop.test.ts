@@ -76,7 +76,7 @@ test.each<[string, ProofChanges]>([
   expect([server.listErrorCodes(), server.principals]).toEqual([['invalid_proof'], []])
 })
 
-test('what is no proof is refused [AUE-012]', async () => {
+test('a malformed proof is rejected [AUE-012]', async () => {
   await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await bound(server)
   const proof = await proofFor(token)

@@ -65,7 +65,7 @@ describe('A definition becomes a field', () => {
     expect(fieldOf(definition).default).toBeUndefined()
   })
 
-  test('in the order of the schema, with a label, a description and what is required', () => {
+  test('in the order of the schema, with a label, a description and the required mark', () => {
     const properties: Record<string, PrimitiveSchemaDefinition> = {
       duplicateOf_id: { type: 'integer', description: 'The original' },
       reason: { type: 'string', title: 'Why?' },
@@ -80,7 +80,7 @@ describe('A definition becomes a field', () => {
   })
 })
 
-describe('The check of a field says what is right', () => {
+describe('The check of a field names a right value', () => {
   test.each<[PrimitiveSchemaDefinition, unknown, string]>([
     [{ type: 'string' }, undefined, 'This is required'],
     [{ type: 'string', minLength: 1 }, '', 'Write at least 1 character'],
@@ -117,7 +117,7 @@ describe('The check of a form', () => {
   }`)
   const form = readForm(schema)
 
-  test('gives the whole content: a default for what is absent, and undefined for an empty field', () => {
+  test('returns the whole content: a default for an absent field, and undefined for an empty one', () => {
     expect(form.check(JSON.parse('{"__proto__": "x"}'))).toEqual({ content: JSON.parse('{"__proto__":"x","size":3}') })
     const values = Object.fromEntries([['__proto__', 'x'] as const, ['size', undefined] as const])
     const checked = form.check(values)

@@ -64,7 +64,7 @@ describe('A list', () => {
     expect(exchange.received.length).toBeLessThanOrEqual(10)
   })
 
-  test('is started again, without what is cached, when a cursor is no longer valid [CCH-022 CCH-023]', async () => {
+  test('is started again without the cache when a cursor is no longer valid [CCH-022 CCH-023]', async () => {
     let generation = 1
     const exchange = createScriptedExchange(({ params }) => {
       if (params.cursor === undefined)

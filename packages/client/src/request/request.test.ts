@@ -32,7 +32,7 @@ describe('A request', () => {
     expect(exchange.received[0]?.params).toEqual({ name: 'greet', arguments: { name: 'Ada' } })
   })
 
-  test('cannot have what the client writes replaced by its own _meta', async () => {
+  test('cannot replace the members that the client writes by its own _meta', async () => {
     const exchange = createScriptedExchange(() => createTextResult('hi'))
     const meta = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',

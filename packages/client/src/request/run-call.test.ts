@@ -35,7 +35,7 @@ describe('Cancelling', () => {
     void other
   })
 
-  test('before the call sends nothing, not even for what is cached', async () => {
+  test('before the call sends nothing, even with a cached result', async () => {
     const exchange = createScriptedExchange(() => createToolsPage([]))
     const client = createClient(exchange, hostInfo)
     const reason = new Error('too late')
@@ -182,7 +182,7 @@ describe('The time of a call', () => {
 })
 
 describe('What comes with a call', () => {
-  test('progress and log messages reach their listeners, cleaned of what is not theirs', async () => {
+  test('progress and log messages reach their listeners without members of other messages', async () => {
     const progressed: Progress[] = []
     const logged: LogMessage[] = []
     const exchange = createScriptedExchange(({ call, meta }) => {

@@ -303,7 +303,7 @@ describe('the idempotency key', () => {
     expect(keys[3]).not.toBe(keys[0])
   })
 
-  test('is what the caller gives', async () => {
+  test('is the value of the caller', async () => {
     const exchange = losing(0)
     const idempotencyKey = 'AAAAAAAAAAAAAAAAAAAAAA'
     await createClient(exchange, quick).callTool('greet', {}, { idempotencyKey })

@@ -179,7 +179,7 @@ describe('The requests of a round', () => {
     })
   })
 
-  test('fail the call with what a handler throws, and the other questions are closed', async () => {
+  test('fail the call with the error of a handler, and the other questions are closed', async () => {
     const exchange = createSequentialExchange(createInputRequired({ a: nameFormRequest, b: nameFormRequest }, 's'))
     const closed: unknown[] = []
     const broken = new Error('the dialog broke')

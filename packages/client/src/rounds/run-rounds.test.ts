@@ -204,7 +204,7 @@ describe('A call that is asked for input', () => {
     await expect(client.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
   })
 
-  test('is never kept in the cache, neither the question nor what the answer led to', async () => {
+  test('is never kept in the cache, neither the question nor the result of its answer', async () => {
     const fresh = { ttlMs: 60_000, cacheScope: 'private' }
     const exchange = createScriptedExchange(({ params }) => {
       const contents = [{ uri: 'a:b', text: JSON.stringify(params.inputResponses) }]

@@ -110,7 +110,7 @@ describe('A subscription makes the cache forget', () => {
   })
 })
 
-test('a change of one list leaves alone what is asked for of another at that moment', async () => {
+test('a change of one list does not affect a request for another list at that moment', async () => {
   let arrive = (): void => {}
   const gate = new Promise<void>((resolve) => void (arrive = resolve))
   const exchange = createStreamingExchange(async (received) => {

@@ -59,7 +59,7 @@ describe('With a real server, a client', () => {
     await subscription.close()
   })
 
-  test('reads what is new after a change, and nothing before [CCH-020]', async () => {
+  test('reads the new list after a change, and nothing before [CCH-020]', async () => {
     const { server, client, write } = serve()
     await using subscription = client.listen({ toolsListChanged: true, resourceSubscriptions: ['file:///a'] })
     const events = subscription[Symbol.asyncIterator]()

@@ -42,7 +42,7 @@ describe('results', () => {
     })
   })
 
-  test('lists lose what a revision does not have, and caching hints', () => {
+  test('lists lose members that a revision does not have, and caching hints', () => {
     const tool = {
       name: 't',
       title: 'T',
@@ -70,7 +70,7 @@ describe('results', () => {
 describe('requests', () => {
   const client = { revision: '2025-11-25', info: undefined, capabilities: {} } as const
 
-  test('what a client writes into reserved keys, state and tasks does not pass through', () => {
+  test('values of a client in reserved keys, state and tasks are not passed on', () => {
     const params = {
       name: 't',
       requestState: 'stolen',

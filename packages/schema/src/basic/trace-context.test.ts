@@ -4,7 +4,7 @@ import { traceContextOf } from './trace-context.ts'
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-test('what is well-formed is returned, and nothing else of the _meta [BAS-063]', () => {
+test('the well-formed parts of a trace context are returned, and nothing else of the _meta [BAS-063]', () => {
   const context = { traceparent, tracestate: 'a=1,b@c=2', baggage: 'k=v;p=1' }
   expect(traceContextOf({ ...context, progressToken: 1 })).toEqual(context)
 })

@@ -58,7 +58,7 @@ describe('a message', () => {
   })
 })
 
-describe('what is JSON but no message is refused with invalidRequest [BAS-002]', () => {
+describe('JSON that is not a message is rejected with invalidRequest [BAS-002]', () => {
   test.each([
     ['a string', '"x"', 'The message must be a JSON object', undefined],
     ['null', 'null', 'The message must be a JSON object', undefined],
@@ -154,7 +154,7 @@ describe('hostile names', () => {
   })
 })
 
-test('what is encoded is parsed to itself', () => {
+test('an encoded message is parsed to an equal message', () => {
   const id = fc.oneof(anyText, fc.maxSafeInteger())
   const object = fc.dictionary(anyText, fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true })
   const params = fc.record({ arguments: object, data: fc.jsonValue() }, { noNullPrototype: true })

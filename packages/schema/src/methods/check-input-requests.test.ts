@@ -21,7 +21,7 @@ const checkField: Check = (field) => {
   return failure && { ...failure, path: failure.path.replace('.params.requestedSchema.properties.field', '') }
 }
 
-describe('the checks by hand take exactly what the validators take', () => {
+describe('the checks by hand accept exactly the values that the validators accept', () => {
   test.each(['InputRequest', 'ElicitRequest', 'CreateMessageRequest', 'ListRootsRequest'])(
     'a %s, as published, with one thing wrong, and spoilt anywhere',
     (made) => expectAgreement({ definition: 'InputRequest', check: checkInputRequest }, made),

@@ -40,7 +40,7 @@ function expectAgreement(method: Method, params: JsonObject): void {
   expect.fail(`zod ${success ? 'takes' : 'refuses'} ${JSON.stringify(params)}, by hand: ${refusal?.message ?? 'taken'}`)
 }
 
-describe('the checks by hand take exactly what the validators take', () => {
+describe('the checks by hand accept exactly the values that the validators accept', () => {
   const names = Object.keys(methods) as Method[]
 
   test.each(names)('%s, for params as published and with one thing wrong', (method) => {

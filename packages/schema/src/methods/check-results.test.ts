@@ -18,7 +18,7 @@ const definitions: { readonly [M in Method]: string } = {
 
 const names = Object.keys(methods) as Method[]
 
-describe('the checks by hand take exactly what the validators take', () => {
+describe('the checks by hand accept exactly the values that the validators accept', () => {
   test.each(names)('%s, for results as published, with one thing wrong, and spoilt anywhere', (method) => {
     expectAgreement({ definition: definitions[method], check: (value) => checkResult(method, value) })
   })

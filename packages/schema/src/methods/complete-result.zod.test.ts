@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { shapes, zodOf } from '../zod.ts'
 import { issueOf } from './complete-result.zod.ts'
 
-test('what a validator takes has no issue', () => {
+test('a value that a validator accepts has no issue', () => {
   expect(issueOf(zodOf(shapes.callToolResult), { resultType: 'complete', content: [] })).toBeUndefined()
 })
 

@@ -69,7 +69,7 @@ describe('a result', () => {
     ])
   })
 
-  test('is refused with the path and reason of what is wrong, even where it might have asked for input', () => {
+  test('is rejected with the path and the reason of the problem, even where it could have asked for input', () => {
     const { error } = resultValidators['tools/call'].safeParse({ ...complete, content: 'text' })
     expect(error?.issues).toMatchObject([{ path: ['content'], message: expect.stringContaining('array') }])
   })

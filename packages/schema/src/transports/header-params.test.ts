@@ -127,7 +127,7 @@ const params = paramsOf(
   }),
 )
 
-describe('what a client sends', () => {
+describe('the headers of a client', () => {
   test.each<[string, JsonObject | undefined, Record<string, string>]>([
     ['strings as they are [SHT-037 SHT-059]', { region: 'us-west1' }, { Region: 'us-west1' }],
     ['strings encoded where needed [SHT-050 SHT-052]', { region: ' ü ' }, { Region: encodeHeaderValue(' ü ') }],
@@ -171,7 +171,7 @@ describe('what a client sends', () => {
   )
 })
 
-describe('what a server takes', () => {
+describe('the headers that a server accepts', () => {
   const headers = (entries: Record<string, string>): Map<string, string> => new Map(Object.entries(entries))
 
   test.each<[string, JsonObject | undefined, Record<string, string>]>([

@@ -35,7 +35,7 @@ test('any text is decoded to itself', () => {
   fc.assert(fc.property(text, (value) => decodeHeaderValue(encodeHeaderValue(value)) === value))
 })
 
-test('what is sent is visible ASCII, with spaces and tabs only between', () => {
+test('a sent value is visible ASCII, with spaces and tabs only between', () => {
   fc.assert(
     fc.property(text, (value) => {
       expect(encodeHeaderValue(value)).toMatch(/^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/)

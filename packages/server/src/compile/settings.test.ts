@@ -49,7 +49,7 @@ test('errors of the change bus, and of what makes the server ready, are lines to
   ])
 })
 
-test('what the peer sees whole is no error of the author', async () => {
+test('an error that the peer receives whole is not logged', async () => {
   expect(await linesOf({}, (server) => sendRequest(server, 'tools/call', { name: 'unknown' }))).toEqual([])
 })
 

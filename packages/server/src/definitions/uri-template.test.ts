@@ -183,7 +183,7 @@ describe('expanding', () => {
     .filter((text) => !/^[/\\]|[/\\]\.*[/\\]|[/\\]\.*$/.test(text.normalize('NFKC')))
   const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join('/'))
 
-  test('what is expanded matches with the same values', () => {
+  test('an expanded URI matches with the same values', () => {
     fc.assert(
       fc.property(segment, path, segment, (a, b, c) => {
         const values = { a, b, c }

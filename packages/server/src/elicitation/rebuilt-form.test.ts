@@ -46,7 +46,7 @@ const distinct: readonly (() => z.ZodType)[] = [
   () => z.looseObject({ a: z.string() }),
 ]
 
-test('schemas have one key if they are built alike, and another one if they differ in what a client sees', () => {
+test('schemas have one key if they are built alike, and different keys if a client sees a difference', () => {
   const keys = distinct.map((build) => structureKeyOf(build()))
   expect(keys).not.toContain(undefined)
   expect(new Set(keys).size).toBe(distinct.length)

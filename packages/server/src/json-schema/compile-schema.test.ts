@@ -102,7 +102,7 @@ describe('schemas', () => {
     )
   })
 
-  test('are copied: what the author does to them later changes nothing', async () => {
+  test('are copied: later changes by the author have no effect', async () => {
     const properties: Record<string, JsonObject> = { a: { type: 'string' } }
     const server = createServer({ ...about, ...withInput({ type: 'object', properties }) })
     properties['a'] = { type: 'number' }

@@ -67,7 +67,7 @@ describe('suggestions', () => {
     expect(await completion(ref, 'name', 'P')).toEqual({ values: ['Paris'], total: 1, hasMore: false })
   })
 
-  test('may depend on what is known already', async () => {
+  test('may depend on arguments that are known already', async () => {
     const context = { arguments: { city: 'Bern' } }
     expect(await completion(address, 'street', 'a', context)).toMatchObject({ values: ['a', 'Bern', 'false'] })
     expect(await completion(address, 'street', 'a')).toMatchObject({ values: ['a', 'undefined', 'false'] })

@@ -8,7 +8,7 @@ const { reported, log } = createLogCollector()
 const serve = (...prompts: Prompt[]) => createServer({ name: 'demo', version: '1.0.0', prompts, log })
 const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
 
-describe('what a prompt returns', () => {
+describe('the result of a prompt', () => {
   const cases: [string, PromptReturn, object][] = [
     ['text', 'Hi', { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }] }],
     ['content', image, { messages: [{ role: 'user', content: image }] }],

@@ -17,7 +17,7 @@ const uri = 'test://a'
 const alice = { principal: { subject: 'alice' } }
 const isAlice = (principal: { subject: string } | undefined) => principal?.subject === 'alice'
 
-describe('what a resource returns', () => {
+describe('the result of a resource', () => {
   const bytes = new Uint8Array([0, 1, 250, 251, 252])
   const cases: [string, ResourceReturn, object[]][] = [
     ['text', 'hello', [{ uri, mimeType: 'text/plain', text: 'hello' }]],
@@ -149,7 +149,7 @@ describe('caching', () => {
   })
 })
 
-test('what is hidden is not found, not listed, and leaves no trace [CCH-026 CCH-027]', async () => {
+test('a hidden resource is not found, not listed, and leaves no trace [CCH-026 CCH-027]', async () => {
   const server = serve({
     resources: [resource(uri, { name: 'a', visibleTo: isAlice, read: () => 'secret' })],
     resourceTemplates: [resourceTemplate('test://t/{id}', { name: 't', visibleTo: isAlice, read: () => 'secret' })],

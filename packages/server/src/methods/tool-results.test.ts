@@ -11,7 +11,7 @@ const point = z.object({ x: z.number(), y: z.number() })
 // oxlint-disable-next-line unicorn/no-thenable -- query builders are like this, and are awaited all the same
 const thenable = Object.fromEntries([['then', (resolve: (value: string) => void) => resolve('hello')]])
 
-describe('what a tool returns', () => {
+describe('the result of a tool', () => {
   const cases: [string, ToolDefinition<undefined, undefined>['run'], JsonObject][] = [
     ['text', () => 'hello', { content: [{ type: 'text', text: 'hello' }] }],
     ['text later', async () => 'hello', { content: [{ type: 'text', text: 'hello' }] }],
@@ -113,7 +113,7 @@ describe('structured results', () => {
   })
 })
 
-describe('what a tool throws', () => {
+describe('the error of a tool', () => {
   const throws = (error: unknown) => () => {
     throw error
   }

@@ -23,7 +23,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('an answer for a tool', () => {
     const run: RunHandler = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
 
-    test('is checked, and what the schema makes of it is what the handler gets', async () => {
+    test('is checked, and the handler receives the value that the schema returns', async () => {
       expect((await completeCall(serve(run, mode), { age: accept({ age: 20 }) })).text).toBe(
         '{"age":20,"nick":"nobody"}',
       )
@@ -93,7 +93,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(Object.keys(third.requests)).toEqual(['age~2'])
     })
 
-    test('that nobody asked for is ignored [MRT-024]', async () => {
+    test('to no question is ignored [MRT-024]', async () => {
       const served = serve(run, mode)
       const { state } = await send(served)
       const responses = Object.fromEntries([
@@ -181,7 +181,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect([asked, text]).toEqual([[['n'], ['n~2'], ['n~3']], '6'])
   })
 
-  test('what a handler does to an answer does not reach the runs after it', async () => {
+  test('a change that a handler makes to an answer does not reach later runs', async () => {
     const run: RunHandler = async (ctx) => {
       const { content } = await ctx.elicitResult('n', { message: 'm', schema: z.looseObject({ tags: z.string() }) })
       if (content) content.tags += '!'
@@ -192,7 +192,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect((await completeCall(serve(run, mode), answers)).text).toBe('a!')
   })
 
-  test('a schema that no form can carry fails the call and tells the author, also when it is swallowed', async () => {
+  test('a schema that fits no form fails the call and is logged, also when the handler catches the error', async () => {
     const schema = z.object({ deep: z.object({ no: z.string() }) })
     const run: RunHandler = (ctx) => ctx.elicit('bad', { message: 'm', schema }).then(String, () => 'swallowed')
     const served = serve(run, mode)
@@ -204,7 +204,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     })
   })
 
-  test('a server with state: false fails what asks, and tells its author alone why', async () => {
+  test('a server with state: false fails a call that asks, and logs the reason without sending it', async () => {
     const run: RunHandler = async (ctx) => ctx.elicit('n', doubled).then(String, () => 'swallowed')
     const served = serve(run, { ...mode, state: false }, toolKind)
     const { text, isError } = await send(served)

@@ -89,7 +89,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     expect(runs).toEqual([])
   })
 
-  test('has every step before the handler goes on, and what a step is told before the step', async () => {
+  test('has every step before the handler continues, and the input of a step before the step', async () => {
     const recorded = recordingStore(await begun(serveTask(() => '', definition)))
     const served = serveTask(async (ctx) => {
       ctx.uuid('order')
@@ -101,7 +101,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     expect(recorded.log).toEqual(['uuids/order', 'kept', 'works', 'steps/one', 'kept', 'steps/two', 'kept'])
   })
 
-  test('is what the next run begins with, without a state for the client', async () => {
+  test('is the start of the next run, without a state for the client', async () => {
     const done: string[] = []
     const served = serveTask(async (ctx) => {
       const order = ctx.uuid('order')
@@ -160,7 +160,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     expect(third.round.text).toBe('1 answers')
   })
 
-  test('that cannot be kept ends the run, whatever its handler does, and nothing more is done for the call', async () => {
+  test('that cannot be kept ends the run, even if its handler continues, and no more work is done for the call', async () => {
     const done: string[] = []
     const served = serveTask(async (ctx) => {
       for (const key of ['one', 'two', 'three']) {

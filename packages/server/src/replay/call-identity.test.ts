@@ -27,7 +27,7 @@ test('the same question has the same fingerprint on every platform', async () =>
   )
 })
 
-test('a question has the fingerprint of its JSON, whoever wrote that down, so that another version knows it again', async () => {
+test('a question has the fingerprint of its canonical JSON, so that another version recognizes it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary' }), async (message) => {
       const { codec, sealed } = createStateRecorder()

@@ -42,7 +42,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(text).toBe(JSON.stringify([{ step: 2, seen }, ['model']]))
     })
 
-    test('may keep state alone, and the client comes back at once', async () => {
+    test('may keep state alone, and the client retries at once', async () => {
       const run: RunHandler = ({ state }) => (state === undefined ? inputRequired({ state: null }) : `state ${state}`)
       const served = serve(run, mode)
       const first = await send(served)
@@ -100,7 +100,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect((await send(served, { state, responses: good })).text).toBe('["who","where"]')
     })
 
-    test('and gives it neither requests nor state fails, and its author is told [MRT-014]', async () => {
+    test('and gives it neither requests nor state fails, with an error in the log [MRT-014]', async () => {
       const served = serve(() => inputRequired({}), mode)
       const { text, error } = await send(served)
       expect(text === 'Tool "do" failed' || error?.code === errorCodes.internal).toBe(true)
@@ -123,7 +123,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
     })
 
-    test('and gives it a state that is not JSON fails, and its author is told where', async () => {
+    test('and gives it a state that is not JSON fails, and the log names the member', async () => {
       const run: RunHandler = () => Reflect.apply(inputRequired, undefined, [{ state: { at: new Date(0) } }])
       const served = serve(run, mode)
       const { text, error } = await send(served)
@@ -134,13 +134,13 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     })
   })
 
-  test('inputRequired with state: false fails, and its author is told', async () => {
+  test('inputRequired with state: false fails, with an error in the log', async () => {
     const served = serve(() => inputRequired({ state: 1 }), { ...mode, state: false })
     expect((await send(served)).text).toBe('Tool "do" failed')
     expect(served.reported).toMatchObject([{ error: { code: 'state' } }])
   })
 
-  test('what a step recorded before an explicit round is there after it', async () => {
+  test('the result of a step before an explicit round is there after it', async () => {
     let ran = 0
     const run: RunHandler = async (ctx) => {
       const count = await ctx.step('count', () => ++ran)
@@ -159,7 +159,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(served.reported).toMatchObject([{ error: { code: 'swallowed' } }])
   })
 
-  test('what a round kept and was answered is for the next round alone, even when that one asks by ctx.elicit', async () => {
+  test('the state and the answers of a round are for the next round alone, even when that round uses ctx.elicit', async () => {
     const seen: string[] = []
     const run: RunHandler = async (ctx) => {
       seen.push(`${ctx.state} ${ctx.responses.size}`)
@@ -174,7 +174,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     ])
   })
 
-  test('what a handler does to the answers of a round does not reach the next run', async () => {
+  test('a change that a handler makes to the answers of a round does not reach the next run', async () => {
     const seen: string[] = []
     const run: RunHandler = async (ctx) => {
       const where = ctx.responses.get('where')

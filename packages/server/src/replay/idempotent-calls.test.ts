@@ -137,7 +137,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(new Set(keys).size).toBe(2)
   })
 
-  test('what a step returned counts for nothing: a call that is sent again after it has the same keys', async () => {
+  test('the result of a step has no influence: a call that is sent again after it has the same keys', async () => {
     const keys: string[] = []
     let random = 0
     const run: RunHandler = async (ctx) => {
@@ -252,7 +252,7 @@ describe('with a store', () => {
     expect(String(served.reported[0]?.error)).toContain('no connection')
   })
 
-  test('what somebody else wrote into the store is not answered', async () => {
+  test('a value that another program wrote into the store is not used as an answer', async () => {
     const store = { ...memoryStore(), get: async () => '{"broken' }
     const served = serve(() => 'done', { strictReplay: false, idempotency: { store } })
     expect((await send(served, {}, keyed(key, { principal }))).text).toBe('done')

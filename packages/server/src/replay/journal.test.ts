@@ -31,7 +31,7 @@ describe('journals of other versions', () => {
     expect(JSON.parse(again.state ?? '')[0]).toMatchObject({ sheds: 1 })
   })
 
-  test('parts that a later version wrote are kept and passed on, whatever they are called', async () => {
+  test('members that a later version wrote are kept and passed on, under any name', async () => {
     const { codec } = createStateRecorder()
     const { state } = await send(serveOverloaded(run, { state: codec }))
     const [journal, binding] = JSON.parse(state ?? '')
@@ -41,7 +41,7 @@ describe('journals of other versions', () => {
     expect(again.state).toContain('"__proto__":"p"')
   })
 
-  test('a journal comes back from its JSON as it was', () => {
+  test('a journal that is read from its JSON is equal', () => {
     fc.assert(
       fc.property(fc.nat(), fc.dictionary(fc.string(), fc.jsonValue()), (sheds, others) => {
         const { v: _v, ...rest } = others

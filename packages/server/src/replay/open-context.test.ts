@@ -94,7 +94,7 @@ describe('logs', () => {
     for (const level of levels) ctx.log(level, { level }, 'test')
   }
 
-  test.each(levels)('at or above %s go out when that is what the request asked for', async (wanted) => {
+  test.each(levels)('at or above %s are sent when the request has that level', async (wanted) => {
     const messages = await messagesOf(all, { meta: { [metaKeys.logLevel]: wanted } })
     expect(messages).toEqual(
       levels.slice(levels.indexOf(wanted)).map((level) => ({
@@ -132,7 +132,7 @@ describe('after the end of a call', () => {
     expect(call.messages).toEqual([])
   })
 
-  test('nothing is sent about a call that was cancelled, though its handler goes on', async () => {
+  test('no message is sent for a cancelled call, although its handler continues', async () => {
     const { kept, server } = keep()
     await server.exchange(requestOf('tools/call', { name: 't' }), callOf())
     const controller = new AbortController()
@@ -172,7 +172,7 @@ describe('the client', () => {
     expect(await can(feature, declared)).toBe(String(expected))
   })
 
-  test('is known by what the request says of it, and the principal by what the transport says', async () => {
+  test('is described by the request, and the principal by the transport', async () => {
     const seen: Context[] = []
     const look = tool('t', { description: 't', run: (_, ctx) => String(seen.push(ctx)) })
     const server = createServer({ name: 'demo', version: '1', tools: [look] })
@@ -213,7 +213,7 @@ test.each([false, true])(
   },
 )
 
-test('a change bus that fails is reported, and the call that has changed something goes on', async () => {
+test('a failure of the change bus is logged, and the call that made the change continues', async () => {
   const { reported, log } = createLogCollector()
   const failure = new Error('the bus is away')
   const bus = createManualBus({ publish: () => Promise.reject(failure) })
@@ -226,7 +226,7 @@ test('a change bus that fails is reported, and the call that has changed somethi
   ])
 })
 
-test('a server without subscriptions has nobody to notify', async () => {
+test('a server without subscriptions notifies no client', async () => {
   const server = createServer({ ...about, tools: [change], resources: [notes], subscriptions: false })
   expect(textOf(await callTool(server, 'change', { steps: true }))).toBe('changed')
 })

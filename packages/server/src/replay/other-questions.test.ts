@@ -12,7 +12,7 @@ const tools = [{ name: 't', inputSchema: { type: 'object' } }] as const
 
 describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('a tool that sends its user to a page', () => {
-    test('sends the URL as it is, the same in every round, and goes on when the server knows it is done', async () => {
+    test('sends the same unchanged URL in every round, and continues when the server finds the page done', async () => {
       let done = false
       const run: RunHandler = async (ctx) => {
         const url = `https://example.com/sign-in/${ctx.uuid('login')}`
@@ -36,7 +36,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(params[1]).toMatchObject({ message: 'Please sign in\n\nThis is not finished yet.' })
     })
 
-    test('goes on with the agreement where nothing else is to be known, and may check in its own time', async () => {
+    test('continues with the consent where the server has no check, and the handler may check later', async () => {
       const run: RunHandler = async (ctx) => {
         await ctx.elicitUrl('a', page)
         await ctx.elicitUrl('b', { ...page, isDone: async () => true })
@@ -110,7 +110,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     ['a page', (ctx) => ctx.elicitUrl('k', page), said, accept()],
     ['a page', (ctx) => ctx.elicitUrl('k', page), { roots: [] }, accept()],
   ]
-  test.each(wrong)('what is not of the kind of %s is asked for again, twice at most', async (_, use, bad, good) => {
+  test.each(wrong)('an answer that does not fit %s is requested again, at most twice', async (_, use, bad, good) => {
     const run: RunHandler = (ctx) => use(ctx).then(() => 'done')
     const again = await completeCall(serve(run, mode), { k: bad, 'k~2': good })
     expect([again.asked, again.text]).toEqual([[['k'], ['k~2']], 'done'])
@@ -118,7 +118,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect([never.asked.length, never.error?.code]).toEqual([3, errorCodes.invalidParams])
   })
 
-  test('what a model said is its own in every run', async () => {
+  test('a message of a model is a new object in every run', async () => {
     const seen: string[] = []
     const run: RunHandler = async (ctx) => {
       const message = await ctx.sample('model', hello)
@@ -136,7 +136,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   })
 })
 
-describe.each(replayModes)('what a client did not declare, with strictReplay $strictReplay,', (mode) => {
+describe.each(replayModes)('a capability that a client did not declare, with strictReplay $strictReplay,', (mode) => {
   const needs: [string, (ctx: Context) => Promise<unknown>, JsonObject, JsonObject][] = [
     ['a form', (ctx) => ctx.elicit('k', text), { elicitation: { url: {} } }, { elicitation: { form: {} } }],
     ['a form asked plainly', (ctx) => ctx.elicitResult('k', text), {}, { elicitation: { form: {} } }],
@@ -170,14 +170,17 @@ describe.each(replayModes)('what a client did not declare, with strictReplay $st
   ]
   const able = (capabilities: JsonObject) => ({ meta: { [metaKeys.clientCapabilities]: capabilities } })
 
-  test.each(needs)('%s is never asked: -32021 says what is missing [MRT-015]', async (_, use, declared, missing) => {
-    const run: RunHandler = (ctx) => use(ctx).then(() => 'done')
-    const { error, requests } = await send(serve(run, mode), {}, able(declared))
-    expect(requests).toEqual({})
-    expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
-  })
+  test.each(needs)(
+    'for %s is never used: -32021 names the missing capability [MRT-015]',
+    async (_, use, declared, missing) => {
+      const run: RunHandler = (ctx) => use(ctx).then(() => 'done')
+      const { error, requests } = await send(serve(run, mode), {}, able(declared))
+      expect(requests).toEqual({})
+      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
+    },
+  )
 
-  test.each(needs)('%s may be done without: the handler catches it and goes on', async (_, use, declared) => {
+  test.each(needs)('for %s may be replaced: the handler catches the error and continues', async (_, use, declared) => {
     const run: RunHandler = (ctx) =>
       use(ctx).then(
         () => 'asked',
@@ -203,7 +206,7 @@ describe.each(replayModes)('what a client did not declare, with strictReplay $st
     expect(again.error?.code).toBe(-32021)
   })
 
-  test('does not matter for what is answered already', async () => {
+  test('does not matter for a question that has its answer', async () => {
     const run: RunHandler = async (ctx) => {
       await ctx.elicit('first', text)
       return 'done'

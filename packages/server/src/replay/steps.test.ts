@@ -147,7 +147,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     for (const one of seen) expect(one).toEqual(value === undefined ? undefined : JSON.parse(JSON.stringify(value)))
   })
 
-  test('what a handler does to a result or a saved value does not reach the journal', async () => {
+  test('a change that a handler makes to a result or a saved value does not reach the journal', async () => {
     const lists: string[] = []
     const run: RunHandler = async (ctx) => {
       const list = await ctx.step('list', (): string[] => [])

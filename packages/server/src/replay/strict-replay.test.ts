@@ -71,7 +71,7 @@ describe('strict replay', () => {
     ],
   ]
   describe('of a tool', () => {
-    test.each(faults)('tells of %s, by name and key', async (_, run, key, told) => {
+    test.each(faults)('logs %s, by name and key', async (_, run, key, told) => {
       count = 0
       const served = serve(run, strict)
       await send(served)
@@ -84,7 +84,7 @@ describe('strict replay', () => {
       expect(served.warnings[0]?.message).toContain(JSON.stringify(key))
     })
 
-    test.each(faults)('is off in production, where %s is told nobody at once', async (_, run) => {
+    test.each(faults)('is off in production, where %s is not logged at once', async (_, run) => {
       count = 0
       const served = serve(run, { strictReplay: false })
       await send(served)
@@ -92,7 +92,7 @@ describe('strict replay', () => {
     })
   })
 
-  test('tells of a key that is random, and does not go on for ever', async () => {
+  test('logs a random key, and does not loop', async () => {
     let runs = 0
     const run: RunHandler = async (ctx) => {
       runs++
@@ -105,7 +105,7 @@ describe('strict replay', () => {
     expect(runs).toBeLessThanOrEqual(4)
   })
 
-  test('tells each fault once, however often the call is made', async () => {
+  test('logs each fault once for any number of calls', async () => {
     const run: RunHandler = async (ctx) => {
       await ctx.elicit('when', { ...text, message: unlike() })
       return 'done'
@@ -115,7 +115,7 @@ describe('strict replay', () => {
     expect(served.warnings).toHaveLength(1)
   })
 
-  test('tells of arguments that a handler changes, which the retry would not fit', async () => {
+  test('logs arguments that a handler changes, because the retry would not fit them', async () => {
     const warnings: LogRecord[] = []
     const schema = { type: 'object', properties: { list: { type: 'array' } } } as const
     const change = tool('change', {
@@ -231,7 +231,7 @@ describe('strict replay', () => {
 })
 
 describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
-  test('a call that asks in eight rounds is told of once, because clients stop at ten', async () => {
+  test('a call that asks in eight rounds is logged once, because clients stop at ten', async () => {
     const keys = Array.from({ length: 10 }, (_, index) => `q/${index}`)
     const run: RunHandler = async (ctx) => {
       for (const key of keys) await ctx.elicit(key, text)

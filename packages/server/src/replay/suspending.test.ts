@@ -69,7 +69,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     })
   })
 
-  test('a suspension can be told from errors, also as their cause', async () => {
+  test('a suspension is recognized among errors, also as their cause', async () => {
     const seen: boolean[] = []
     const run: RunHandler = async (ctx) => {
       try {
@@ -120,7 +120,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     ])
   })
 
-  test('a suspension that arrives, or comes as a cause, is told nobody', async () => {
+  test('a suspension that a handler throws, or has as a cause, is not logged', async () => {
     const wrap = (ctx: Context) => greet(ctx).catch((cause) => Promise.reject(new Error('other', { cause })))
     for (const run of [greet, wrap]) {
       const served = serve(run, mode)
@@ -129,7 +129,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     }
   })
 
-  test('a branch that fails beside a question swallows nothing, and the failure is what the call ends with', async () => {
+  test('a call whose branch fails beside a question ends with the failure of the branch', async () => {
     const run: RunHandler = async (ctx) => {
       const fails = async () => Promise.reject(new ToolError('no such item'))
       await Promise.all([greet(ctx), fails()])
@@ -213,7 +213,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(() => ctx?.uuid('g')).toThrow(HandlerError)
   })
 
-  test('a step or an answer that nobody waits for cannot bring the process down [MRT-016]', async () => {
+  test('a step or an answer that no code awaits does not end the process [MRT-016]', async () => {
     let finish: (value: number) => void = () => {}
     const slow = new Promise<number>((resolve) => {
       finish = resolve
@@ -252,7 +252,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(unhandled).toEqual([])
   })
 
-  test("a client that never comes back leaves nothing behind at the caller's signal [MRT-016]", async () => {
+  test('a client that never returns leaves no listener at the signal of the caller [MRT-016]', async () => {
     const controller = new AbortController()
     const add = vi.spyOn(controller.signal, 'addEventListener')
     const kept: AbortSignal[] = []

@@ -71,7 +71,7 @@ describe('a tool that asks', () => {
     })
   })
 
-  test('is at fault itself where its own records are too large, whatever is answered', async () => {
+  test('is at fault where its own records are too large, also with large answers', async () => {
     const hoards: RunHandler = async (ctx) => {
       await ctx.elicit('first', question('What?'))
       await ctx.step('load', () => 'x'.repeat(100_000))

@@ -148,7 +148,7 @@ describe('how many lists and URIs all streams may have together', () => {
     await openListenStream(server, three)
   })
 
-  test('counts what is honoured, and each URI once', async () => {
+  test('counts accepted topics, and each URI once', async () => {
     const server = serve()
     await openListenStream(server, {
       resourceSubscriptions: ['note://a', 'note://a', 'other://b'],

@@ -124,7 +124,7 @@ describe('A session', () => {
     await expect.poll(() => exchange.received.at(-1)?.session).toEqual({ sessionId: 'a', state: 'one' })
   })
 
-  test('stands beside others, and beside calls without one', async () => {
+  test('exists beside others, and beside calls without a session', async () => {
     const exchange = serving(({ session }) =>
       createTextResult(
         'hi',

@@ -91,7 +91,7 @@ describe('A request of a session', () => {
     expect(await resultOf(server, 'tools/list')).toMatchObject({ cacheScope: 'public' })
   })
 
-  test('keeps what the handler put into _meta, but not a session of its own making [SES-008]', async () => {
+  test('keeps the _meta of the handler, but no session that the handler invented [SES-008]', async () => {
     const { sessions } = createNotesSessions()
     const forging = tool('forging', {
       description: 'Names another session',

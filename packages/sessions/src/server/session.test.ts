@@ -111,7 +111,7 @@ test('what an earlier run of the handler set is left behind, so that nothing is 
 })
 
 describe('The state of a session', () => {
-  test('is what the schema made of it, and is refused where the schema refuses it', async () => {
+  test('is the value that the schema returns, and is rejected where the schema rejects it', async () => {
     const sessions = createSessions({
       state: { schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } },
     })
@@ -198,7 +198,7 @@ describe('A definition for sessions alone', () => {
     expect((await errorOf(server, method, params)).code).toBe(errorCodes.invalidParams)
   })
 
-  test('may wait for what the session has become [SES-018]', async () => {
+  test('may wait for the new value of the session [SES-018]', async () => {
     const server = setUp()
     const session = await createSession(server)
     await errorOf(server, 'tools/call', { name: 'rich' }, { session })

@@ -219,7 +219,7 @@ describe('a value that another one replaces', () => {
     ])
   })
 
-  test('does not deprive others: what is not of this codec replaces nothing', async () => {
+  test('does not take room from others: a value of another codec replaces nothing', async () => {
     const { store, held } = openStore()
     const codec = storedState({ store })
     await codec.open(await codec.seal(2, { ...claims, replaces: 'a.b.c' }), claims)

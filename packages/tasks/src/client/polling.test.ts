@@ -97,7 +97,7 @@ describe('Following a task', () => {
     expect(of('tasks/get')[0]?.at).toBe(0)
   })
 
-  test('tells the numbers of a server of this project, which never go back, and invents none', async () => {
+  test('reports the progress of a server of this project, which never decreases, and invents none', async () => {
     const at = (progress: unknown, statusMessage?: string) =>
       toGetTaskResult('working', {
         ...(statusMessage !== undefined && { statusMessage }),
@@ -125,7 +125,7 @@ describe('Following a task', () => {
     ])
   })
 
-  test('tells what the task says with the last numbers that are known', async () => {
+  test('reports the message of the task with the last known progress', async () => {
     const { client, pass } = scriptedTasks({
       'tools/call': [
         ({ call, meta }) => {

@@ -22,7 +22,7 @@ import { taskCalls, tasksOf } from './task-calls.ts'
 const named = { action: 'accept', content: { name: 'Ada' } } as const
 
 describe('A handle', () => {
-  test('says how its task stands, at any time', async () => {
+  test('returns the status of its task at any time', async () => {
     const { client } = scriptedTasks({
       'tasks/get': [toGetTaskResult('working', { statusMessage: 'reading' }), completedTaskResult],
     })

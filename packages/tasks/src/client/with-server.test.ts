@@ -56,7 +56,7 @@ describe.each<[string, TasksClientOptions]>([
   ['asks how it stands', { follow: 'poll' }],
   ['is told how it stands', { follow: 'listen' }],
 ])('A client of a server with tasks that %s', (_title, options) => {
-  test('gives the result of the call, and answers what is asked on the way [TSK-002 TSK-010 TSK-028]', async () => {
+  test('returns the result of the call, and answers its questions [TSK-002 TSK-010 TSK-028]', async () => {
     const seen = createGate()
     await using server = serve({}, seen.opened)
     const ids: string[] = []

@@ -173,7 +173,7 @@ describe.each(replayModes)(
       expect(done).toEqual(['one', 'two by the other one as two', 'three', 'two by the frozen one as two'])
     })
 
-    test('what a worker had not kept when it died is done again, under the same idempotency key', async () => {
+    test('a step that a worker had not stored when it died is done again, with the same idempotency key', async () => {
       const keys: string[] = []
       const shut = createGate()
       const once = tool('once', {

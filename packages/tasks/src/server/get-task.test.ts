@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createFleet, plain } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
-describe('tasks/get says how a task stands [TSK-019]', () => {
+describe('tasks/get returns the status of a task [TSK-019]', () => {
   test('while it is worked on [TSK-020 TSK-026]', async () => {
     const { start, see } = createFleet().add(tools)
     const task = await see(await start('work'))
@@ -25,7 +25,7 @@ describe('tasks/get says how a task stands [TSK-019]', () => {
     expect(task).not.toHaveProperty('requestState')
   })
 
-  test('when it is completed, with what the call itself would have been answered with [TSK-023 TSK-026 TSK-058]', async () => {
+  test('when it is completed, with the result that the call itself would have had [TSK-023 TSK-026 TSK-058]', async () => {
     const { start, reach, result } = createFleet().add(tools)
     const task = await reach(await start('greet'), 'completed')
     expect(getTaskResult.parse(task)).toEqual(task)

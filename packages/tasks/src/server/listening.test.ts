@@ -31,7 +31,7 @@ function refusing(times: number): {
   return seen
 }
 
-test('a worker whose engine could not be listened to tries again, for longer each time, and tells of it once', async () => {
+test('a worker that cannot listen to its engine tries again after longer pauses, and logs it once', async () => {
   const engine = refusing(3)
   const { clock, errors, start, reach, server } = createFleet(engine.around).add([greet])
   const attempts: number[] = []

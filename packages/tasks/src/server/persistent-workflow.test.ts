@@ -7,7 +7,7 @@ const add = () => createFleet().add(tools, { persistentWorkflow: true })
 const related = (taskId: string) => ({ meta: { 'io.modelcontextprotocol/related-task': { taskId } } })
 
 describe('the persistent workflow, switched on', () => {
-  test('gives what is asked as the result of a task, takes the answers, and then gives its result [PWF-001 PWF-002]', async () => {
+  test('returns its questions as the result of a task, accepts the answers, and then returns its result [PWF-001 PWF-002]', async () => {
     const { start, result, reach } = add()
     const taskId = await start('ask')
     const asked = await result('tasks/result', {}, related(taskId))
@@ -25,7 +25,7 @@ describe('the persistent workflow, switched on', () => {
     }
   })
 
-  test('is found in the capabilities of the server, and tells in its status message where the requests are', async () => {
+  test('is in the capabilities of the server, and its status message says where the requests are', async () => {
     const { start, result, reach } = add()
     const { capabilities } = await result('server/discover')
     expect(capabilities).toMatchObject({ extensions: { 'io.modelcontextprotocol/tasks': { persistentWorkflow: {} } } })

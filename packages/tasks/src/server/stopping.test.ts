@@ -88,7 +88,7 @@ describe('a server that stops', () => {
     expect(stopping.clock.waiting).toBe(0)
   })
 
-  test('gives back what a claim brings that was under way, before it closes the engine', async () => {
+  test('releases the tasks of a claim that was pending, before it closes the engine', async () => {
     const { done, work } = createWorkRecorder()
     const claim = createGate()
     const calls: string[] = []

@@ -26,7 +26,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     expect(server.countConnections()).toBeLessThan(3)
   })
 
-  test('repeats what the body says in the headers [SHT-009 SHT-010 SHT-027 SHT-028 SHT-033 SHT-034]', async () => {
+  test('repeats members of the body in the headers [SHT-009 SHT-010 SHT-027 SHT-028 SHT-033 SHT-034]', async () => {
     await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url)
     await connection.exchange(rpcRequest(), callWith())

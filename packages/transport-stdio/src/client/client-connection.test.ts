@@ -232,7 +232,7 @@ describe('a call that is cancelled', () => {
   })
 })
 
-describe('what a server must not send', () => {
+describe('a message that a server must not send', () => {
   test.each([
     ['noise', 'Listening on port 3000\n'],
     ['half a message', '{"jsonrpc":"2.0",\n'],
@@ -296,7 +296,7 @@ describe('a connection over streams', () => {
     await closed
   })
 
-  test('says what the streams failed of', async () => {
+  test('names the reason why the streams failed', async () => {
     await using link = scriptedLink()
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()

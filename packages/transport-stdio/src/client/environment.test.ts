@@ -7,7 +7,7 @@ test('a process gets the few variables that it needs, and none that may be a sec
   expect(createEnvironment({}, { env, platform: 'linux' })).toEqual({ PATH: '/bin', HOME: '/home/ada' })
 })
 
-test('what is given is added, replaces, or takes away', () => {
+test('a given variable is added, replaced or removed', () => {
   const added = { TOKEN: 't', PATH: '/usr/bin', HOME: undefined, __proto__: 'x' }
   expect(createEnvironment(added, { env, platform: 'linux' })).toEqual({ PATH: '/usr/bin', TOKEN: 't' })
 })

@@ -25,7 +25,7 @@ describe('a service on streams', () => {
     expect(await served.peer.next()).toMatchObject({ id: '1', result: { text: 'second' } })
   })
 
-  test('sends what a call notifies before its response, and nothing of it afterwards', async () => {
+  test('sends the notifications of a call before its response, and none afterwards', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
     served.peer.say(createRequest(1), createRequest(2))
@@ -90,7 +90,7 @@ describe('a service on streams', () => {
   })
 })
 
-describe('what is no request', () => {
+describe('a line that is no request', () => {
   test.each([
     ['no JSON', '{"jsonrpc"\n', undefined, parse],
     ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x7d, 0x0a]), undefined, parse],

@@ -94,7 +94,7 @@ test.each(['2024-10-07', '2099-01-01', 7])(
   },
 )
 
-test('what the server has not declared is not asked of it, nor what its revision lacks [LEG-013 LEG-014]', async () => {
+test('a method that the server has not declared, or that its revision lacks, is not sent [LEG-013 LEG-014]', async () => {
   const { server, client } = connect()
   expect(await client.listPrompts()).toEqual([])
   await expect(client.request('tasks/get', { taskId: 'x' })).rejects.toMatchObject({ rpc: { code: -32601 } })

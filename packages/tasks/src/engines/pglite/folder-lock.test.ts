@@ -29,7 +29,7 @@ test('a folder is taken, and given back', async () => {
   await (await lockFolder(folder))()
 })
 
-test('what a process left that has gone is taken over', async () => {
+test('the lock of a process that has ended is taken over', async () => {
   const child = spawn(process.execPath, ['--version'])
   await once(child, 'exit')
   await leave({ pid: child.pid, host: hostname(), startedAt: '' })

@@ -71,7 +71,7 @@ test('a listener is notified of work again after a restart of the database', asy
   await Promise.all([here.close(), there.close()])
 })
 
-test('an instance that stands still in the middle of a transaction does not keep others from its task', async () => {
+test('an instance that is frozen in a transaction does not keep others from its task', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 50, timeoutMs: 500 })
   await createClaimedTask(engine)
   const pool = server.pool()

@@ -97,7 +97,7 @@ describe('linked instances', () => {
     expect(fleet.steps).toEqual(['Ada', 'Ada'])
   })
 
-  test('ask again what the client has not received, and join answers that reached different instances', async () => {
+  test('repeat questions that the client has not received, and join answers that reached different instances', async () => {
     const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'both')
     const [form] = [await question(events), await question(events)]
