@@ -109,8 +109,8 @@ export interface ServerEvents {
     readonly attempt: number
     /** The number of leases that expired since a step was last recorded. */
     readonly failures: number
-    /** Milliseconds for which the task was ready. Undefined if the engine does not know the time. */
-    readonly waitedMs: number | undefined
+    /** Milliseconds for which the task was ready, or since its last lease expired. */
+    readonly waitedMs: number
     /** The number of recorded entries of the journal. */
     readonly entryCount: number
   }

@@ -77,7 +77,7 @@ const eventHandlers: EventHandlers = {
   stream_closed: (_, { getInstruments }) => getInstruments().streams.add(-1),
   attempt_started: ({ failures, waitedMs, tool }, { getInstruments }) => {
     const { waitDuration, takeovers } = getInstruments()
-    if (waitedMs !== undefined) waitDuration.record(waitedMs / 1000, { [conventions.attributes.tool]: tool })
+    waitDuration.record(waitedMs / 1000, { [conventions.attributes.tool]: tool })
     if (failures > 0) takeovers.add(1)
   },
   attempt_ended: ({ tool, end, durationMs }, { getInstruments }) =>

@@ -36,7 +36,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'tasks that were cancelled before anybody took them do not keep those behind them waiting',
+    'tasks that were cancelled before a claim do not delay the tasks behind them',
     async ({ here, there }) => {
       for (let index = 0; index < 20; index++) {
         await here.create(createNewTask(`c${index}`))
@@ -62,7 +62,19 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a worker that stands still loses its task, and changes nothing when it comes back',
+    'a claim says for how long its task was ready, or since when its lease had expired',
+    async ({ here, there, advanceTime }) => {
+      await here.create(createNewTask('a'))
+      await advanceTime(5000)
+      const firstClaim = await claimOne(here)
+      ok(firstClaim.waitedMs >= 5000, `waited for ${firstClaim.waitedMs} ms`)
+      await advanceTime(here.leaseMs + 2000)
+      const secondClaim = await claimOne(there)
+      ok(secondClaim.waitedMs >= 2000 && secondClaim.waitedMs < here.leaseMs, `waited for ${secondClaim.waitedMs} ms`)
+    },
+  ],
+  [
+    'a frozen worker loses its task, and changes nothing when it resumes',
     async ({ here, there, advanceTime }) => {
       const stalledTask = await createClaimedTask(here)
       await advanceTime(here.leaseMs + 1)

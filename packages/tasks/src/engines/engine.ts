@@ -208,6 +208,8 @@ export type LeaseState = 'owned' | 'cancelling' | 'lost'
 export interface ClaimedTask extends Lease {
   /** The number of leases that expired since a step was last recorded. */
   readonly failures: number
+  /** Milliseconds for which the task was ready, or since its last lease expired. */
+  readonly waitedMs: number
   readonly payload: JsonObject
   /**
    * The recorded entries of the journal, at most one for each part and key. An entry without a value records that its

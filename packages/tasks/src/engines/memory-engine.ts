@@ -154,11 +154,12 @@ function claimStoredTasks(store: MemoryStore, { maxClaims, id, worker }: ClaimRe
     nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
     tasks: readyTasks.slice(0, maxClaims).map((task) => {
       if (task.token !== undefined) task.failures++
+      const waitedMs = nowMs - (task.dueAt ?? nowMs)
       task.attempt++
       task.token = crypto.randomUUID()
       task.worker = worker
       task.dueAt = nowMs + leaseMs
-      return toClaimedTask(task, task.token)
+      return toClaimedTask(task, task.token, waitedMs)
     }),
   }
 }

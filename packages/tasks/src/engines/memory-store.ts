@@ -230,13 +230,14 @@ export function toInspectedTask(task: StoredTask, nowMs: number): InspectedTask 
 }
 
 /** Returns a task as its worker gets it. */
-export function toClaimedTask(task: StoredTask, token: string): ClaimedTask {
+export function toClaimedTask(task: StoredTask, token: string, waitedMs: number): ClaimedTask {
   const { id, attempt, failures, payload, entries, responses, isCancelling } = task
   return {
     id,
     attempt,
     token,
     failures,
+    waitedMs,
     payload: parseStoredObject(payload),
     // Each text was made from a `JournalEntry`.
     entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),

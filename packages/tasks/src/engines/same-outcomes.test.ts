@@ -19,9 +19,10 @@ type Command =
   | { readonly kind: 'heartbeat'; readonly claim: number }
   | { readonly kind: 'inspect' | 'revoke' | 'stop'; readonly task: number }
   | { readonly kind: 'list'; readonly limit: number; readonly isFiltered: boolean }
+  | { readonly kind: 'listDue'; readonly limit: number }
   | { readonly kind: 'count' }
 
-type OperatorKind = 'inspect' | 'revoke' | 'stop' | 'list' | 'count'
+type OperatorKind = 'inspect' | 'revoke' | 'stop' | 'list' | 'listDue' | 'count'
 
 const task = fc.integer({ min: 0, max: 4 })
 const owner = fc.integer({ min: 0, max: 1 })
@@ -61,6 +62,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       isFiltered: fc.boolean(),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('listDue'), limit: fc.integer({ min: 1, max: 3 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('count') }) },
 )
 
@@ -75,6 +77,7 @@ const uncompared = new Set([
   'dueInMs',
   'oldestAgeMs',
   'nextDueMs',
+  'waitedMs',
 ])
 
 /** Returns an outcome as JSON, with the presence of each member that is not compared. */
@@ -136,6 +139,8 @@ class CommandRunner {
   #operate(given: Extract<Command, { readonly kind: OperatorKind }>): Promise<unknown> {
     const engine = this.#engine
     switch (given.kind) {
+      case 'listDue':
+        return engine.listDue(given.limit)
       case 'inspect':
         return engine.inspect(idOf(given.task))
       case 'revoke':

@@ -9,6 +9,7 @@ const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => 
   attempt: 1,
   token: 'token',
   failures: 0,
+  waitedMs: 0,
   responses: {},
   isCancelling: false,
   payload,

@@ -13,7 +13,7 @@ export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: Cla
   const { database, tables, leaseMs } = store
   const rows = await database.query(
     `WITH due AS MATERIALIZED (
-      SELECT id FROM ${tables.task}
+      SELECT id, extract(epoch FROM statement_timestamp() - due_at)::float8 * 1000 AS waited_ms FROM ${tables.task}
       WHERE due_at <= statement_timestamp() AND ${notExpiredCondition}${id === undefined ? '' : ' AND id = $4'}
       ORDER BY due_at LIMIT $1::bigint FOR UPDATE SKIP LOCKED
     ), claimed AS (
@@ -21,10 +21,10 @@ export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: Cla
         token = gen_random_uuid()::text, worker = $3::text, due_at = ${timeFromNowSql('$2')}
       WHERE id = ANY(ARRAY(SELECT id FROM due)) RETURNING ${claimColumns}, created_at
     )
-    SELECT next_due_ms, claimed.* FROM (
+    SELECT next_due_ms, waited_ms, claimed.* FROM (
       SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8 * 1000 AS next_due_ms
       FROM ${tables.task} WHERE due_at > statement_timestamp()
-    ) AS next LEFT JOIN claimed ON true ORDER BY created_at`,
+    ) AS next LEFT JOIN (claimed JOIN due USING (id)) ON true ORDER BY created_at`,
     [maxClaims, leaseMs, worker ?? null, ...(id === undefined ? [] : [toStoredText(id)])],
   )
   const nextDueMs = rows[0]?.['next_due_ms'] ?? undefined

@@ -57,6 +57,7 @@ export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries):
     attempt: Number(row['attempt']),
     token: textFromColumn(row['token']),
     failures: Number(row['failures']),
+    waitedMs: Number(row['waited_ms']),
     payload: objectFromColumn(row['payload']),
     isCancelling: row['cancelling'] === true,
     // The column contains a `JournalEntry` as text.

@@ -72,7 +72,7 @@ describe('The events of an attempt', () => {
     await expect.poll(() => [first.events.length, second.events.length]).toEqual([2, 2])
     expect(first.events[1]).toMatchObject({ type: 'attempt_ended', attempt: 1, end: 'lost' })
     expect(second.events).toMatchObject([
-      { type: 'attempt_started', attempt: 2, failures: 1 },
+      { type: 'attempt_started', attempt: 2, failures: 1, waitedMs: 1 },
       { type: 'attempt_ended', attempt: 2, end: 'completed' },
     ])
   })

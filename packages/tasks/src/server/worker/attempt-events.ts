@@ -9,8 +9,8 @@ export function emitAttempt(attempt: Attempt, { emit, settings }: WorkerContext)
   const tool = isJsonObject(params) ? String(params['name']) : ''
   const subject = { taskId: task.id, tool, attempt: task.attempt }
   const startedAt = clock.monotonicNow()
-  const { failures, entries } = task
-  emit({ type: 'attempt_started', ...subject, failures, waitedMs: undefined, entryCount: entries.length })
+  const { failures, waitedMs, entries } = task
+  emit({ type: 'attempt_started', ...subject, failures, waitedMs, entryCount: entries.length })
   return () => {
     const durationMs = clock.monotonicNow() - startedAt
     const { totalBytes: journalBytes } = attempt.journalSize

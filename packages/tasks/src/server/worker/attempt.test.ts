@@ -7,6 +7,7 @@ const claimed = {
   attempt: 1,
   token: 'token',
   failures: 0,
+  waitedMs: 0,
   payload: {},
   entries: [],
   responses: {},

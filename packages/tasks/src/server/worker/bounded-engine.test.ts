@@ -55,6 +55,35 @@ describe('a call of the engine that never settles', () => {
     },
   )
 
+  test('counts as rejected: suspend is repeated, and the task asks [ENG-003]', async () => {
+    const { around, isSilent } = silentOnce('suspend')
+    const fleet = createFleet(around)
+    const ask = tool('ask', {
+      description: 'Asks for a name',
+      task: 'required',
+      run: async (_, ctx) =>
+        (await ctx.elicit('who', { message: 'Who?', schema: z.object({ name: z.string() }) })).name,
+    })
+    const instance = fleet.add([ask])
+    const taskId = await instance.start('ask')
+    await live(fleet, instance, 80_000)
+    await instance.reach(taskId, 'input_required')
+    expect(isSilent()).toBe(true)
+    const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } }
+    await instance.result('tasks/update', { taskId, inputResponses })
+    await live(fleet, instance, 5000)
+    expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('Ada')
+    await instance.server.close()
+  })
+
+  test('counts as rejected: listDue is rejected, so that a runner asks again [ENG-003]', async () => {
+    const clock = manualClock()
+    const engine = boundEngineCalls({ ...memoryEngine(), listDue: never }, clock, () => {})
+    const listing = engine.listDue(1)
+    clock.advance(60_000)
+    await expect(listing).rejects.toThrow('did not answer to listDue within 60000 ms')
+  })
+
   test('has a minute until the engine has answered once, for the first call opens the store [ENG-003]', async () => {
     const clock = manualClock()
     const pings: (() => void)[] = []
