@@ -11,6 +11,7 @@ export const conventions = {
     prompt: 'gen_ai.prompt.name',
     operation: 'gen_ai.operation.name',
     protocolVersion: 'mcp.protocol.version',
+    sessionId: 'mcp.session.id',
     transport: 'network.transport',
     protocol: 'network.protocol.name',
     serverAddress: 'server.address',

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { type JsonObject, McpError, transportKey, createCall, withContext } from '@x/schema'
+import { clientSessionKey, type JsonObject, McpError, transportKey, createCall, withContext } from '@x/schema'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
@@ -66,6 +66,14 @@ const lastSpan = () => {
 }
 
 describe('The span of a request', () => {
+  test('has the digest of the session of an older client, and no session for others [OPS-001 OPS-006]', async () => {
+    const { context } = withContext(createCall(), clientSessionKey, 'digest-of-a-session')
+    await callTool(serve(), 'greet', {}, { context })
+    expect(lastSpan().attributes['mcp.session.id']).toBe('digest-of-a-session')
+    await callTool(serve(), 'greet')
+    expect(lastSpan().attributes).not.toHaveProperty(['mcp.session.id'])
+  })
+
   test('has the trace of its caller as parent, and the attributes of the conventions', async () => {
     const { context } = withContext(createCall(), transportKey, 'http')
     await callTool(serve(), 'greet', {}, { id: 'seven', meta, context, clientAddress: '192.0.2.1' })

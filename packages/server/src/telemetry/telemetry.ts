@@ -3,6 +3,7 @@ import { isCancelled } from '@x/core'
 import {
   type Call,
   clientAddressKey,
+  clientSessionKey,
   type Exchange,
   type ExtensionHost,
   type ExtensionInstance,
@@ -127,6 +128,9 @@ function startRequest(
     span.setAttribute(conventions.attributes.requestId, String(request.id))
     const address = call.context.get(clientAddressKey)
     if (address !== undefined) span.setAttribute(conventions.attributes.clientAddress, address)
+    // The id itself would let a reader of the trace use the session, so the span has its digest.
+    const sessionDigest = call.context.get(clientSessionKey)
+    if (sessionDigest !== undefined) span.setAttribute(conventions.attributes.sessionId, sessionDigest)
     const attempt = call.context.get(taskAttemptKey)
     if (attempt !== undefined) span.setAttribute(conventions.attributes.taskAttempt, attempt.attempt)
   }
