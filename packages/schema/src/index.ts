@@ -40,7 +40,7 @@ export {
   type Undrain,
 } from './composition/server.ts'
 export { DefinitionError, type DefinitionProblem } from './composition/definition-error.ts'
-export { serverOf } from './composition/server-of.ts'
+export { serverOf, type ServerParts } from './composition/server-of.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,

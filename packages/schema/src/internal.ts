@@ -22,11 +22,10 @@ export { createEventSource, type EventSource, type Observer } from './compositio
 export {
   type Composition,
   composeServer,
-  type NamedResources,
 } from './composition/compose.ts'
 export type { ServerPart } from './composition/part-readiness.ts'
 export { overloadedReason } from './composition/rejections.ts'
 export { quotaError, quotaReason } from './composition/quota.ts'
-export { formatTraceparent, parseTraceparent } from './basic/trace-context.ts'
+export { formatTraceparent } from './basic/trace-context.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

@@ -10,6 +10,7 @@ export { resultMetaObject } from './basic/meta.ts'
 export {
   boolean,
   unionByMember,
+  type CheckDepth,
   checkOf,
   type Description,
   durationMs,
@@ -24,6 +25,7 @@ export {
   string,
   union,
   literal,
+  type LeafKind,
   jsonObject,
   jsonValue,
 } from './basic/shape.ts'

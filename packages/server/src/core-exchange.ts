@@ -23,7 +23,7 @@ import {
   type RpcError,
   unavailableError,
 } from '@x/schema'
-import { findRevisionError, type NamedResources, overloadedReason, quotaReason } from '@x/schema/internal'
+import { findRevisionError, type Composition, overloadedReason, quotaReason } from '@x/schema/internal'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
@@ -45,7 +45,7 @@ export interface ServerState {
   /** Methods of extensions. They are set after the exchange was created, because extensions start later. */
   methods: ReadonlyMap<string, ExtensionMethod>
   /** Resources of extensions. They are set with the methods. */
-  extensionResources: readonly NamedResources[]
+  extensionResources: Composition['resources']
   readonly settings: ServerSettings
 }
 

@@ -8,26 +8,17 @@ export interface TraceContext {
   readonly baggage?: string | undefined
 }
 
-/** The position of a span in its trace, as a `traceparent` encodes it. */
-export interface SpanPosition {
-  /** 32 hexadecimal digits. */
-  readonly traceId: string
-  /** 16 hexadecimal digits. */
-  readonly spanId: string
-  /** 1 if the span is sampled. */
-  readonly traceFlags: number
-}
-
 /** Returns the `traceparent` of a span (W3C Trace Context, version 00). */
-export function formatTraceparent({ traceId, spanId, traceFlags }: SpanPosition): string {
+export function formatTraceparent({
+  traceId,
+  spanId,
+  traceFlags,
+}: {
+  readonly traceId: string
+  readonly spanId: string
+  readonly traceFlags: number
+}): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
-}
-
-/** Parses a `traceparent`. Returns undefined for any other value. */
-export function parseTraceparent(value: unknown): SpanPosition | undefined {
-  if (!isTraceparent(value)) return undefined
-  const [, traceId = '', spanId = '', flags = ''] = value.split('-')
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) }
 }
 
 /** Parses the trace context of a `_meta`. Malformed parts are left out, as W3C requires. */

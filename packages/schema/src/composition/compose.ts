@@ -5,7 +5,7 @@ import type { RpcNotification } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Observer } from './event-source.ts'
-import { createPartReadiness, type PartReadiness, type ServerPart } from './part-readiness.ts'
+import { createPartReadiness, type ServerPart } from './part-readiness.ts'
 import type { CloseOptions, Undrain } from './server.ts'
 import type {
   ExtensionHost,
@@ -14,13 +14,6 @@ import type {
   ExtensionResources,
   ServerExtension,
 } from './server-extension.ts'
-
-/** The resources of one extension. */
-export interface NamedResources {
-  /** The name of the extension. */
-  readonly name: string
-  readonly resources: ExtensionResources
-}
 
 /**
  * The started extensions of one server, and the exchange made of its core, the middleware of extensions and the
@@ -31,8 +24,8 @@ export interface Composition {
   /** Methods that extensions serve. */
   readonly methods: ReadonlyMap<string, ExtensionMethod>
   readonly adapters: ProtocolAdapters
-  /** The resources of extensions, in their order. */
-  readonly resources: readonly NamedResources[]
+  /** The resources of extensions with the names of the extensions, in their order. */
+  readonly resources: readonly { readonly name: string; readonly resources: ExtensionResources }[]
   /** The members that extensions add to the server. */
   readonly apis: Readonly<Record<string, object>>
   /**
@@ -44,34 +37,15 @@ export interface Composition {
   /** The extensions that observe the events of the server. */
   readonly observers: readonly Observer[]
   /** The readiness of the extensions and of the server's other parts. */
-  readonly readiness: PartReadiness
+  readonly readiness: {
+    /** Resolves with true if every required part can be reached, and with false otherwise. Never rejects. */
+    ready(): Promise<boolean>
+    /** The names of the parts that could not be reached at the last check. */
+    unavailableNames(): readonly string[]
+  }
   receive(notification: RpcNotification, call: Call): void
   drain(): Undrain
   close(options: CloseOptions): Promise<void>
-}
-
-/** The inputs of {@link composeServer}. */
-export interface CompositionOptions {
-  readonly coreExchange: Exchange
-  readonly use: readonly Middleware[]
-  readonly extensions: readonly ServerExtension[]
-  /** The parts of the server whose readiness is checked in addition to that of the extensions. */
-  readonly parts: readonly ServerPart[]
-  readonly host: Pick<
-    ExtensionHost,
-    | 'beginWork'
-    | 'bus'
-    | 'emit'
-    | 'info'
-    | 'ledger'
-    | 'runtime'
-    | 'state'
-    | 'tools'
-    | 'log'
-    | 'offers'
-    | 'notifyListChanged'
-    | 'notifyResourceUpdated'
-  >
 }
 
 interface StartedExtension {
@@ -97,7 +71,20 @@ const reservedMemberNames = new Set(
  * need a principal, all other extensions in their order, and the core. Throws {@link DefinitionError} for a list that
  * cannot be composed.
  */
-export function composeServer({ coreExchange, use, extensions, parts, host }: CompositionOptions): Composition {
+export function composeServer({
+  coreExchange,
+  use,
+  extensions,
+  parts,
+  host,
+}: {
+  readonly coreExchange: Exchange
+  readonly use: readonly Middleware[]
+  readonly extensions: readonly ServerExtension[]
+  /** The parts of the server whose readiness is checked in addition to that of the extensions. */
+  readonly parts: readonly ServerPart[]
+  readonly host: Omit<ExtensionHost, 'innerExchange' | 'exchange'>
+}): Composition {
   checkExtensions(extensions)
   const exchangeByExtension = new Map<ServerExtension, Exchange>()
   let outermostExchange = coreExchange
@@ -132,15 +119,13 @@ export function composeServer({ coreExchange, use, extensions, parts, host }: Co
       .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
       .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
-    observers: startedExtensions.flatMap(({ instance }) =>
-      instance.observe === undefined ? [] : [(event) => instance.observe?.(event)],
-    ),
+    observers: observersOf(startedExtensions),
     readiness: createPartReadiness([...startedExtensions.map((started) => partOf(started, host)), ...parts]),
     ...createLifecycleMethods(startedExtensions, host),
   }
 }
 
-function createLifecycleMethods(startedExtensions: readonly StartedExtension[], { log }: CompositionOptions['host']) {
+function createLifecycleMethods(startedExtensions: readonly StartedExtension[], { log }: Pick<ExtensionHost, 'log'>) {
   const closeExtension = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
     try {
       await instance.close?.({ graceMs })
@@ -167,7 +152,7 @@ function createLifecycleMethods(startedExtensions: readonly StartedExtension[], 
   }
 }
 
-function partOf({ extension, instance }: StartedExtension, { log }: CompositionOptions['host']): ServerPart {
+function partOf({ extension, instance }: StartedExtension, { log }: Pick<ExtensionHost, 'log'>): ServerPart {
   return {
     name: extension.name,
     problem: `The extension "${extension.name}" cannot reach what it depends on`,
@@ -209,7 +194,13 @@ function adaptersOf(startedExtensions: readonly StartedExtension[]): ProtocolAda
   return adapters
 }
 
-function resourcesOf(startedExtensions: readonly StartedExtension[]): readonly NamedResources[] {
+function observersOf(startedExtensions: readonly StartedExtension[]): readonly Observer[] {
+  return startedExtensions.flatMap(({ instance }) =>
+    instance.observe === undefined ? [] : [(event) => instance.observe?.(event)],
+  )
+}
+
+function resourcesOf(startedExtensions: readonly StartedExtension[]): Composition['resources'] {
   return startedExtensions.flatMap(({ extension, instance: { resources } }) => {
     if ((resources !== undefined) !== (extension.servesResources === true)) {
       const reason = 'servesResources must be true if, and only if, start returns resources'

@@ -25,16 +25,12 @@ import { invalidParamsError } from '../basic/mcp-error.ts'
 import { type RequestMetaObject, requestMetaObject, type RequestParams, requestParams } from '../basic/meta.ts'
 import { checkOf, type Shape } from '../basic/shape.ts'
 
-/**
- * Checks a request's params and returns the same object. Throws `McpError(invalidParams)` with the path of an invalid
- * part.
- */
-export type ParamsCheck<P> = (params: JsonObject | undefined) => P
-
 /** The properties of a method. */
 export interface MethodRow<P = unknown> {
-  /** Checks and narrows the params. Throws `McpError(invalidParams)` with the path of an invalid part. */
-  readonly params: ParamsCheck<P>
+  /**
+   * Checks the params and returns the same object. Throws `McpError(invalidParams)` with the path of an invalid part.
+   */
+  readonly params: (params: JsonObject | undefined) => P
   /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly targetParam?: 'name' | 'uri' | undefined
   /** True if the method may answer `input_required` (basic/patterns/mrtr). */
@@ -109,14 +105,8 @@ export function findMethodRow(method: string): MethodRow | undefined {
   return rowsByMethod.get(method)
 }
 
-/** The properties of a notification. */
-export interface NotificationRow {
-  /** The side that sends the notification. */
-  readonly sender: 'client' | 'server' | 'both'
-}
-
 /**
- * Every notification of this revision, with its properties. A server sends `notifications/cancelled` only to end a
+ * Every notification of this revision, with the side that sends it. A server sends `notifications/cancelled` only to end a
  * `subscriptions/listen` stream (basic/patterns/cancellation).
  */
 export const notificationMethods = {
@@ -128,20 +118,22 @@ export const notificationMethods = {
   'notifications/prompts/list_changed': { sender: 'server' },
   'notifications/resources/list_changed': { sender: 'server' },
   'notifications/resources/updated': { sender: 'server' },
-} as const satisfies { readonly [method: string]: NotificationRow }
+} as const satisfies { readonly [method: string]: { readonly sender: 'client' | 'server' | 'both' } }
 
-const rowsByNotification: ReadonlyMap<string, NotificationRow> = new Map(Object.entries(notificationMethods))
+const rowsByNotification: ReadonlyMap<string, { readonly sender: 'client' | 'server' | 'both' }> = new Map(
+  Object.entries(notificationMethods),
+)
 
 /**
  * Returns the row of the notification with the name that a peer sent. Returns `undefined` for an unknown name, because
  * a receiver ignores unknown notifications.
  */
-export function findNotificationRow(method: string): NotificationRow | undefined {
+export function findNotificationRow(method: string): { readonly sender: 'client' | 'server' | 'both' } | undefined {
   return rowsByNotification.get(method)
 }
 
 /** Derives the check of a method's params from their shape. */
-function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
+function paramsCheckOf<P>(shape: Shape<P>): MethodRow<P>['params'] {
   const checkParams = checkOf(shape, 'shallow')
   return (params) => {
     const failure = checkParams(params)

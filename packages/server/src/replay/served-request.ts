@@ -11,7 +11,7 @@ import {
   type RequestMetaObject,
   findMissingCapabilities,
 } from '@x/schema'
-import type { NamedResources } from '@x/schema/internal'
+import type { Composition } from '@x/schema/internal'
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 import type { InstanceWork } from '../shedding/instance-work.ts'
@@ -41,7 +41,7 @@ export interface ServedRequest {
   readonly catalog: Catalog
   readonly settings: ServerSettings
   /** The resources of extensions, in the order of the extensions. */
-  readonly extensionResources: readonly NamedResources[]
+  readonly extensionResources: Composition['resources']
   /** The store for the journal of a call that runs as a task. Undefined for any other call. */
   readonly journalStore: JournalStore | undefined
   /** The number of stops that had been announced for this instance when the request arrived. */

@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { type Call, isJsonObject, type JsonObject, type RpcRequest, traceContextOf } from '@x/schema'
-import { parseTraceparent, restoredPartsKey } from '@x/schema/internal'
+import { restoredPartsKey } from '@x/schema/internal'
 
 /** The name of the part under which telemetry records the span of a request. */
 export const telemetryPart = 'telemetry'
@@ -48,10 +48,12 @@ function childOf(parent: SpanContext, ambientContext: Context): SpanParent {
 export function spanContextOf(carrier: JsonObject | undefined): SpanContext | undefined {
   if (carrier?.['traceparent'] === undefined) return undefined
   const { traceparent, tracestate } = traceContextOf(carrier)
-  const position = parseTraceparent(traceparent)
-  if (position === undefined) return undefined
+  if (traceparent === undefined) return undefined
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
   return {
-    ...position,
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
     isRemote: true,
     ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
   }
