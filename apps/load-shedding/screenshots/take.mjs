@@ -37,6 +37,16 @@ try {
   await page.mouse.move(0, 0)
   await setTimeout(900)
   await page.screenshot({ path: join(folder, 'draining.png') })
+
+  await page.emulateMedia({ colorScheme: 'light' })
+  await button('Overload 1').click()
+  for (let burst = 0; burst < 8; burst += 1) {
+    await button('Burst of heavy calls').click()
+    await setTimeout(1500)
+  }
+  await page.goto(new URL('/trace.html', url).href)
+  await page.locator('[data-trace] [data-process="1"]').first().waitFor()
+  await page.screenshot({ path: join(folder, 'trace.png') })
 } finally {
   await browser.close()
   child.kill('SIGTERM')

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallView, Point } from '../src/board/snapshot.ts'
 import { serveControl } from '../src/control/serve-control.ts'
 import { stillStage } from '../src/testing/still-stage.ts'
-import { openStage } from '../src/trial/open-stage.ts'
+import type { TelemetryView } from '../src/telemetry/telemetry-view.ts'
+import { openStage, type Stage } from '../src/trial/open-stage.ts'
 import { type BuiltPage, buildPage } from './build-page.ts'
 
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
@@ -188,14 +189,61 @@ describeNeeding('chromium', 'the page', (executablePath) => {
         .locator('.block', { hasText: /^[1-9]$/ })
         .first()
         .waitFor({ timeout: 20_000 })
+      await expect.poll(() => traceAnotherCall(stage), { timeout: 40_000, interval: 1500 }).toBeGreaterThanOrEqual(3)
+      await page.getByRole('link', { name: 'Trace and metrics' }).click()
+      await page.locator('[data-trace] [data-process="0"]', { hasText: 'call count_primes' }).waitFor()
+      const instances = page.locator('[data-trace] [data-process]:not([data-process="0"]) td:first-child')
+      expect(new Set(await instances.allInnerTexts()).size).toBeGreaterThanOrEqual(2)
+      await page.locator('[data-metrics]', { hasText: 'mcp.server.operation.duration' }).waitFor()
       expect(complaints).toEqual([])
       await page.close()
     } finally {
       await control[Symbol.asyncDispose]()
       await stage.stop()
     }
-  }, 60_000)
+  }, 90_000)
+
+  test.each([1280, 390])('the trace and the metrics fit a window of %i pixels', async (width) => {
+    const stage = stillStage()
+    stage.record(recordedCall)
+    await using control = await serveControl(stage, 0, built.root)
+    const page = await browser.newPage({ viewport: { width, height: 800 } })
+    await page.goto(`${control.url}trace.html`)
+    await page.locator('[data-trace] [data-process="2"]').waitFor()
+    const names = await page.locator('[data-trace] tbody th').allInnerTexts()
+    expect(names.map((name) => name.split(' ').slice(0, 2).join(' '))).toEqual([
+      'call walk',
+      'tools/call walk',
+      'tools/call walk',
+    ])
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await page.close()
+  })
 })
+
+/** Sends one more call, and returns the number of processes in the shown trace. */
+function traceAnotherCall(stage: Stage): number {
+  stage.load.burst(1)
+  return new Set(stage.telemetry().spans.map(({ process }) => process)).size
+}
+
+const span = { traceId: 't', kind: 'server', hasFailed: false } as const
+/** A call that moved from one instance to another. */
+const recordedCall: TelemetryView = {
+  spans: [
+    { ...span, spanId: 'a', name: 'call walk', kind: 'internal', startedAt: 0, durationMs: 900, process: 0 },
+    { ...span, spanId: 'b', parentId: 'a', name: 'tools/call walk', startedAt: 10, durationMs: 400, process: 1 },
+    { ...span, spanId: 'c', parentId: 'a', name: 'tools/call walk', startedAt: 450, durationMs: 420, process: 2 },
+  ],
+  metrics: [
+    {
+      name: 'mcp.server.operation.duration',
+      attributes: 'mcp.method.name=tools/call gen_ai.tool.name=walk dev.x.run.end=completed',
+      count: 2,
+      sum: 0.82,
+    },
+  ],
+}
 
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let count = 0; count < 40; count++) {

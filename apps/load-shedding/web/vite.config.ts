@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-/** Builds the page into `dist-web`, for `servePage`. Nothing is inlined, because its policy allows no inline code. */
+/** Builds the pages into `dist-web`, for `servePage`. Nothing is inlined, because its policy allows no inline code. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   build: {
@@ -10,5 +10,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
+    rolldownOptions: {
+      input: ['index.html', 'trace.html'].map((page) => fileURLToPath(new URL(page, import.meta.url))),
+    },
   },
 })

@@ -56,7 +56,7 @@ export function createBoard(size: number, now: () => number = () => performance.
       if (message.kind === 'listening') change(instance, { pid: message.pid, isReady: true })
       else if (message.kind === 'load') {
         change(instance, { eventLoopDelayMs: message.eventLoopDelayMs, isReady: message.isReady })
-      } else if (message.kind !== 'paced') {
+      } else if ('call' in message) {
         if (message.kind === 'work') ledger.note(message.call, message.from)
         calls.hear(instance, message)
       }

@@ -45,6 +45,15 @@ test.each([
   expect(fixture.stage.asked).toEqual([])
 })
 
+test('the trace and the metrics are JSON that no cache stores', async () => {
+  await using fixture = await served()
+  const view = { spans: [], metrics: [{ name: 'runs', attributes: 'tool=a', count: 2 }] }
+  fixture.stage.record(view)
+  const response = await fetch(`${fixture.control.url}api/telemetry`)
+  expect([response.headers.get('cache-control'), await response.json()]).toEqual(['no-store', view])
+  expect(await statusFor(`${fixture.control.url}api/telemetry`, 'evil.example')).toBe(403)
+})
+
 test('another site can neither see nor do anything, and only commands are posted', async () => {
   await using fixture = await served()
   expect((await fixture.order('{"do":"roll"}', { origin: 'https://evil.example' })).status).toBe(403)

@@ -7,6 +7,7 @@ import { portRefusal } from '@apps/front/usage'
 import { refusalOf } from './admit.ts'
 import { readCommand } from './command.ts'
 import { type Commanded, obey } from './obey.ts'
+import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 import { type Look, sendEvents } from './send-events.ts'
 
 /** The page's server. */
@@ -14,8 +15,8 @@ export interface Control extends AsyncDisposable {
   readonly url: string
 }
 
-/** The state that the page shows, and its commands. */
-export type Controlled = Look & Commanded
+/** The state that the pages show, and their commands. */
+export type Controlled = Look & Commanded & { telemetry(): TelemetryView }
 
 const mostBytes = 1_024
 const mostReaders = 16
@@ -36,6 +37,7 @@ export async function serveControl(stage: Controlled, wanted: number, folder: st
     const refused = refusalOf(request.headers, port, path === '/api/commands')
     if (refused !== undefined) return answer(response, refused)
     if (path === '/api/commands') return void command(request, response, stage)
+    if (path === '/api/telemetry') return sendTelemetry(response, stage.telemetry())
     if (path !== '/api/events') return page(request, response) ? undefined : answer(response, 404)
     if (readers >= mostReaders) return answer(response, 503)
     readers++
@@ -59,6 +61,11 @@ async function command(request: IncomingMessage, response: ServerResponse, stage
   const asked = readCommand(text)
   const isDone = asked !== undefined && obey(asked, stage, (error) => console.error(error))
   answer(response, isDone ? 204 : 400)
+}
+
+function sendTelemetry(response: ServerResponse, view: TelemetryView): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(JSON.stringify(view))
 }
 
 /** The body, or undefined when it is too long. */

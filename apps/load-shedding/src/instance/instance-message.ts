@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { metricView, spanView } from '../telemetry/telemetry-view.ts'
 
 const number = z.number()
 const call = z.string().max(64)
@@ -10,6 +11,8 @@ const instanceMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('work'), call, from: number, next: number }),
   z.object({ kind: z.literal('end'), call }),
   z.object({ kind: z.literal('paced'), chunks: number, busyMs: number }),
+  z.object({ kind: z.literal('span'), span: spanView }),
+  z.object({ kind: z.literal('metrics'), metrics: z.array(metricView).max(500).readonly() }),
 ])
 
 const instanceOrder = z.discriminatedUnion('order', [
@@ -19,8 +22,8 @@ const instanceOrder = z.discriminatedUnion('order', [
 
 /**
  * A report of an instance: that it listens, how it is doing, that a call began here, that numbers of a call from `from`
- * up to `next` have been looked at, that a call is here no more, and how long its event loop was busy with so many paced
- * chunks.
+ * up to `next` have been looked at, that a call is here no more, how long its event loop was busy with so many paced
+ * chunks, a span that has ended, and the values of its metrics.
  */
 export type InstanceMessage = z.infer<typeof instanceMessage>
 

@@ -1,4 +1,6 @@
 import cluster from 'node:cluster'
+import { AlwaysOffSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace-base'
+import { recordTelemetry } from '../telemetry/record-telemetry.ts'
 import { type InstanceMessage, readOrder } from './instance-message.ts'
 import { watchLateness } from './lateness.ts'
 import { serveInstance } from './serve-instance.ts'
@@ -11,6 +13,11 @@ const { PORT, STATE_KEY = '', SHEDDING, NOTICE_MS, GRACE_MS, CHUNK_MS } = proces
 const report = (message: InstanceMessage): void => {
   if (process.connected) process.send?.(message, ignoreFailure)
 }
+// The client decides which calls are traced.
+recordTelemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }), {
+  onSpan: (span) => report({ kind: 'span', span }),
+  onMetrics: (metrics) => report({ kind: 'metrics', metrics }),
+})
 const stop = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
 const instance = await serveInstance({
   port: Number(PORT),

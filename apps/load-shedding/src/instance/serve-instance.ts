@@ -1,6 +1,7 @@
 import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/schema'
 import { createServer, sealedState } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
+import { telemetry } from '@x/server/otel'
 import { serveHttp } from '@x/transport-http/node'
 import { createPacedCount, type PacedWork } from '../primes/paced-count.ts'
 import { countPrimes } from '../primes/prime-tool.ts'
@@ -46,6 +47,7 @@ export async function serveInstance(options: InstanceOptions): Promise<ServedIns
     tools: [countPrimes(report, count)],
     shedding: sheddingSettings(shedding),
     use: [stay],
+    extensions: [telemetry()],
   })
   await serveHttp(server, { port, stopOnSignals: stop })
   const setShedding = (on: boolean): void => {

@@ -1,5 +1,6 @@
 import type { Point, Snapshot } from '../board/snapshot.ts'
 import type { Controlled } from '../control/serve-control.ts'
+import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
 /** A stage on which nothing happens but what a test says. */
 export interface StillStage extends Controlled {
@@ -7,6 +8,8 @@ export interface StillStage extends Controlled {
   readonly asked: readonly string[]
   /** Shows something else from now on. */
   change(changes: Partial<Snapshot>): void
+  /** Replaces the trace and the metrics. */
+  record(view: TelemetryView): void
 }
 
 const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isReady: true, moved: 0 } as const
@@ -15,6 +18,7 @@ const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isRead
 export function stillStage(): StillStage {
   const asked: string[] = []
   let points: readonly Point[] = []
+  let recorded: TelemetryView = { spans: [], metrics: [] }
   let shown: Omit<Snapshot, 'points'> = {
     balancer: 'cluster',
     url: 'http://127.0.0.1:4531/mcp',
@@ -36,6 +40,10 @@ export function stillStage(): StillStage {
       points = more
       shown = { ...shown, ...changes }
     },
+    record(view) {
+      recorded = view
+    },
+    telemetry: () => recorded,
     snapshot: () => shown,
     points: () => points,
     setLevel: (level) => note('level', level),

@@ -3,8 +3,11 @@ import { createBoard, type Board } from '../board/board.ts'
 import type { LoadLevel, Point, Snapshot } from '../board/snapshot.ts'
 import type { BalancerName } from '../fleet/balancer.ts'
 import { type Fleet, startFleet } from '../fleet/start-fleet.ts'
+import type { InstanceMessage } from '../instance/instance-message.ts'
 import { millisecondsPerCall } from '../load/calibrate.ts'
 import { driveLoad, type Load } from '../load/drive-load.ts'
+import { recordFleet } from '../telemetry/record-fleet.ts'
+import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
 /** A fleet under load, all that is known of it, and what can be done to it. */
 export interface Stage {
@@ -20,6 +23,8 @@ export interface Stage {
   snapshot(): Omit<Snapshot, 'points'>
   /** The history, by seconds, at most two minutes. */
   points(): readonly Point[]
+  /** Returns the trace of a call and the metrics of all instances. */
+  telemetry(): TelemetryView
   stop(): Promise<void>
 }
 
@@ -50,7 +55,15 @@ export async function openStage({
   ...options
 }: StageOptions): Promise<Stage> {
   const board = createBoard(options.size)
-  const fleet = await startFleet({ ...options, graceMs, onStatus: board.status, onMessage: board.hear })
+  const telemetry = recordFleet()
+  const onMessage = (instance: number, message: InstanceMessage): void => {
+    board.hear(instance, message)
+    telemetry.onMessage(instance, message)
+  }
+  const fleet = await startFleet({ ...options, graceMs, onStatus: board.status, onMessage }).catch((error: unknown) => {
+    telemetry[Symbol.dispose]()
+    throw error
+  })
   const load = driveLoad({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
@@ -90,10 +103,12 @@ export async function openStage({
       recent: board.timing(lately),
     }),
     points: () => points,
+    telemetry: telemetry.view,
     async stop() {
       clearInterval(seconds)
       await load.stop()
       await fleet.stop()
+      telemetry[Symbol.dispose]()
     },
   }
 }

@@ -49,6 +49,8 @@ function PageHeader({ session }: { readonly session: Session }): VNode {
             {snapshot.balancer} <code>{new URL(snapshot.url).host}</code>
           </>
         )}
+        {' · '}
+        <a href="/trace.html">Trace and metrics</a>
       </p>
     </header>
   )
