@@ -3,6 +3,7 @@ import type {
   CancelOutcome,
   ClaimRequest,
   Claims,
+  InspectedTask,
   Lease,
   LeaseState,
   RevokeOutcome,
@@ -15,6 +16,7 @@ import type {
   TaskPage,
   TaskProgress,
   TaskRelease,
+  TaskSummary,
   TaskSuspension,
 } from './engine.ts'
 import {
@@ -150,9 +152,11 @@ function claimStoredTasks(store: MemoryStore, { maxClaims, id, worker }: ClaimRe
     ...Array.from(dueTasks, ({ dueAt = 0 }) => (dueAt > nowMs ? dueAt : Number.POSITIVE_INFINITY)),
   )
   const readyTasks = readyTasksOf(store).filter((task) => id === undefined || task.id === id)
+  // The tasks that became due first are claimed. The oldest of them begins first.
+  const claimableTasks = readyTasks.slice(0, maxClaims).sort((one, other) => one.createdAt - other.createdAt)
   return {
     nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
-    tasks: readyTasks.slice(0, maxClaims).map((task) => {
+    tasks: claimableTasks.map((task) => {
       if (task.token !== undefined) task.failures++
       const waitedMs = nowMs - (task.dueAt ?? nowMs)
       task.attempt++
@@ -257,9 +261,21 @@ function listStoredTasks({ tasks, now }: MemoryStore, filter: TaskFilter): TaskP
     .filter((task) => (tool === undefined || task.tool === tool) && (owner === undefined || task.owner === owner))
   const page = matching.slice(0, limit).map((task) => toInspectedTask(task, nowMs))
   return {
-    tasks: page.map(({ ageMs: _, ttlMs: _ttl, requests: _requests, result: _result, error: _error, ...task }) => task),
+    tasks: page.map(toTaskSummary),
     ...(matching.length > limit && { nextCursor: page.at(-1)?.id }),
   }
+}
+
+function toTaskSummary({
+  ageMs: _age,
+  ttlMs: _ttl,
+  progress: _progress,
+  requests: _requests,
+  result: _result,
+  error: _error,
+  ...summary
+}: InspectedTask): TaskSummary {
+  return summary
 }
 
 function countStoredTasks({ tasks, now }: MemoryStore): readonly TaskCount[] {

@@ -64,13 +64,14 @@ export interface MemoryStore {
  */
 export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
   const { tasks, maxTasks, now } = store
-  if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
   const nowMs = now()
   const ownTasks = store.tasksByCaller.get(task.caller) ?? new Set()
   if (ownTasks.size >= task.callerLimit) {
     const liveTasks = [...ownTasks].filter((ownTask) => !isExpired(ownTask, nowMs))
     if (liveTasks.length >= task.callerLimit && !deleteOldestEnded(store, liveTasks)) return 'full'
   }
+  // An engine with a database finds a known id when it inserts the row, so after it has made room.
+  if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
   if (tasks.size >= maxTasks && deleteExpiredTasks(store) === 0 && !deleteOfGreediestCaller(store)) {
     const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'
     throw new LimitError('tasks', { scope: 'all', max: maxTasks, advice })

@@ -1,4 +1,5 @@
-import type { Ledger } from '@x/core'
+import { type ChangeBus, type Ledger, LimitError } from '@x/core'
+import { limitErrorToMcp, type Middleware } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { ClaimedTask, Lease, TaskEngine } from '@x/tasks'
 import type { Invariant } from './invariants/violations.ts'
@@ -8,6 +9,9 @@ export interface Defects {
   readonly engine?: (engine: TaskEngine) => TaskEngine
   readonly store?: (store: StateStore) => StateStore
   readonly breakLedger?: (ledger: Ledger) => void
+  readonly bus?: (bus: ChangeBus) => ChangeBus
+  readonly middleware?: Middleware
+  readonly createPicker?: () => (items: readonly string[]) => readonly string[]
 }
 
 /** A defect, and an invariant that it breaks. */
@@ -24,6 +28,9 @@ export const defects = {
   'ignored-owners': { breaks: ['owners'], engine: ignoreOwners },
   'leaking-quota': { breaks: ['quotas'], breakLedger: leakQuota },
   'round-resumed-twice': { breaks: ['rounds'], store: grantEveryRound },
+  'missed-change': { breaks: ['changes'], bus: loseChanges },
+  'mixed-sessions': { breaks: ['sessions'], createPicker: mixItems },
+  'shed-after-effect': { breaks: ['rounds'], middleware: shedAfterEffect },
 } as const satisfies Record<string, PlantedDefect>
 
 /** The name of a defect. */
@@ -120,5 +127,31 @@ function grantEveryRound(store: StateStore): StateStore {
     ...store,
     add: async (key, ...args) => key.startsWith('legacy:run:') || store.add(key, ...args),
     ...(forOwner !== undefined && { forOwner: (owner) => grantEveryRound(forOwner(owner)) }),
+  }
+}
+
+/** The bus confirms changes of resources, and delivers none. */
+function loseChanges(bus: ChangeBus): ChangeBus {
+  return { ...bus, publish: async (change) => (change.topic.startsWith('resource:') ? undefined : bus.publish(change)) }
+}
+
+/** Some calls of a session read the items of the session that was used before. */
+function mixItems(): (items: readonly string[]) => readonly string[] {
+  const isMixed = every(3)
+  let last: readonly string[] = []
+  return (items) => {
+    const picked = isMixed() ? last : items
+    last = items
+    return picked
+  }
+}
+
+/** Some calls are refused for load after they had their effects. */
+function shedAfterEffect(next: Parameters<Middleware>[0]): ReturnType<Middleware> {
+  const isShed = every(4)
+  return async (request, call) => {
+    const response = await next(request, call)
+    if (request.method !== 'tools/call' || !isShed()) return response
+    throw limitErrorToMcp(new LimitError('calls', { scope: 'all', max: 1 }))
   }
 }

@@ -33,13 +33,16 @@ test('an unknown defect and a number of seeds that is none are rejected', async 
 // the first one: `--seeds 100 --defect …` prints all.
 describe('a planted defect is found [SIM-003]', () => {
   test.each([
-    ['no-fence', 26, 'leases'],
-    ['lost-record', 5, 'journal'],
-    ['claim-given-twice', 4, 'leases'],
-    ['crossed-answers', 4, 'answers'],
-    ['ignored-owners', 4, 'owners'],
+    ['no-fence', 32, 'leases'],
+    ['lost-record', 1, 'journal'],
+    ['claim-given-twice', 1, 'leases'],
+    ['crossed-answers', 12, 'answers'],
+    ['ignored-owners', 1, 'owners'],
     ['leaking-quota', 1, 'quotas'],
-    ['round-resumed-twice', 2, 'rounds'],
+    ['round-resumed-twice', 5, 'rounds'],
+    ['missed-change', 4, 'changes'],
+    ['mixed-sessions', 4, 'sessions'],
+    ['shed-after-effect', 2, 'rounds'],
   ] as const)(
     '%s, with seed %d',
     async (defect, seed, invariant) => {

@@ -49,7 +49,14 @@ const clientMixes: readonly (readonly ClientKind[])[] = [
   ['polling', 'listening', 'older'],
   ['older', 'older', 'older', 'older'],
   ['polling', 'polling', 'listening'],
+  ['session', 'session', 'subscriber'],
 ]
+
+/** The calls that run at an instance before it sheds others. Each seed has one of these limits. */
+const hardLimits = [100, 100, 2]
+
+/** The share of clients that die while things go wrong. */
+const dyingShare = 0.1
 
 /** The instances of a fleet. */
 const instanceCount = 3
@@ -99,7 +106,8 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
   const network = createNetwork(time, faults, balancer)
   const shared = { time, faults, trace, report, defects: defect === undefined ? {} : defects[defect] }
   const services = createServices(shared)
-  const fleet = createFleet({ ...shared, network, balancer, services })
+  const hardLimit = hardLimits[Math.floor(random() * hardLimits.length)] ?? 100
+  const fleet = createFleet({ ...shared, network, balancer, services, hardLimit })
   for (let index = 0; index < instanceCount; index += 1) fleet.start()
   scheduleOperations({ time, faults, fleet, services })
   const faultyMs = faultyTimes.minMs + random() * (faultyTimes.maxMs - faultyTimes.minMs)
@@ -110,12 +118,24 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
   const context = { ...shared, network, services, recoveredAt, counts }
   clientKinds.forEach((kind, index) => {
     const host = time.addHost(`${'abcdef'[index]}-${kind}`)
+    let isRunning = true
+    const end = (): void => {
+      if (isRunning) counts.runningClients -= 1
+      isRunning = false
+    }
     time.schedule(host, 0, () => {
-      runClient(host, kind, context).then(
-        () => (counts.runningClients -= 1),
-        (error: unknown) => report('calls', `${host.name} failed: ${String(error)}`),
+      runClient(host, kind, context).then(end, (error: unknown) =>
+        report('calls', `${host.name} failed: ${String(error)}`),
       )
     })
+    if (random() < dyingShare)
+      time.schedule(undefined, random() * faultyMs, () => {
+        if (!isRunning) return
+        faults.record(host.name, 'client_killed')
+        host.state = 'dead'
+        network.breakConnections(host)
+        end()
+      })
   })
   return { time, faults, fleet, trace, report, violations, recoveredAt, counts }
 }

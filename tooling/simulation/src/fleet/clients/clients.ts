@@ -1,16 +1,20 @@
 import { createClient, type Client } from '@x/client'
 import { connectAny } from '@x/legacy/client'
+import { sessions } from '@x/sessions/client'
 import { taskCalls } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
-import { answerTo } from '../fleet/tools.ts'
+import { answerTo, boardUri } from '../fleet/tools.ts'
 import type { Network } from '../network/network.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import type { Services } from '../services/services.ts'
 import type { SimulationContext } from '../simulation-context.ts'
 import { expectedText, type ToolName } from './workload.ts'
 
-/** The kinds of clients. `older` speaks 2025-11-25. */
-export type ClientKind = 'polling' | 'listening' | 'older'
+/** The kinds of clients that call tools with questions. `older` speaks 2025-11-25. */
+type CallingKind = 'polling' | 'listening' | 'older'
+
+/** The kinds of clients. */
+export type ClientKind = CallingKind | 'session' | 'subscriber'
 
 /** The parts of a simulation that a client needs. */
 export interface ClientContext extends SimulationContext {
@@ -37,7 +41,12 @@ const healthyCalls = 2
 const maxLatencyMs = 2000
 
 /** Runs a client to the end of its calls. It must run as a part of the process `host`. */
-export async function runClient(host: Host, kind: ClientKind, context: ClientContext): Promise<void> {
+export function runClient(host: Host, kind: ClientKind, context: ClientContext): Promise<void> {
+  if (kind === 'session') return runSessionClient(host, context)
+  return kind === 'subscriber' ? runSubscriber(host, context) : runCallingClient(host, kind, context)
+}
+
+async function runCallingClient(host: Host, kind: CallingKind, context: ClientContext): Promise<void> {
   const { time, faults, trace, recoveredAt } = context
   let lastTaskId: string | undefined
   await using client = createSimulatedClient(host, kind, { context, onTask: (id) => (lastTaskId = id) })
@@ -62,7 +71,7 @@ interface SimulatedClientOptions {
   readonly onTask: (id: string) => void
 }
 
-function createSimulatedClient(host: Host, kind: ClientKind, { context, onTask }: SimulatedClientOptions): Client {
+function createSimulatedClient(host: Host, kind: CallingKind, { context, onTask }: SimulatedClientOptions): Client {
   const { network, faults, trace } = context
   const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
   const connection = kind === 'older' ? connectAny(url, { era: 'legacy', http, log: () => {} }) : connectHttp(url, http)
@@ -87,9 +96,71 @@ async function readForeignTasks(client: Client, { services }: ClientContext): Pr
     await client.request('tasks/get', { taskId }, { capabilities, targetParam: 'taskId' }).catch(() => {})
 }
 
-function pickTool(kind: ClientKind, random: () => number): ToolName {
+function pickTool(kind: CallingKind, random: () => number): ToolName {
   const tools: readonly ToolName[] = kind === 'older' ? ['pair', 'pair', 'walk'] : ['pair', 'paint', 'paint', 'walk']
   return tools[Math.floor(random() * tools.length)] ?? 'pair'
+}
+
+/** Runs a client whose calls add items to one session. Only the calls that it saw succeed may have added an item. */
+async function runSessionClient(host: Host, context: ClientContext): Promise<void> {
+  const { network, time, faults, trace, report, counts, recoveredAt } = context
+  const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
+  const extensions = [sessions()]
+  await using client = createClient(connectHttp(url, http), { name: host.name, version: '1.0.0', extensions })
+  let session = await client.sessions.create().catch(() => undefined)
+  const items: string[] = []
+  for (let index = 1; index <= faultyCalls + healthyCalls; index += 1) {
+    const isHealthy = index > faultyCalls
+    if (isHealthy) await pause(recoveredAt - time.now())
+    await pause(faults.random() * maxPauseMs)
+    const name = `${host.name}.${index}`
+    session ??= await client.sessions.create().catch(() => undefined)
+    trace.add(host.name, `adds ${name}`)
+    const { text, error } = session === undefined ? {} : await callOnce(session, 'add', name)
+    trace.add(host.name, `${name}: ${text ?? String(error)}`)
+    if (text === undefined) {
+      counts.failed += 1
+      if (isHealthy) report('calls', `add ${name} failed after the faults had ended: ${String(error)}`)
+      continue
+    }
+    counts.completed += 1
+    items.push(name)
+    if (text !== items.join(' ')) report('sessions', `${name} returned "${text}" instead of "${items.join(' ')}"`)
+  }
+}
+
+/** The longest pause before a stream of changes is opened again, in milliseconds. */
+const maxReopenMs = 5000
+
+/** Runs a client that listens to the board, and that changes the board itself at any instance. */
+async function runSubscriber(host: Host, context: ClientContext): Promise<void> {
+  const { network, time, faults, trace, report, recoveredAt } = context
+  const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
+  await using client = createClient(connectHttp(url, http), { name: host.name, version: '1.0.0' })
+  const leaving = new AbortController()
+  let lastEventAt = Number.NEGATIVE_INFINITY
+  const listen = async (): Promise<void> => {
+    const options = { signal: leaving.signal, reopen: { maxPauseMs: maxReopenMs, attempts: Number.POSITIVE_INFINITY } }
+    for await (const { type } of client.listen({ resourceSubscriptions: [boardUri] }, options)) {
+      trace.add(host.name, `receives ${type}`)
+      if (type !== 'interrupted') lastEventAt = time.now()
+    }
+  }
+  const listening = listen().catch(() => {})
+  for (let index = 1; index <= faultyCalls + healthyCalls; index += 1) {
+    const isHealthy = index > faultyCalls
+    if (isHealthy) await pause(recoveredAt + 2 * maxReopenMs - time.now())
+    await pause(faults.random() * maxPauseMs)
+    const name = `${host.name}.${index}`
+    trace.add(host.name, `changes ${name}`)
+    const changedAt = time.now()
+    const outcome = await callOnce(client, 'change', name)
+    checkOutcome({ tool: 'change', name, isHealthy, outcome }, context)
+    await pause(maxLatencyMs)
+    if (isHealthy && lastEventAt < changedAt) report('changes', `${host.name} has not received the change ${name}`)
+  }
+  leaving.abort()
+  await listening
 }
 
 /** The outcome of a call: the text of its result, or its error. */
@@ -98,7 +169,7 @@ interface Outcome {
   readonly error?: unknown
 }
 
-async function callOnce(client: Client, tool: ToolName, name: string): Promise<Outcome> {
+async function callOnce(client: Pick<Client, 'callTool'>, tool: ToolName, name: string): Promise<Outcome> {
   try {
     const { content, isError } = await client.callTool(tool, { name })
     const [block] = content

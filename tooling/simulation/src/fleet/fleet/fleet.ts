@@ -21,6 +21,7 @@ interface FleetDeps extends SimulationContext {
   readonly network: Network
   readonly balancer: Balancer
   readonly services: Services
+  readonly hardLimit: number
 }
 
 /**

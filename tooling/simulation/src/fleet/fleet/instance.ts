@@ -9,7 +9,7 @@ import * as z from 'zod'
 import type { SimulationContext } from '../simulation-context.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import type { Services } from '../services/services.ts'
-import { createTools, type SessionItems } from './tools.ts'
+import { board, createTools, type SessionItems } from './tools.ts'
 
 /** One instance of the server, as a simulated process. */
 export interface Instance {
@@ -22,6 +22,8 @@ export interface Instance {
 
 interface InstanceDeps extends SimulationContext {
   readonly services: Services
+  /** The number of calls that run at an instance before it sheds others. */
+  readonly hardLimit: number
 }
 
 /** Kinds that a store counts, or that an instance counts beyond the end of its calls. */
@@ -40,7 +42,7 @@ const lastingKinds: readonly LedgerKind[] = [
 const stateKey = '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
 
 /** Starts an instance. It must run as a part of the process `host`. */
-export function startInstance(host: Host, { services, defects, report, trace }: InstanceDeps): Instance {
+export function startInstance(host: Host, { services, defects, report, trace, hardLimit }: InstanceDeps): Instance {
   const store: StateStore = services.storeOf()
   const bus = services.busOf(host)
   const session = sessions({
@@ -51,7 +53,15 @@ export function startInstance(host: Host, { services, defects, report, trace }: 
     name: 'fleet',
     version: '1.0.0',
     state: sealedState({ keys: [stateKey] }),
-    tools: createTools({ effects: services.effects, report, session }),
+    tools: createTools({
+      effects: services.effects,
+      report,
+      session,
+      pickItems: services.pickItems,
+    }),
+    resources: [board],
+    shedding: { hardLimit: { running: hardLimit } },
+    use: defects.middleware === undefined ? [] : [defects.middleware],
     idempotency: { store },
     subscriptions: { bus },
     strictReplay: false,

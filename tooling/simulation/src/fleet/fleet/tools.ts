@@ -1,4 +1,4 @@
-import { type StepContext, type Tool, tool } from '@x/server'
+import { resource, type Resource, type StepContext, type Tool, tool } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import * as z from 'zod'
 import type { EffectLog } from '../services/effects.ts'
@@ -13,6 +13,8 @@ interface ToolDeps {
   readonly effects: EffectLog
   readonly report: ReportViolation
   readonly session: Sessions<SessionItems>
+  /** Returns the items to which a call of a session adds. A planted defect returns those of another session. */
+  readonly pickItems: (items: readonly string[]) => readonly string[]
 }
 
 /** Milliseconds that a step works before its effect: most steps little, and some for longer than a lease. */
@@ -30,7 +32,7 @@ export function answerTo(message: string): string {
 }
 
 /** Creates the tools of one instance. */
-export function createTools({ effects, report, session }: ToolDeps): Tool[] {
+export function createTools({ effects, report, session, pickItems }: ToolDeps): Tool[] {
   const input = z.object({ name: z.string() })
   const effectIn =
     (step: string) =>
@@ -78,18 +80,39 @@ export function createTools({ effects, report, session }: ToolDeps): Tool[] {
         return [name, ...values].join(' ')
       },
     }),
+    ...createStateTools(session, pickItems),
+  ]
+}
+
+/** Creates the tools that change a session and notify clients of a change. */
+function createStateTools(session: ToolDeps['session'], pickItems: ToolDeps['pickItems']): Tool[] {
+  const input = z.object({ name: z.string() })
+  return [
     tool('add', {
       description: 'Adds an item to the session',
       input,
       visibleTo: session.isInSession,
       run: ({ name }, ctx) => {
-        const { state, setState } = session.of(ctx)
-        setState({ items: [...state.items, name] })
-        return [...state.items, name].join(' ')
+        const current = session.of(ctx)
+        const items = [...pickItems(current.state.items), name]
+        current.setState({ items })
+        return items.join(' ')
+      },
+    }),
+    tool('change', {
+      description: 'Notifies clients that the board has changed',
+      input,
+      async run({ name }, ctx) {
+        await ctx.notifyResourceUpdated(boardUri)
+        return name
       },
     }),
   ]
 }
+
+/** The resource to which clients subscribe. */
+export const boardUri = 'fleet://board'
+export const board: Resource = resource(boardUri, { name: 'board', read: () => 'The board' })
 
 /** The steps of a walk. */
 export const walkSteps = 8

@@ -11,6 +11,8 @@ export const invariants = {
   rounds: 'a round of an older client continues once',
   stops: 'the stop of an instance ends in time',
   rejections: 'no rejection is unhandled',
+  sessions: 'a session has exactly the items of its own calls',
+  changes: 'with a healthy network, a client that listens receives a change within 2 seconds',
   latency: 'with a healthy network, a client that listens has its result within 2 seconds',
   quotas: 'an idle instance counts nothing for any caller',
 } as const

@@ -8,8 +8,8 @@ import { createClientStream } from './client-stream.ts'
 export interface Network {
   /** Returns the `fetch` of a process. */
   fetchFor(client: Host): FetchFunction
-  /** Breaks all connections with an instance, as the end of its process does. */
-  breakConnections(instance: Host): void
+  /** Breaks all connections of a client or with an instance, as the end of its process does. */
+  breakConnections(host: Host): void
 }
 
 const requestFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent', 'cut', 'cut']
@@ -26,6 +26,8 @@ interface Connection {
   readonly instance: Host
   /** Ends the connection at the client with an error. */
   fail(error: Error): void
+  /** Ends the connection at the instance. */
+  close(): void
 }
 
 interface NetworkState {
@@ -41,10 +43,12 @@ export function createNetwork(time: VirtualTime, faults: Faults, balancer: Balan
   return {
     fetchFor: (client) => (url, init) =>
       new Promise((resolve, reject) => sendRequest(state, { client, url, init, resolve, reject })),
-    breakConnections: (instance) => {
-      for (const connection of state.connections)
-        if (connection.instance === instance)
-          time.schedule(connection.client, faults.delayMs(), () => connection.fail(connectionReset()))
+    breakConnections: (host) => {
+      for (const connection of state.connections) {
+        const { client, instance, fail, close } = connection
+        if (instance === host) time.schedule(client, faults.delayMs(), () => fail(connectionReset()))
+        else if (client === host) time.schedule(instance, faults.delayMs(), close)
+      }
     },
   }
 }
@@ -85,6 +89,7 @@ function deliver(state: NetworkState, request: SentRequest, fault: MessageFault)
       reject(error)
       stream.fail(error)
     },
+    close: () => closed.abort(),
   }
   connections.add(connection)
   init.signal.addEventListener('abort', () => {

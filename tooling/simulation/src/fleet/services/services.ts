@@ -22,6 +22,8 @@ export interface Services {
   engineOf(bus: ChangeBus): TaskEngine
   /** Returns the store of the current instance. */
   storeOf(): StateStore
+  /** Returns the items to which a call of a session adds. */
+  pickItems(items: readonly string[]): readonly string[]
   /** Makes a service present again. */
   restore(service: RemoteService): void
 }
@@ -56,7 +58,8 @@ export function createServices(context: SimulationContext): Services {
     effects: createEffectLog(context, bank),
     tasks: observations,
     services: [engine, store, broker],
-    busOf: messages.busOf,
+    busOf: (host) => defects.bus?.(messages.busOf(host)) ?? messages.busOf(host),
+    pickItems: defects.createPicker?.() ?? ((items) => items),
     engineOf: (bus) => remoteEngine(context, engine, { shared, bus }),
     storeOf: () => remoteStore(context, store, sharedStore),
     restore: (service) => {
