@@ -6,7 +6,7 @@ import { type Fleet, startFleet } from '../fleet/start-fleet.ts'
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import { millisecondsPerCall } from '../load/calibrate.ts'
 import { driveLoad, type Load } from '../load/drive-load.ts'
-import { recordFleet } from '../telemetry/record-fleet.ts'
+import { type FleetTelemetry, recordFleet } from '../telemetry/record-fleet.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
 /** A fleet under load, all that is known of it, and what can be done to it. */
@@ -55,15 +55,7 @@ export async function openStage({
   ...options
 }: StageOptions): Promise<Stage> {
   const board = createBoard(options.size)
-  const telemetry = recordFleet()
-  const onMessage = (instance: number, message: InstanceMessage): void => {
-    board.hear(instance, message)
-    telemetry.onMessage(instance, message)
-  }
-  const fleet = await startFleet({ ...options, graceMs, onStatus: board.status, onMessage }).catch((error: unknown) => {
-    telemetry[Symbol.dispose]()
-    throw error
-  })
+  const { fleet, telemetry } = await startRecordedFleet(options, board)
   const load = driveLoad({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
@@ -110,6 +102,24 @@ export async function openStage({
       await fleet.stop()
       telemetry[Symbol.dispose]()
     },
+  }
+}
+
+/** Starts the fleet, and records its telemetry. */
+async function startRecordedFleet(
+  options: Omit<StageOptions, 'seed' | 'callMs'>,
+  board: Board,
+): Promise<{ readonly fleet: Fleet; readonly telemetry: FleetTelemetry }> {
+  const telemetry = recordFleet()
+  const onMessage = (instance: number, message: InstanceMessage): void => {
+    board.hear(instance, message)
+    telemetry.onMessage(instance, message)
+  }
+  try {
+    return { fleet: await startFleet({ ...options, graceMs, onStatus: board.status, onMessage }), telemetry }
+  } catch (error) {
+    telemetry[Symbol.dispose]()
+    throw error
   }
 }
 
