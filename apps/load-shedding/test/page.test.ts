@@ -191,7 +191,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
         .waitFor({ timeout: 20_000 })
       await expect.poll(() => traceAnotherCall(stage), { timeout: 40_000, interval: 1500 }).toBeGreaterThanOrEqual(3)
       await page.getByRole('link', { name: 'Trace and metrics' }).click()
-      await page.locator('[data-trace] [data-process="0"]', { hasText: 'call count_primes' }).waitFor()
+      await page.locator('[data-trace] [data-process="0"]', { hasText: /^client\s*call count_primes/ }).waitFor()
       const instances = page.locator('[data-trace] [data-process]:not([data-process="0"]) td:first-child')
       expect(new Set(await instances.allInnerTexts()).size).toBeGreaterThanOrEqual(2)
       await page.locator('[data-metrics]', { hasText: 'mcp.server.operation.duration' }).waitFor()
