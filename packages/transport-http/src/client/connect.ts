@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { checkOptions, platformRuntime } from '@x/core'
 import type { Call, Connection, RpcNotification } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
@@ -22,7 +22,7 @@ export interface HttpConnection extends Connection {
  * header.
  */
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
-  const checkReply = createRevisionCheck(() => client)
+  const checkReply = createRevisionCheck(() => client, options.runtime ?? platformRuntime)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
   const { exchange, notify, closed, close } = client
   const canMixPrincipals = typeof options.headers === 'function'

@@ -1,3 +1,4 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import {
   type Answer,
@@ -99,6 +100,21 @@ describe('Another answer', () => {
     await using server = await scriptedServer(answer)
     await using connection = connectHttp(server.url)
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'status', status })
+  })
+
+  test('of a server that does not answer about its revision is not changed, and the next one asks again', async () => {
+    const clock = manualClock()
+    const silent: Answer = () => {}
+    await using server = await scriptedServer(byMethod({ 'server/discover': silent }))
+    await using connection = connectHttp(server.url, { runtime: clock })
+    for (const count of [1, 2]) {
+      const response = connection.exchange(rpcRequest(), callWith())
+      await expect
+        .poll(() => server.received.map(methodOf).filter((method) => method === 'server/discover'))
+        .toHaveLength(count)
+      clock.advance(10_000)
+      expect(await response).toMatchObject({ error: { code: -32_000 } })
+    }
   })
 
   test('of a server that cannot be reached for its revision is not changed', async () => {

@@ -1,3 +1,4 @@
+import { type Clock, withTimeout } from '@x/core'
 import { createCall, encodeMessage, isResponse, parseMessage, type RpcResponse } from '@x/schema'
 import {
   discoverProbe,
@@ -15,19 +16,26 @@ import type { CheckReply } from './endpoint-state.ts'
 // revision.
 const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422])
 
+/** Milliseconds that the server has to answer about its revision, because other responses wait for the answer. */
+const checkTimeoutMs = 10_000
+
 /**
  * Creates the check for servers that implement only earlier revisions (basic/versioning, backward compatibility). After
  * the first response that may come from such a server, the check asks the server once for its revision. If the server
- * implements this revision, its responses are returned unchanged.
+ * implements this revision, its responses are returned unchanged. If the server does not answer in time, the response is
+ * returned unchanged, and the next one that may come from an earlier server causes another check.
  */
-export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
+export function createRevisionCheck(getClient: () => HttpClient, clock: Clock): CheckReply {
   let revisionPromise: Promise<string | undefined> | undefined
   return async (status, reply, request) => {
     if (!suspectStatuses.has(status) || request === discoverProbe) return reply
     const response = await reply.catch(() => undefined)
     if (response !== undefined && supportsDiscover(response)) return response
     const client = getClient()
-    revisionPromise ??= findOlderRevision(client).catch(() => undefined)
+    revisionPromise ??= findOlderRevisionInTime(client, clock).catch((error: unknown) => {
+      if (isHttpError(error) && error.code === 'timeout') revisionPromise = undefined
+      return undefined
+    })
     const revision = await revisionPromise
     if (revision === undefined) return reply
     const { origin } = new URL(client.url)
@@ -37,14 +45,22 @@ export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
   }
 }
 
-async function findOlderRevision(client: HttpClient): Promise<string | undefined> {
-  if (await isCurrentRevisionServer(client)) return undefined
+/** Rejects if the server does not answer in time, and ends the requests of the check. */
+function findOlderRevisionInTime(client: HttpClient, clock: Clock): Promise<string | undefined> {
+  const message = `The server did not answer about its revision within ${checkTimeoutMs} ms`
+  const createTimeoutError = (): Error => new HttpError('timeout', message, { origin: new URL(client.url).origin })
+  const options = { timeoutMs: checkTimeoutMs, clock, createTimeoutError, signal: client.closed }
+  return withTimeout(options, (signal) => findOlderRevision(client, signal))
+}
+
+async function findOlderRevision(client: HttpClient, signal: AbortSignal): Promise<string | undefined> {
+  if (await isCurrentRevisionServer(client, signal)) return undefined
   const body = encodeMessage(olderInitializeRequest)
   const response = await client.send({
     method: 'POST',
     body,
     rpcRequest: olderInitializeRequest,
-    signal: client.closed,
+    signal,
   })
   const rpcResponse = await readResponse(client, response)
   const revision = rpcResponse && olderRevisionIn(rpcResponse)
@@ -52,9 +68,9 @@ async function findOlderRevision(client: HttpClient): Promise<string | undefined
   return revision
 }
 
-async function isCurrentRevisionServer({ exchange, closed }: HttpClient): Promise<boolean> {
+async function isCurrentRevisionServer({ exchange }: HttpClient, signal: AbortSignal): Promise<boolean> {
   try {
-    return supportsDiscover(await exchange(discoverProbe, createCall({ signal: closed })))
+    return supportsDiscover(await exchange(discoverProbe, createCall({ signal })))
   } catch (error) {
     if (isHttpError(error) && suspectStatuses.has(error.status)) return false
     throw error

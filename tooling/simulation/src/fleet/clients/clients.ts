@@ -132,16 +132,23 @@ async function runSessionClient(host: Host, context: ClientContext): Promise<voi
 /** The longest pause before a stream of changes is opened again, in milliseconds. */
 const maxReopenMs = 5000
 
+/** Milliseconds in which a stream must be acknowledged: less than the fleet has to recover. */
+const acknowledgeMs = 15_000
+
 /** Runs a client that listens to the board, and that changes the board itself at any instance. */
 async function runSubscriber(host: Host, context: ClientContext): Promise<void> {
   const { network, time, faults, trace, report, recoveredAt } = context
   const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
-  await using client = createClient(connectHttp(url, http), { name: host.name, version: '1.0.0' })
+  const options = { name: host.name, version: '1.0.0', timeoutMs: acknowledgeMs }
+  await using client = createClient(connectHttp(url, http), options)
   const leaving = new AbortController()
   let lastEventAt = Number.NEGATIVE_INFINITY
   const listen = async (): Promise<void> => {
-    const options = { signal: leaving.signal, reopen: { maxPauseMs: maxReopenMs, attempts: Number.POSITIVE_INFINITY } }
-    for await (const { type } of client.listen({ resourceSubscriptions: [boardUri] }, options)) {
+    const listenOptions = {
+      signal: leaving.signal,
+      reopen: { maxPauseMs: maxReopenMs, attempts: Number.POSITIVE_INFINITY },
+    }
+    for await (const { type } of client.listen({ resourceSubscriptions: [boardUri] }, listenOptions)) {
       trace.add(host.name, `receives ${type}`)
       if (type !== 'interrupted') lastEventAt = time.now()
     }
