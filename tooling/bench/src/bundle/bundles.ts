@@ -40,7 +40,7 @@ export const bundles: readonly BundleRow[] = [
   { name: 'server, a tool with zod', source: server(zodTool), ceiling: 113.2 * kilobyte },
   { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 88.5 * kilobyte },
   // 37.4 before the events of calls, which extensions observe.
-  { name: 'client, in a browser', source: client, ceiling: 37.7 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 37.9 * kilobyte },
 ]
 
 /** What a bundle weighs in bytes, and the packages in it with their share before gzip. */
