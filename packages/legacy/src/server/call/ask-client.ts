@@ -188,26 +188,19 @@ async function finishRound(
 }
 
 /**
- * Returns true if this instance may use the answers of a round. A round that others may have needs a claim. Without the
- * store no other instance finds the round, so a claim that fails is only needed for a round that was stored.
+ * Returns true if this instance may use the answers of a round. Another instance may find a round that was stored, or
+ * that may have been, so such a round needs a claim. Rejects if the store stays unreachable.
  */
 async function mayUseAnswers(
   round: WaitingRound,
   { kept, call, deps }: { readonly kept: KeptRound; readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<boolean> {
+  if (!kept.isShared && kept.mayBeShared !== true) return true
   // One instance may wait for the same answers twice: for the client that sent one, and for the client that resumed the
   // stream.
   const claimant = randomId()
-  const claim = (): Promise<boolean> => deps.rounds.claim(round, claimant)
   // While the store is unreachable, the claim is repeated, so that the answers are not lost.
-  if (kept.isShared) return deps.retryUnavailable(claim, { signal: call.channel.signal })
-  if (kept.mayBeShared !== true) return true
-  try {
-    return await claim()
-  } catch (error) {
-    deps.reportError(error)
-    return true
-  }
+  return deps.retryUnavailable(() => deps.rounds.claim(round, claimant), { signal: call.channel.signal })
 }
 
 function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObject, urlPages: UrlPages): void {

@@ -9,8 +9,8 @@ export interface KeptRound {
   /** True if another instance may continue the round. Then this instance has to claim it before it uses the answers. */
   readonly isShared: boolean
   /**
-   * True if storing the round failed and may have had its effect. Then this instance claims the round if the store can
-   * be reached. Default: false.
+   * True if storing the round failed and may have had its effect. Then this instance claims the round as if it was
+   * shared. Default: false.
    */
   readonly mayBeShared?: boolean | undefined
 }

@@ -111,3 +111,27 @@ test('a round that the store has although its write was rejected is continued by
   expect(await events.readMessage()).toBeUndefined()
   expect(fleet.steps).toEqual(['Ada'])
 })
+
+test('a round whose write was rejected is not continued while the store cannot confirm its claim [LEG-093]', async () => {
+  const fleet = createLinkedServers()
+  fleet.store.rejectsStoredRounds = true
+  await fleet.client.initialize({ capabilities: allCapabilities })
+  const events = await fleet.client.openStream(createToolCall('pair'))
+  const { id } = await readServerRequest(events)
+  fleet.store.rejectsStoredRounds = false
+  fleet.getInstance(0)
+  fleet.store.isReachable = false
+  expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
+  const tried = fleet.store.operationCount
+  await expect.poll(() => fleet.store.operationCount).toBeGreaterThan(tried + 1)
+  expect(fleet.steps).toEqual([])
+  fleet.store.isReachable = true
+  // The same answer arrives at a second instance, as when a proxy sends it again.
+  fleet.getInstance(1)
+  await fleet.client.post(answerOf(id, ada))
+  await expect.poll(() => fleet.steps).toEqual(['Ada'])
+  const second = await readServerRequest(events)
+  expect((await fleet.client.post(answerOf(second.id, ada))).status).toBe(202)
+  expect(await textOf(events)).toBe('Ada and Ada')
+  expect(fleet.steps).toEqual(['Ada', 'Ada'])
+})
