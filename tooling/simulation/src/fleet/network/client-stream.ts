@@ -16,6 +16,8 @@ interface StreamOptions {
   readonly faults: Faults
   readonly client: Host
   readonly fault: MessageFault
+  /** Called when the body was cut. */
+  readonly onCut: () => void
   /** Called when the client has the whole response. */
   readonly onEnd: () => void
 }
@@ -24,7 +26,7 @@ interface StreamOptions {
 const maxBytesBeforeCut = 1200
 
 /** Creates the stream of one response. Its parts arrive in their order, each after a delay. */
-export function createClientStream({ time, faults, client, fault, onEnd }: StreamOptions): ClientStream {
+export function createClientStream({ time, faults, client, fault, onCut, onEnd }: StreamOptions): ClientStream {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let lastArrival = 0
   let isEnded = false
@@ -53,7 +55,10 @@ export function createClientStream({ time, faults, client, fault, onEnd }: Strea
       const bytes = chunk.value.subarray(0, bytesLeft)
       bytesLeft -= chunk.value.length
       if (bytes.length > 0) arrive(() => controller?.enqueue(bytes))
-      if (bytesLeft < 0) throw new Error('cut')
+      if (bytesLeft < 0) {
+        onCut()
+        throw new Error('cut')
+      }
     }
     arrive(() => end(() => controller?.close()))
   }

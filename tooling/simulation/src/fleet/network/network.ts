@@ -80,7 +80,15 @@ function deliver(state: NetworkState, request: SentRequest, fault: MessageFault)
   const instance = balancer.pick(init.headers)
   if (instance === undefined) return void time.schedule(client, faults.delayMs(), () => reject(connectionRefused()))
   const closed = new AbortController()
-  const stream = createClientStream({ time, faults, client, fault, onEnd: () => connections.delete(connection) })
+  const closeLater = (): void => void time.schedule(instance.host, detectionMs, () => closed.abort())
+  const stream = createClientStream({
+    time,
+    faults,
+    client,
+    fault,
+    onCut: closeLater,
+    onEnd: () => connections.delete(connection),
+  })
   const connection: Connection = {
     client,
     instance: instance.host,
@@ -103,11 +111,19 @@ function deliver(state: NetworkState, request: SentRequest, fault: MessageFault)
   time.schedule(instance.host, arrivalMs, () => {
     if (closed.signal.aborted) return
     void instance.handle(createRequest(url, init, closed.signal)).then((response) => {
-      if (fault === 'answer_lost') time.schedule(client, faults.delayMs(), () => connection.fail(connectionReset()))
-      else if (fault !== 'answer_silent') stream.send(response, resolve)
+      if (fault === 'answer_lost') {
+        time.schedule(client, faults.delayMs(), () => connection.fail(connectionReset()))
+        closeLater()
+      } else if (fault !== 'answer_silent') stream.send(response, resolve)
     })
   })
 }
+
+/**
+ * Milliseconds after which an instance detects that a connection was broken at the client: the time between two
+ * comments on an idle stream.
+ */
+const detectionMs = 15_000
 
 /**
  * Milliseconds after which the proxy closes the connection of a copy. Without it, the copy of a GET would read a stream
