@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
-import { importPeerDependency, type SqlDatabase } from '../postgres/sql-database.ts'
+import { importPeerDependency } from '../import-peer-dependency.ts'
+import type { SqlDatabase } from '../postgres/sql-database.ts'
 import { errorReporterOf, type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'

@@ -1,7 +1,8 @@
 import type { ClaimRequest, Claims, ClaimedTask } from '../engine.ts'
+import { fromStoredText, toStoredText } from '../stored-text.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
-import { claimColumns, claimedTaskId, fromStoredText, toClaimedTask, toStoredText } from './task-rows.ts'
+import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
 
 /**
  * Claims tasks that are ready or whose lease has expired, in one statement. Skips rows that are locked by a write,

@@ -1,7 +1,8 @@
 import type { NewTask, TaskRow } from '../engine.ts'
+import { toStoredText } from '../stored-text.ts'
 import type { SqlRow } from './sql-database.ts'
 import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
-import { rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
+import { rowColumns, toTaskRow } from './task-rows.ts'
 
 /**
  * Creates the row of a task, first with a shared lock and then, if that finds no room, with an exclusive lock. Returns

@@ -1,5 +1,6 @@
 import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
+import { toStoredText } from '../stored-text.ts'
 import type { SqlRow } from './sql-database.ts'
 import {
   endClaimSql,
@@ -9,7 +10,7 @@ import {
   prolongedExpirySql,
   type SqlStore,
 } from './sql-store.ts'
-import { hashEntryName, toStoredText } from './task-rows.ts'
+import { hashEntryName } from './task-rows.ts'
 
 /** The SQL condition that the worker with this token still has the task. It is part of each write of a worker. */
 const leaseCondition = `id = $1 AND token = $2 AND leased AND ${notExpiredCondition}`

@@ -1,7 +1,8 @@
 import type { InspectedTask, OpenTaskState, RevokeOutcome, TaskCount, TaskFilter, TaskPage } from '../engine.ts'
+import { fromStoredText, toStoredText } from '../stored-text.ts'
 import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
-import { fromStoredText, rowColumns, statusFromColumn, toStoredText, toTaskRow } from './task-rows.ts'
+import { rowColumns, statusFromColumn, toTaskRow } from './task-rows.ts'
 
 /** An SQL expression for the state of a task. It is NULL if the task has ended. */
 const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'

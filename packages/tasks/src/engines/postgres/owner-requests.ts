@@ -1,5 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import type { TaskAnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
+import { toStoredText } from '../stored-text.ts'
 import { createFinishTaskSql, createFinishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
 import {
@@ -9,7 +10,7 @@ import {
   prolongedExpirySql,
   type SqlStore,
 } from './sql-store.ts'
-import { hashEntryName, objectFromColumn, rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
+import { hashEntryName, objectFromColumn, rowColumns, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of an owner, by its primary key. */
 export async function readTask(

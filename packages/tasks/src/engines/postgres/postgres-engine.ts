@@ -1,8 +1,9 @@
 import { checkedNumber } from '@x/core'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
+import { importPeerDependency } from '../import-peer-dependency.ts'
 import { createPoolDatabase } from './pool-database.ts'
-import { importPeerDependency, type SqlDatabase } from './sql-database.ts'
+import type { SqlDatabase } from './sql-database.ts'
 import { errorReporterOf, type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */

@@ -3,7 +3,8 @@ import type { EngineListener, TaskEngine } from '../engine.ts'
 import { createLazyEngine } from '../lazy-engine.ts'
 import { claimTasks, listDueTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
-import { createEngineNotifications } from './engine-notifications.ts'
+import { cancelTopic, createEngineNotifications, workTopic } from '../engine-notifications.ts'
+import { createListenerSet } from '../listener-set.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
 import { countTasks, inspectTask, listTasks, revokeTask } from './operator-requests.ts'
 import { answerTask, cancelTask, readTask } from './owner-requests.ts'
@@ -66,18 +67,12 @@ function createSqlStore(
 
 function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): TaskEngine {
   const { database, leaseMs, notifications } = store
-  const stopFunctions = new Set<() => void>()
-  const registerListener = async (stopFunctionPromise: Promise<() => void>): Promise<() => void> => {
-    const stop = await stopFunctionPromise
-    const stopOnce = (): void => void (stopFunctions.delete(stopOnce) && stop())
-    stopFunctions.add(stopOnce)
-    return stopOnce
-  }
+  const listeners = createListenerSet()
   return {
     leaseMs,
     notifications: {
       publish: (change) => notifications.publish(change),
-      listen: (listener) => registerListener(notifications.listen(listener)),
+      listen: (listener) => listeners.add(notifications.listen(listener)),
     },
     create: (task) => createTask(store, task),
     get: (id, owner) => readTask(store, id, owner),
@@ -90,7 +85,7 @@ function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): 
     release: (lease, taskRelease) => releaseTask(store, lease, taskRelease),
     finish: (lease, taskEnd) => finishTask(store, lease, taskEnd),
     deleteExpiredTasks: () => sweepExpiredRows(store),
-    listen: (listener) => registerListener(listenToDatabase(store, listener, onError)),
+    listen: (listener) => listeners.add(listenToDatabase(store, listener, onError)),
     listDue: (limit) => listDueTasks(store, limit),
     inspect: (id) => inspectTask(store, id),
     revoke: (id) => revokeTask(store, id),
@@ -99,15 +94,12 @@ function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): 
     ping: async () => void (await database.query('SELECT 1')),
     close: async () => {
       // A pool closes only after all its connections are released.
-      for (const stop of stopFunctions) stop()
+      listeners.stopAll()
       await notifications.flush()
       await database.close()
     },
   }
 }
-
-const workTopic = 'work'
-const cancelTopic = 'cancel:'
 
 /** Milliseconds to wait for the test notification. On a direct connection it arrives in less than ten. */
 const proofTimeoutMs = 2000

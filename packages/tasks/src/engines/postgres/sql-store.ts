@@ -1,4 +1,4 @@
-import type { EngineNotifications } from './engine-notifications.ts'
+import type { EngineNotifications } from '../engine-notifications.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { TableNames } from './tables.ts'
 

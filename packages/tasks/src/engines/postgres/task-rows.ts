@@ -3,6 +3,7 @@ import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
+import { fromStoredText } from '../stored-text.ts'
 import type { SqlRow } from './sql-database.ts'
 
 /**
@@ -107,19 +108,6 @@ export function statusFromColumn(column: unknown): TaskStatus {
   // The set contains only values of `TaskStatus`.
   if (taskStatuses.has(column)) return column as TaskStatus
   throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
-}
-
-/**
- * Returns a text in a form that PostgreSQL can store, without the zero character and lone surrogates. Different texts
- * have different forms, so that no two ids or owners become equal.
- */
-export function toStoredText(text: string): string {
-  return /^"|\0|\p{Surrogate}/u.test(text) ? JSON.stringify(text) : text
-}
-
-/** Returns the original text of a stored text. */
-export function fromStoredText(storedText: string): string {
-  return storedText.startsWith('"') ? String(JSON.parse(storedText)) : storedText
 }
 
 /** Returns a hash of a key as its name in the table, because an index does not accept long names. */

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fromStoredText, toStoredText } from './task-rows.ts'
+import { fromStoredText, toStoredText } from './stored-text.ts'
 
 const anyText = fc
   .string({ unit: 'binary' })
   .chain((text) => fc.constantFrom(text, `${text}\0`, `${text}\ud800`, `"${text}`, toStoredText(text)))
 
-test('every text is restored from a form that PostgreSQL can store', () => {
+test('every text is restored from its stored form', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const stored = toStoredText(text)

@@ -8,6 +8,12 @@ export interface EngineNotifications extends ChangeBus {
   flush(): Promise<void>
 }
 
+/** The topic of the notification that a task has become ready. */
+export const workTopic = 'work'
+
+/** The start of the topic of the notification that a claimed task was cancelled. The id of the task follows. */
+export const cancelTopic = 'cancel:'
+
 const topicPrefix = 'change:'
 
 /**

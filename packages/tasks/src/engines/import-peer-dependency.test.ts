@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { importPeerDependency } from './sql-database.ts'
+import { importPeerDependency } from './import-peer-dependency.ts'
 
 /** What Node says of a package that is not there. */
 function missing(name: string): Promise<never> {
