@@ -11,6 +11,7 @@ import { createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 export { BusError, type BusErrorCode } from './bus/change-bus.ts'
 export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
+export { encodeChange } from './bus/change-text.ts'
 
 /** The part of a Redis client that the bus uses. Connected clients of `@redis/client` and `redis` have this type. */
 export interface RedisClient {

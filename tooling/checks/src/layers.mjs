@@ -73,7 +73,7 @@ export const layers = new Map([
     '@x/tasks',
     {
       imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],
-      dependencies: ['@electric-sql/pglite', 'pg', 'zod'],
+      dependencies: ['@electric-sql/pglite', '@redis/client', 'pg', 'zod'],
       portable: ['.', './zod', './memory', './client'],
       without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['zod', '@x/server'] },
     },

@@ -67,10 +67,10 @@ export async function effectsByStep(pool: Pool): Promise<ReadonlyMap<string, str
   return effects
 }
 
-/** Processes and their database, to which something happens. */
+/** Processes and the store of their tasks, to which something happens. */
 export interface Chaos {
   readonly fleet: ProcessFleet
-  readonly database: RealPostgres
+  readonly database: { kill(): Promise<void>; restart(): Promise<void> }
   readonly throwDie: () => number
   readonly isOver: () => boolean
 }

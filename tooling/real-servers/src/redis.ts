@@ -8,6 +8,8 @@ import { createClient, type RedisClientType } from '@redis/client'
 /** A server that a test may end and begin again. */
 export interface RealRedis {
   readonly path: string
+  /** The folder in which it stores its values. */
+  readonly folder: string
   /** The address for clients. */
   readonly url: string
   kill(): Promise<void>
@@ -20,21 +22,22 @@ export interface RealRedis {
 }
 
 /** A Redis server of the test's own, on a socket in a folder of its own, that keeps every write. */
-export async function startRedis(program: string): Promise<RealRedis> {
+export async function startRedis(program: string, options: readonly string[] = []): Promise<RealRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'real-redis-'))
   const path = join(folder, 'redis.sock')
-  let server = await launch(program, folder, path)
+  let server = await launch(program, { folder, path, options })
   const kill = async (): Promise<void> => {
     server.kill('SIGKILL')
     await once(server, 'exit')
   }
   return {
     path,
+    folder,
     url: `unix://${path}`,
     kill,
     async restart({ isEmpty = false } = {}) {
       if (isEmpty) await rm(join(folder, 'appendonlydir'), { recursive: true, force: true })
-      server = await launch(program, folder, path)
+      server = await launch(program, { folder, path, options })
     },
     freeze: () => void server.kill('SIGSTOP'),
     thaw: () => void server.kill('SIGCONT'),
@@ -56,9 +59,17 @@ export async function connectRedis(path: string): Promise<TestClient> {
   return client
 }
 
-async function launch(program: string, folder: string, path: string): Promise<ChildProcess> {
-  const options = ['--port', '0', '--unixsocket', path, '--dir', folder, '--save', '', '--appendonly', 'yes']
-  const server = spawn(program, [...options, '--appendfsync', 'always'], { stdio: ['ignore', 'pipe', 'inherit'] })
+interface LaunchSettings {
+  readonly folder: string
+  readonly path: string
+  /** Further options of the server, which override the ones before. */
+  readonly options: readonly string[]
+}
+
+async function launch(program: string, { folder, path, options }: LaunchSettings): Promise<ChildProcess> {
+  const place = ['--port', '0', '--unixsocket', path, '--dir', folder]
+  const storage = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
+  const server = spawn(program, [...place, ...storage, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
   let log = ''
   for await (const chunk of server.stdout) {
     log += String(chunk)

@@ -19,6 +19,12 @@ export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
         (await import('./postgres/postgres-engine.ts')).postgresEngine(store, { leaseMs, log }),
       )
   }
+  if (/^rediss?:\/\//.test(store)) {
+    return (log) =>
+      createLazyEngine(leaseMs, async () =>
+        (await import('./redis/redis-engine.ts')).redisEngine(store, { leaseMs, log }),
+      )
+  }
   const folder = /^pglite:(.+)$/.exec(store)?.[1]
   if (folder !== undefined) {
     return (log) =>
@@ -28,6 +34,6 @@ export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   }
   const scheme = /^[a-z]{1,20}:/i.exec(store)?.[0] ?? 'none'
   throw new RangeError(
-    `store has the scheme ${scheme}; write "memory:", "pglite:" and a folder, or a URL that begins with "postgres://"`,
+    `store has the scheme ${scheme}; write "memory:", "pglite:" and a folder, or a URL that begins with "postgres://" or "redis://"`,
   )
 }

@@ -3,7 +3,6 @@ import type {
   CancelOutcome,
   ClaimRequest,
   Claims,
-  InspectedTask,
   Lease,
   LeaseState,
   RevokeOutcome,
@@ -16,7 +15,6 @@ import type {
   TaskPage,
   TaskProgress,
   TaskRelease,
-  TaskSummary,
   TaskSuspension,
 } from './engine.ts'
 import {
@@ -36,6 +34,7 @@ import {
   toTaskRow,
   writeIfLeased,
 } from './memory-store.ts'
+import { toTaskSummary } from './task-summary.ts'
 
 /** The options of {@link memoryEngine}. */
 export interface MemoryEngineOptions {
@@ -264,18 +263,6 @@ function listStoredTasks({ tasks, now }: MemoryStore, filter: TaskFilter): TaskP
     tasks: page.map(toTaskSummary),
     ...(matching.length > limit && { nextCursor: page.at(-1)?.id }),
   }
-}
-
-function toTaskSummary({
-  ageMs: _age,
-  ttlMs: _ttl,
-  progress: _progress,
-  requests: _requests,
-  result: _result,
-  error: _error,
-  ...summary
-}: InspectedTask): TaskSummary {
-  return summary
 }
 
 function countStoredTasks({ tasks, now }: MemoryStore): readonly TaskCount[] {

@@ -1,10 +1,12 @@
 import { PGlite } from '@electric-sql/pglite'
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import type { JsonObject } from '@x/schema'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lease, TaskEngine, TaskProgress } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 import { pgliteEngine } from './pglite/pglite-engine.ts'
+import { redisEngine } from './redis/redis-engine.ts'
 
 /** A call of an engine. Tasks, owners and claims are numbers, because the two engines have different tokens. */
 type Command =
@@ -231,23 +233,36 @@ function outcomeOf(status: 'completed' | 'failed' | 'cancelled'): Parameters<Tas
 }
 
 let pglite: PGlite
+let redis: RealRedis
+let redisClient: TestClient
 beforeAll(async () => {
   pglite = await PGlite.create()
+  redis = await startRedis('redis-server')
+  redisClient = await connectRedis(redis.path)
 }, 120_000)
-afterAll(() => pglite.close())
+afterAll(async () => {
+  redisClient.destroy()
+  await redis.close()
+  await pglite.close()
+})
 
-test('random calls have the same outcomes in memory and in PGlite [SIM-004]', async () => {
+test('random calls have the same outcomes in memory, in PGlite and in Redis [SIM-004]', async () => {
   const sql = pgliteEngine(pglite)
+  const scripts = redisEngine(redisClient)
   await sql.ping()
   const property = fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
     await pglite.exec('DELETE FROM mcp_tasks.task')
+    await redisClient.sendCommand(['FLUSHDB'])
     // Each call has a time of its own, as in PGlite, so that the order of the tasks is the same.
     let now = Date.UTC(2026, 0, 1)
     const inMemory = new CommandRunner(memoryEngine({ wallClock: () => now++ }))
-    const inPglite = new CommandRunner(sql)
-    for (const given of commands)
-      expect(await inMemory.run(given), JSON.stringify(given)).toEqual(await inPglite.run(given))
+    const others = [new CommandRunner(sql), new CommandRunner(scripts)]
+    for (const given of commands) {
+      const expected = await inMemory.run(given)
+      for (const other of others) expect(await other.run(given), JSON.stringify(given)).toEqual(expected)
+    }
   })
   await fc.assert(property, { numRuns: 100 })
   await sql.close()
+  await scripts.close()
 }, 120_000)

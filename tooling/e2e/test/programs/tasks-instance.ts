@@ -4,6 +4,7 @@ import { restateRunner, taskObject } from '@tooling/examples/task-runners'
 import { createServer, sealedState, tool } from '@x/server'
 import { postgresStore } from '@x/state-codec/postgres'
 import { postgresEngine } from '@x/tasks/postgres'
+import { redisEngine } from '@x/tasks/redis'
 import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
@@ -12,6 +13,8 @@ import * as z from 'zod'
 const { DATABASE_URL = '', LEASE_MS = '', STATE_KEY } = process.env
 /** The Restate that runs the tasks, and the port at which a worker of it serves. */
 const { RESTATE_INGRESS, WORKER_PORT } = process.env
+/** The address of the Redis that stores the tasks. Without it, the database stores them. */
+const { REDIS_URL } = process.env
 
 const effects = new Pool({
   connectionString: DATABASE_URL,
@@ -79,6 +82,10 @@ const pair = tool('pair', {
   },
 })
 
+const engineOptions = { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }
+const store =
+  REDIS_URL === undefined ? postgresEngine(DATABASE_URL, engineOptions) : redisEngine(REDIS_URL, engineOptions)
+
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
@@ -89,7 +96,7 @@ const server = createServer({
   tools: [paint, pair],
   extensions: [
     tasks({
-      store: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
+      store,
       concurrency: 8,
       maxFailures: 1000,
       runner: RESTATE_INGRESS === undefined ? undefined : restateRunner(RESTATE_INGRESS),

@@ -1,5 +1,5 @@
 import type { ClaimRequest, Claims, ClaimedTask } from '../engine.ts'
-import { fromStoredText, toStoredText } from '../stored-text.ts'
+import { fromStoredText, toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
 import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'

@@ -1,5 +1,5 @@
 import type { NewTask, TaskRow } from '../engine.ts'
-import { toStoredText } from '../stored-text.ts'
+import { toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
 import { rowColumns, toTaskRow } from './task-rows.ts'

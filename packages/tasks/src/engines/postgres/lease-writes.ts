@@ -1,6 +1,6 @@
 import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
-import { toStoredText } from '../stored-text.ts'
+import { toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import {
   endClaimSql,

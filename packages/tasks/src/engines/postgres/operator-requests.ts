@@ -1,8 +1,8 @@
 import type { InspectedTask, OpenTaskState, RevokeOutcome, TaskCount, TaskFilter, TaskPage } from '../engine.ts'
-import { fromStoredText, toStoredText } from '../stored-text.ts'
+import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
-import { rowColumns, statusFromColumn, toTaskRow } from './task-rows.ts'
+import { rowColumns, toTaskRow } from './task-rows.ts'
 
 /** An SQL expression for the state of a task. It is NULL if the task has ended. */
 const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'
@@ -106,7 +106,7 @@ export async function countTasks({ database, tables }: SqlStore): Promise<readon
   )
   return rows.map((row) => ({
     tool: fromStoredText(String(row['tool'])),
-    status: statusFromColumn(row['status']),
+    status: toTaskStatus(row['status']),
     // The condition of the query excludes tasks that have ended, which have no state.
     state: row['state'] as OpenTaskState,
     count: Number(row['count']),

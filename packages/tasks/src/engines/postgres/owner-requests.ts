@@ -1,6 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import type { TaskAnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
-import { toStoredText } from '../stored-text.ts'
+import { toStoredText } from '../stored-values.ts'
 import { createFinishTaskSql, createFinishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
 import {

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
-import type { TaskStatus } from '../../schema/task.ts'
-import { fromStoredText } from '../stored-text.ts'
+import { fromStoredText, toTaskStatus } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 
 /**
@@ -26,7 +25,7 @@ export function toTaskRow(row: SqlRow): TaskRow {
   const { result, error } = outcome === null ? {} : objectFromColumn(outcome)
   return {
     id: fromStoredText(textFromColumn(row['id'])),
-    status: statusFromColumn(row['status']),
+    status: toTaskStatus(row['status']),
     statusMessage: messageFromColumn(row['status_message']),
     progress: progressFromColumn(row['progress']),
     createdAt: Number(row['created_ms']),
@@ -93,21 +92,6 @@ function progressFromColumn(column: unknown): ProgressNumbers | undefined {
 function textFromColumn(column: unknown): string {
   if (typeof column === 'string') return column
   throw new Error(`A column of a task is of type ${typeof column} and not text: was its table changed by hand?`)
-}
-
-const taskStatuses: ReadonlySet<unknown> = new Set<TaskStatus>([
-  'working',
-  'input_required',
-  'completed',
-  'cancelled',
-  'failed',
-])
-
-/** Checks a column that contains a status. */
-export function statusFromColumn(column: unknown): TaskStatus {
-  // The set contains only values of `TaskStatus`.
-  if (taskStatuses.has(column)) return column as TaskStatus
-  throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
 }
 
 /** Returns a hash of a key as its name in the table, because an index does not accept long names. */

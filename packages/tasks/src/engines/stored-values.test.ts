@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fromStoredText, toStoredText } from './stored-text.ts'
+import { fromStoredText, toStoredText } from './stored-values.ts'
 
 const anyText = fc
   .string({ unit: 'binary' })

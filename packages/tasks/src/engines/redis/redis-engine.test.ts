@@ -1,0 +1,180 @@
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { passRedisTime } from '../../../test/pass-redis-time.ts'
+import {
+  claimOne,
+  createClaimedTask,
+  createNewTask,
+  createRelease,
+  createSuspendedTask,
+  sampleLifetimeMs,
+  sampleOwner,
+  sampleResult,
+} from '../../contract/samples.ts'
+import { engineFactoryFor } from '../engine-factory.ts'
+import { redisEngine } from './redis-engine.ts'
+
+let server: RealRedis
+let client: TestClient
+beforeAll(async () => {
+  server = await startRedis('redis-server')
+  client = await connectRedis(server.path)
+})
+afterAll(async () => {
+  client.destroy()
+  await server.close()
+})
+beforeEach(async () => {
+  await client.sendCommand(['FLUSHALL'])
+})
+
+const done = { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: 1000 } as const
+
+describe('the settings of Redis', () => {
+  test.each(['allkeys-lru', 'volatile-ttl'])(
+    'the policy %s is rejected, because tasks would be deleted',
+    async (policy) => {
+      const engine = redisEngine(client)
+      await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', policy])
+      await expect(engine.ping()).rejects.toThrow(`Redis has the maxmemory-policy ${policy}, so it may delete tasks`)
+      await expect(engine.create(createNewTask('a'))).rejects.toThrow('set `maxmemory-policy noeviction`')
+      await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
+      await engine.ping()
+      await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', policy])
+      await expect(engine.ping()).rejects.toThrow('may delete tasks')
+      await client.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'])
+      await engine.close()
+    },
+  )
+
+  test('a Redis whose memory is used up rejects new tasks, and keeps those that it has', async () => {
+    const engine = redisEngine(client)
+    const task = await createClaimedTask(engine)
+    await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '1'])
+    await expect(engine.create(createNewTask('b'))).rejects.toThrow(/OOM/)
+    expect((await engine.get('a', sampleOwner))?.status).toBe('working')
+    await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '0'])
+    expect(await engine.finish(task, done)).toBe(true)
+    await engine.close()
+  })
+
+  test.each(['a b', '', 'é:', 'x'.repeat(129)])('the prefix %j is rejected', (prefix) => {
+    expect(() => redisEngine(client, { prefix })).toThrow(/prefix is .*: use up to 128 printable ASCII characters/)
+  })
+})
+
+test('two services with prefixes of their own share a Redis, and neither has tasks of the other', async () => {
+  const [one, other] = [redisEngine(client, { prefix: '{one}:' }), redisEngine(client, { prefix: '{other}:' })]
+  let calls = 0
+  await other.listen({ onWork: () => calls++, onCancel: () => calls++ })
+  await one.create(createNewTask('a'))
+  expect(await other.get('a', sampleOwner)).toBeUndefined()
+  expect((await other.claim({ maxClaims: 1 })).tasks).toEqual([])
+  await other.create(createNewTask('b'))
+  await expect.poll(() => calls).toBe(1)
+  await Promise.all([one.close(), other.close()])
+})
+
+test('an address is opened when the engine is first used, and its engine leaves the application’s clients open', async () => {
+  const engine = redisEngine(server.url)
+  await engine.create(createNewTask('a'))
+  await engine.close()
+  await expect(engine.ping()).rejects.toThrow('The engine is closed')
+  expect(await client.ping()).toBe('PONG')
+})
+
+test.each(['redis://127.0.0.1:1', 'rediss://127.0.0.1:1'])('%s is the address of a Redis', async (store) => {
+  const engine = engineFactoryFor(store)(() => {})
+  expect(engine.leaseMs).toBe(10_000)
+  await engine.close()
+})
+
+test('an address at which no Redis listens is an error within the time limit', async () => {
+  const engine = redisEngine('redis://127.0.0.1:1', { timeoutMs: 300, log: () => {} })
+  await expect(engine.ping()).rejects.toThrow('Redis did not answer within 300 ms')
+  await engine.close()
+})
+
+describe('the keys of a task', () => {
+  const keys = async (): Promise<readonly string[]> => (await client.keys('*')).toSorted()
+
+  test('are deleted by the sweep, and nothing of the task is left [ENG-008]', async () => {
+    const engine = redisEngine(client)
+    await createSuspendedTask(engine, 'waiting')
+    await engine.create(createNewTask('ready'))
+    const ended = await createClaimedTaskOf(engine, 'ended')
+    await engine.record(ended, createRelease({ entries: [{ member: 'steps', key: 'one', value: 1 }] }))
+    await engine.finish(ended, done)
+    expect((await keys()).filter((key) => /journal:|answers:/.test(key))).toEqual([])
+    await passRedisTime(client, '{mcp-tasks}:', sampleLifetimeMs + 1)
+    expect(await engine.deleteExpiredTasks()).toBe(3)
+    expect(await keys()).toEqual([])
+    await engine.close()
+  })
+
+  test('are deleted by Redis when no instance sweeps', async () => {
+    const engine = redisEngine(client)
+    const task = await createSuspendedTask(engine)
+    await engine.answer({ id: 'a', owner: sampleOwner, responses: { name: {} }, lifetimeMs: sampleLifetimeMs })
+    const own = ['task', 'journal', 'answers', 'open'].map((kind) => `{mcp-tasks}:${kind}:a`)
+    const present = (await keys()).filter((key) => own.includes(key))
+    expect(present.length).toBe(3)
+    for (const key of present) expect(await client.pTTL(key)).toBeGreaterThan(0)
+    expect(task.attempt).toBe(1)
+    await engine.close()
+  })
+
+  test('of a task whose lifetime has no end have no expiry, and those of other tasks have one', async () => {
+    const engine = redisEngine(client)
+    await engine.create(createNewTask('a', { lifetimeMs: null }))
+    expect(await client.pTTL('{mcp-tasks}:task:a')).toBe(-1)
+    await engine.create(createNewTask('b'))
+    const { tasks } = await engine.claim({ maxClaims: 1, id: 'b' })
+    expect(tasks.length).toBe(1)
+    expect(await client.pTTL('{mcp-tasks}:task:b')).toBeGreaterThan(0)
+    await engine.close()
+  })
+})
+
+async function createClaimedTaskOf(engine: ReturnType<typeof redisEngine>, id: string) {
+  await engine.create(createNewTask(id))
+  const [task] = (await engine.claim({ maxClaims: 1, id })).tasks
+  if (task === undefined) throw new Error('The task was not claimed')
+  return task
+}
+
+describe('a list', () => {
+  test('that few tasks match is read in several scripts, and has every match', async () => {
+    const engine = redisEngine(client)
+    const ids = Array.from({ length: 2500 }, (_, index) => `task-${index}`)
+    await Promise.all(
+      ids.map((id, index) =>
+        engine.create(createNewTask(id, { callerLimit: 5000, tool: index % 1000 === 0 ? 'rare' : 'work' })),
+      ),
+    )
+    const { tasks, nextCursor } = await engine.list({ tool: 'rare', limit: 2 })
+    expect(tasks.map(({ id }) => id)).toEqual(['task-2000', 'task-1000'])
+    const rest = await engine.list({ tool: 'rare', limit: 2, cursor: nextCursor })
+    expect([rest.tasks.map(({ id }) => id), rest.nextCursor]).toEqual([['task-0'], undefined])
+    expect((await engine.count()).map(({ tool, count }) => [tool, count]).toSorted()).toEqual([
+      ['rare', 3],
+      ['work', 2497],
+    ])
+    await engine.close()
+  })
+
+  test('rejects a cursor that comes from no page', async () => {
+    const engine = redisEngine(client)
+    await expect(engine.list({ limit: 1, cursor: 'x' })).rejects.toThrow('cursor is not the nextCursor of a page')
+    await engine.close()
+  })
+})
+
+test('a task whose keys Redis has deleted does not delay those behind it', async () => {
+  const engine = redisEngine(client)
+  for (const id of ['a', 'b', 'c']) await engine.create(createNewTask(id))
+  await client.del(['{mcp-tasks}:task:a', '{mcp-tasks}:task:b'])
+  expect(await engine.listDue(2)).toEqual(['c'])
+  expect((await claimOne(engine)).id).toBe('c')
+  await engine.close()
+})

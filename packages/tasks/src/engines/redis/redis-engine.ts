@@ -1,0 +1,166 @@
+import { checkedNumber, errorRecord, createLog, type Log, platformRuntime, type TimeLimit, withTimeout } from '@x/core'
+import { encodeChange, redisBus, type RedisClient } from '@x/core/redis'
+import type { TaskEngine } from '../engine.ts'
+import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
+import { importPeerDependency } from '../import-peer-dependency.ts'
+import { createLazyEngine } from '../lazy-engine.ts'
+import { createRedisRequests, type RunScript } from './redis-requests.ts'
+
+/** The options of {@link redisEngine}. */
+export interface RedisEngineOptions {
+  /**
+   * The start of every key, and of the channel: common to all instances of a service, and used by no other service. Up
+   * to 128 printable ASCII characters without spaces. The braces make all keys one slot of a cluster. Default:
+   * `{mcp-tasks}:`.
+   */
+  readonly prefix?: string | undefined
+  /** Milliseconds for which a claim is valid. Default: 10,000. */
+  readonly leaseMs?: number | undefined
+  /** The time limit of a script, in milliseconds. Default: 10,000. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * A function that receives the failures of background work. Default: each is written as a line to the standard error.
+   */
+  readonly log?: Log | undefined
+}
+
+/**
+ * Creates an engine over Redis 7 or Valkey, for several instances. Each function is one script, and the channel that
+ * notifies the workers belongs to the same prefix. Takes a URL, or the application's own connected client of
+ * `@redis/client` or `redis`, which is not closed.
+ *
+ * Redis stores what it was configured to store: with `appendfsync everysec` a crash may lose the last second, and a
+ * fail-over may lose acknowledged writes. The first call rejects unless `maxmemory-policy` is `noeviction`, because
+ * Redis would delete tasks otherwise. A URL needs the package `@redis/client`. Throws `RangeError` for an invalid
+ * option.
+ *
+ * @example
+ * tasks({ store: redisEngine('redis://localhost:6379', { leaseMs: 30_000 }) })
+ */
+export function redisEngine(redis: string | RedisClient, options: RedisEngineOptions = {}): TaskEngine {
+  const { prefix = '{mcp-tasks}:', timeoutMs = 10_000 } = options
+  const leaseMs = checkedNumber('leaseMs', options.leaseMs ?? 10_000)
+  checkedNumber('timeoutMs', timeoutMs)
+  if (!/^[\x21-\x7e]{1,128}$/.test(prefix))
+    throw new RangeError(`prefix is ${JSON.stringify(prefix)}: use up to 128 printable ASCII characters without spaces`)
+  const log = createLog(options.log, '@x/tasks')
+  const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))
+  return createLazyEngine(leaseMs, async () => {
+    const { client, close } =
+      typeof redis === 'string' ? await connect(redis, timeoutMs, onError) : { client: redis, close() {} }
+    try {
+      const send: SendCommand = (args) => sendInTime(client, args, timeoutMs)
+      await requireNoEviction(send)
+      const run = createScriptRunner(send, prefix)
+      return createEngine(client, { run, send, prefix, leaseMs, timeoutMs, onError, close })
+    } catch (error) {
+      close()
+      throw error
+    }
+  })
+}
+
+type SendCommand = (args: string[]) => Promise<unknown>
+
+/** Connects a client, with a time limit, because a client tries to connect without a limit. */
+async function connect(
+  url: string,
+  timeoutMs: number,
+  onError: (error: unknown) => void,
+): Promise<{ readonly client: RedisClient; close(): void }> {
+  const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'))
+  const client = createClient({ url })
+  // Without this listener, a connection that breaks would end the process.
+  client.on('error', onError)
+  try {
+    await withTimeout(timeLimitOf(timeoutMs), () => client.connect())
+  } catch (error) {
+    client.destroy()
+    throw error
+  }
+  return { client, close: () => client.destroy() }
+}
+
+function timeLimitOf(timeoutMs: number): TimeLimit {
+  const createTimeoutError = (): Error => new Error(`Redis did not answer within ${timeoutMs} ms`)
+  return { timeoutMs, clock: platformRuntime, createTimeoutError }
+}
+
+/** Sends a command with a time limit, because a client queues commands without a limit while it is disconnected. */
+function sendInTime(client: RedisClient, args: string[], timeoutMs: number): Promise<unknown> {
+  return withTimeout(timeLimitOf(timeoutMs), (abortSignal) => client.sendCommand(args, { abortSignal }))
+}
+
+/** Rejects if Redis may delete tasks to free memory. */
+async function requireNoEviction(send: SendCommand): Promise<void> {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(String(await send(['INFO', 'memory'])))?.[1] ?? 'unknown'
+  if (policy === 'noeviction') return
+  const advice = 'set `maxmemory-policy noeviction`, or give tasks a Redis of their own'
+  throw new Error(`Redis has the maxmemory-policy ${policy}, so it may delete tasks: ${advice}`)
+}
+
+/** The largest number of bytes of a notification. The id of a task is far shorter. */
+const maxNotificationBytes = 65_536
+
+function createScriptRunner(send: SendCommand, prefix: string): RunScript {
+  const workText = encodeChange({ topic: workTopic }, maxNotificationBytes)
+  return async ({ text, digest }, ...values) => {
+    const rest = ['1', `${prefix}due`, prefix, workText, ...values.map(String)]
+    try {
+      return await send(['EVALSHA', digest, ...rest])
+    } catch (error) {
+      // Redis has not run the script since it started, so it needs the text.
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+      return send(['EVAL', text, ...rest])
+    }
+  }
+}
+
+interface EngineParts {
+  readonly run: RunScript
+  readonly send: SendCommand
+  readonly prefix: string
+  readonly leaseMs: number
+  readonly timeoutMs: number
+  readonly onError: (error: unknown) => void
+  close(): void
+}
+
+/**
+ * Milliseconds without a message after which the listening connection is checked. Until then a broken connection only
+ * causes a delay, because workers also poll.
+ */
+const keepAliveMs = 30_000
+
+function createEngine(client: RedisClient, parts: EngineParts): TaskEngine {
+  const { run, send, prefix, leaseMs, timeoutMs, onError, close } = parts
+  const bus = redisBus(client, { channel: `${prefix}changes`, timeoutMs, keepAliveMs, log: ({ err }) => onError(err) })
+  const notifications = createEngineNotifications(bus)
+  const listeners = createListenerSet()
+  const cancelText = (id: string): string => encodeChange({ topic: `${cancelTopic}${id}` }, maxNotificationBytes)
+  return {
+    ...createRedisRequests(run, { leaseMs, cancelText }),
+    leaseMs,
+    notifications: {
+      publish: (change) => notifications.publish(change),
+      listen: (listener) => listeners.add(notifications.listen(listener)),
+    },
+    listen: ({ onWork, onCancel }) =>
+      listeners.add(
+        bus.listen({
+          onChange: ({ topic }) => {
+            if (topic === workTopic) onWork()
+            else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
+          },
+          // A lost cancellation needs no action, because the next heartbeat also reports it.
+          onGap: onWork,
+        }),
+      ),
+    ping: () => requireNoEviction(send),
+    close: async () => {
+      listeners.stopAll()
+      await notifications.flush()
+      close()
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { parseJsonObject } from '@x/core'
+import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
+import type { ClaimedTask, InspectedTask, OpenTaskState, TaskRow } from '../engine.ts'
+import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
+import { rowFields } from './script-library.ts'
+
+// Only scripts of this engine write these values, so a reply of another shape means that a key was changed by hand.
+
+/** Returns an optional text in the form in which it is stored: absent texts are empty, and others begin with `+`. */
+export function toOptionalText(text: string | undefined): string {
+  return text === undefined ? '' : `+${text}`
+}
+
+function fromOptionalText(text: string): string | undefined {
+  return text === '' ? undefined : text.slice(1)
+}
+
+/** Checks that a reply is an array. */
+export function listFrom(reply: unknown): readonly unknown[] {
+  if (Array.isArray(reply)) return reply
+  throw new Error(`Redis answered with ${typeof reply} and not with a list: was a key of a task changed by hand?`)
+}
+
+/** Converts the row of a script to a task, as operators see it. */
+export function toInspectedTask(reply: unknown): InspectedTask {
+  const [row, dueAt, state, openKeys, now] = listFrom(reply)
+  const values = listFrom(row).map(String)
+  const fields = Object.fromEntries(rowFields.map((name, index) => [name, values[index] ?? '']))
+  const field = (name: (typeof rowFields)[number]): string => fields[name] ?? ''
+  const time = (name: 'created' | 'updated' | 'expires'): number => Number(field(name)) / 1000
+  const nowMs = Number(now) / 1000
+  const worker = fromOptionalText(field('worker'))
+  return {
+    ...toOutcome(field('outcome')),
+    id: fromStoredText(field('id')),
+    status: toTaskStatus(field('status')),
+    statusMessage: toMessage(field('message')),
+    progress: toProgress(field('progress')),
+    createdAt: Math.floor(time('created')),
+    updatedAt: Math.floor(time('updated')),
+    ageMs: Math.round(nowMs - time('created')),
+    ttlMs: field('expires') === '' ? null : Math.round(time('expires') - time('created')),
+    requests: toOpenRequests(field('requests'), new Set(listFrom(openKeys).map(String))),
+    owner: fromStoredText(field('owner')),
+    tool: fromStoredText(field('tool')),
+    // `stateOf` of the scripts returns these states alone.
+    state: state === '' ? undefined : (state as OpenTaskState),
+    attempt: Number(field('attempt')),
+    failures: Number(field('failures')),
+    worker,
+    dueInMs: dueAt === '' ? undefined : Number(dueAt) / 1000 - nowMs,
+  }
+}
+
+/** Returns the public state of a task. */
+export function toTaskRow(reply: unknown): TaskRow {
+  const {
+    owner: _owner,
+    tool: _tool,
+    state: _state,
+    attempt: _attempt,
+    failures: _failures,
+    ...task
+  } = toInspectedTask(reply)
+  const { worker: _worker, dueInMs: _dueInMs, ...row } = task
+  return row
+}
+
+/** Converts a claim of a script, with the journal and the answers of the task. */
+export function toClaimedTask(reply: unknown): ClaimedTask {
+  const [id, attempt, token, failures, waitedMs, payload, cancelling, , entries, answers] = listFrom(reply)
+  const answerTexts = listFrom(answers).map(String)
+  return {
+    id: fromStoredText(String(id)),
+    attempt: Number(attempt),
+    token: String(token),
+    failures: Number(failures),
+    waitedMs: Number(waitedMs),
+    payload: toObject(String(payload)),
+    // Each text was made from a `JournalEntry`.
+    entries: listFrom(entries).map((entry) => toObject(String(entry)) as unknown as JournalEntry),
+    responses: Object.fromEntries(
+      answerTexts.flatMap((key, index) =>
+        index % 2 === 0 ? [[fromStoredText(key), toObject(answerTexts[index + 1] ?? '')] as const] : [],
+      ),
+    ),
+    isCancelling: cancelling === '1',
+  }
+}
+
+function toObject(text: string): JsonObject {
+  const value = parseJsonObject(text)
+  if (value !== undefined) return value
+  throw new Error('A task holds a JSON value that is no object: was its key changed by hand?')
+}
+
+function toMessage(text: string): string | undefined {
+  const message = fromOptionalText(text)
+  return message === undefined ? undefined : fromStoredText(message)
+}
+
+function toProgress(text: string): TaskRow['progress'] {
+  if (text === '') return undefined
+  const { progress, total } = toObject(text)
+  return { progress: Number(progress), ...(typeof total === 'number' && { total }) }
+}
+
+function toOutcome(text: string): Pick<TaskRow, 'result' | 'error'> {
+  const { result, error } = text === '' ? {} : toObject(text)
+  return {
+    result: isJsonObject(result) ? result : undefined,
+    // `finish` stored a `WireError`.
+    error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
+  }
+}
+
+/** Returns the requests that are still open, in the order in which the task has them. */
+function toOpenRequests(text: string, openKeys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(toObject(text)).filter(([key]) => openKeys.has(toStoredText(key))))
+}
