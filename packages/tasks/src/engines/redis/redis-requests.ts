@@ -206,7 +206,7 @@ function addCount(counts: Map<string, TaskCount>, [toolText, status, state, coun
   counts.set(key, {
     tool: fromStoredText(String(toolText)),
     status: toTaskStatus(status),
-    // `stateOf` of the scripts returns these states alone.
+    // The scripts return these states alone.
     state: state as TaskCount['state'],
     count: Number(count) + (before?.count ?? 0),
     oldestAgeMs: Math.max(Number(ageMs), before?.oldestAgeMs ?? 0),

@@ -43,7 +43,7 @@ export function toInspectedTask(reply: unknown): InspectedTask {
     requests: toOpenRequests(field('requests'), new Set(listFrom(openKeys).map(String))),
     owner: fromStoredText(field('owner')),
     tool: fromStoredText(field('tool')),
-    // `stateOf` of the scripts returns these states alone.
+    // The scripts return these states alone.
     state: state === '' ? undefined : (state as OpenTaskState),
     attempt: Number(field('attempt')),
     failures: Number(field('failures')),
