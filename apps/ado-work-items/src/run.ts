@@ -7,7 +7,7 @@ import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
 import { openRestate, openTasksDatabase, type TasksDatabase } from './tasks/open-services.ts'
-import type { Terminal } from '@x/client/terminal'
+import type { Terminal } from '@x/cli/terminal'
 import { walkThrough } from './walk-through/walk-through.ts'
 import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
 

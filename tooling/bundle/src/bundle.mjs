@@ -6,15 +6,15 @@ import { markPure } from './mark-pure.mjs'
 /** @typedef {null | string | { readonly [condition: string]: Target }} Target What an entry of `exports` points at. */
 
 /**
- * Writes what a package publishes to its `dist`: a file for each entry of `publishConfig.exports`, made of the source
- * of the same name, and one for whatever several of them share. Other packages stay imports. What an earlier build left
- * is removed.
+ * Writes what a package publishes to its `dist`: a file for each entry of `publishConfig.exports` and each program of
+ * `bin`, made of the source of the same name, and one for whatever several of them share. Other packages stay imports.
+ * What an earlier build left is removed.
  * @param {string} directory The folder of the package.
  */
 export async function bundlePackage(directory) {
   const dist = join(directory, 'dist')
   const manifest = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
-  const written = await bundle(directory, entriesOf(manifest.publishConfig.exports))
+  const written = await bundle(directory, entriesOf({ ...manifest.publishConfig.exports, ...manifest.bin }))
   for (const { path, text } of written) {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, path.endsWith('.js') ? markPure(text) : text)

@@ -46,12 +46,11 @@ export const layers = new Map([
     '@x/client',
     {
       imports: ['@x/core', '@x/schema'],
-      dependencies: ['@clack/prompts', '@opentelemetry/api'],
+      dependencies: ['@opentelemetry/api'],
       portable: ['.', './forms', './otel'],
       without: {
-        '.': ['zod', '@clack/prompts', '@opentelemetry/api'],
-        './forms': ['zod', '@clack/prompts'],
-        './terminal': ['zod'],
+        '.': ['zod', '@opentelemetry/api'],
+        './forms': ['zod'],
       },
     },
   ],
@@ -133,6 +132,16 @@ export const layers = new Map([
       dependencies: [],
       portable: ['.'],
       without: { '.': ['zod', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
+    },
+  ],
+  // A program, and what a program at a terminal asks with.
+  [
+    '@x/cli',
+    {
+      imports: ['@x/client', '@x/core', '@x/schema', '@x/state-codec', '@x/tasks'],
+      dependencies: ['@clack/prompts', 'commander'],
+      portable: [],
+      without: { './terminal': ['zod', 'commander'] },
     },
   ],
   [

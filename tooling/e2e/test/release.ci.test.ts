@@ -13,6 +13,7 @@ import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-co
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/auth', ['@x/core', '@x/schema']],
+  ['@x/cli', ['@x/client', '@x/core', '@x/schema', '@x/state-codec', '@x/tasks']],
   ['@x/client', ['@x/core', '@x/schema']],
   ['@x/core', []],
   ['@x/gateway', ['@x/core', '@x/schema']],
@@ -29,7 +30,7 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 /** The optional peers that a user of every entry of a package installs. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@x/client', ['@clack/prompts', '@opentelemetry/api']],
+  ['@x/client', ['@opentelemetry/api']],
   ['@x/gateway', ['@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio']],
   ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
   ['@x/server', ['@opentelemetry/api']],
@@ -135,7 +136,7 @@ describe('a release to a registry of this machine', () => {
       const others = names.filter((name) => !['@x/auth', '@x/gateway'].includes(name))
       const place = `${folder}/without-auth`
       await published.consumer(place)
-      await installFrom(place, [...others, '@clack/prompts', '@opentelemetry/api'])
+      await installFrom(place, [...others, '@opentelemetry/api'])
       const { packages } = await measureInstall(place)
       expect(packages).toEqual(expect.arrayContaining(others))
       expect(packages.filter((name) => ['@x/auth', 'oauth4webapi'].includes(name))).toEqual([])
@@ -161,6 +162,7 @@ describe('a release to a registry of this machine', () => {
       await publish()
       const released = await Promise.all(names.map(async (name) => [name, await published.latest(name)]))
       expect(released.filter(([, version]) => version !== '0.1.0')).toEqual([
+        ['@x/cli', '0.1.1'],
         ['@x/client', '0.2.0'],
         ['@x/testing', '0.1.1'],
       ])

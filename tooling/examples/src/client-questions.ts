@@ -7,7 +7,7 @@ import {
   type ElicitAnswer,
 } from '@x/client'
 import { type FormField, readForm } from '@x/client/forms'
-import { terminalHandlers } from '@x/client/terminal'
+import { terminalHandlers } from '@x/cli/terminal'
 import type { ElicitRequestFormParams, Exchange } from '@x/schema'
 
 type ShowForm = (form: ElicitRequestFormParams, from: string) => Promise<ElicitAnswer['content']>

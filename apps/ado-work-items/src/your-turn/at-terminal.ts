@@ -1,4 +1,4 @@
-import { askInTerminal, type Terminal } from '@x/client/terminal'
+import { askInTerminal, type Terminal } from '@x/cli/terminal'
 import type { Person } from './person.ts'
 
 /** The person at a terminal, who is asked with prompts. */

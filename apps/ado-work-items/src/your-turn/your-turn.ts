@@ -4,7 +4,7 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import pc from 'picocolors'
 import * as z from 'zod'
 import { instanceIn } from '../fleet/instance-meta.ts'
-import { toDisplayText } from '@x/client/terminal'
+import { toDisplayText } from '@x/cli/terminal'
 import { watchedExchange } from '../walk-through/watched-exchange.ts'
 import type { Person } from './person.ts'
 

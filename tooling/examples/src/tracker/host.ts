@@ -1,5 +1,5 @@
 import { type Client, createClient, type TypesOf } from '@x/client'
-import { type TerminalOptions, terminalHandlers } from '@x/client/terminal'
+import { type TerminalOptions, terminalHandlers } from '@x/cli/terminal'
 import type { Connection } from '@x/schema'
 import { taskCalls } from '@x/tasks/client'
 import type { server } from './server.ts'

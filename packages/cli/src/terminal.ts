@@ -1,10 +1,10 @@
 /**
  * Answers to elicitations from the person at a terminal, on `@clack/prompts`.
  *
- * @module @x/client/terminal
+ * @module @x/cli/terminal
  */
 
 export { askInTerminal } from './terminal/ask-in-terminal.ts'
-export { toDisplayText } from './terminal/ask-field.ts'
+export { toDisplayText } from './terminal/display-text.ts'
 export type { Terminal } from './terminal/ask-field.ts'
 export { type TerminalOptions, terminalHandlers } from './terminal/terminal-handlers.ts'

@@ -1,6 +1,7 @@
 import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
 import type { Readable, Writable } from 'node:stream'
-import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '../forms/form.ts'
+import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '@x/client/forms'
+import { toDisplayText } from './display-text.ts'
 
 /** The result of a prompt that the user dismissed without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
@@ -109,19 +110,6 @@ async function askChoices(field: MultiChoiceField, terminal: Terminal): Promise<
 
 function streamsOf({ input, output, signal }: Terminal): Terminal {
   return { input, output, signal }
-}
-
-/** The longest text of a server that is shown at once, in UTF-16 code units. */
-const maxShownLength = 4_000
-
-/**
- * Returns a text of a server in a form that is safe in a terminal, at most 4,000 code units. Escape sequences, and
- * characters that reverse or hide other characters, are replaced by spaces. They could make a question look like
- * another question.
- */
-export function toDisplayText(text: string): string {
-  const printableText = text.replaceAll(/[^\P{C}\n]/gu, ' ')
-  return printableText.length > maxShownLength ? `${printableText.slice(0, maxShownLength)}…` : printableText
 }
 
 /** The streams of the user's terminal. */

@@ -1,7 +1,7 @@
 import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
 import type { Exchange, InputRequest } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { createClient } from '../create-client.ts'
+import { createClient } from '@x/client'
 import { terminalHandlers } from './terminal-handlers.ts'
 
 const { enter, down, leave } = keys

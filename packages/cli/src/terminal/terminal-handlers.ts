@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { log } from '@clack/prompts'
-import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
+import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '@x/client'
 import { askInTerminal, confirmOpenUrl } from './ask-in-terminal.ts'
-import { toDisplayText, type Terminal } from './ask-field.ts'
+import type { Terminal } from './ask-field.ts'
+import { toDisplayText } from './display-text.ts'
 
 /** The streams of the terminal, and a function that opens a browser. */
 export interface TerminalOptions {

@@ -1,8 +1,9 @@
 import { isCancel, log, select } from '@clack/prompts'
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
-import { type Form, readForm } from '../forms/form.ts'
-import type { ElicitAnswer } from '../request/input-handlers.ts'
-import { askField, abandonedForm, toDisplayText, type Terminal } from './ask-field.ts'
+import { type Form, readForm } from '@x/client/forms'
+import type { ElicitAnswer } from '@x/client'
+import { askField, abandonedForm, type Terminal } from './ask-field.ts'
+import { toDisplayText } from './display-text.ts'
 
 /** The ways in which a user can dismiss a question. */
 const declineOptions = [

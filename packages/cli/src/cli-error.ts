@@ -1,0 +1,36 @@
+/** The exit code of a command: 0 success, 1 a finding or a failure, 2 wrong usage, 5 a tool that returned an error. */
+export type ExitCode = 0 | 1 | 2 | 5
+
+/** A failure that the user can act on. It is printed as one message, without a stack trace. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly code: 'usage' | 'failure'
+
+  constructor(code: CliError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Returns the exit code for an error that a command threw. */
+export function exitCodeOf(error: unknown): ExitCode {
+  return error instanceof CliError && error.code === 'usage' ? 2 : 1
+}
+
+/**
+ * Returns the text of an error for the user. An error with a code has a cause outside of this program, so its message is
+ * enough. Any other error is a fault of this program, and its stack is part of the text.
+ */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!('code' in error)) return `${error.stack ?? error.message}\nThis is a fault of mcpx. Please report it.`
+  return messageOf(error)
+}
+
+/** Returns the message of an error. An `AggregateError` of Node, such as of a failed connection, has none of its own. */
+function messageOf(error: Error): string {
+  if (error.message !== '') return error.message
+  const reasons = error instanceof AggregateError ? error.errors : []
+  const messages = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)))
+  return messages.length === 0 ? error.name : messages.join('; ')
+}

@@ -1,0 +1,43 @@
+import type { Readable, Writable } from 'node:stream'
+
+/** The streams and the environment of the process, as a command uses them. */
+export interface CliIo {
+  readonly input: Readable & { readonly isTTY?: boolean | undefined }
+  readonly output: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
+  readonly errorOutput: Writable
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Aborts when the user presses Ctrl-C. A second Ctrl-C ends the process. */
+  readonly signal: AbortSignal
+}
+
+/** Returns the streams and the environment of this process. */
+export function openProcessIo(): CliIo {
+  const controller = new AbortController()
+  process.once('SIGINT', () => controller.abort(new Error('Stopped by Ctrl-C')))
+  // A reader such as `head` closes the pipe when it has read enough.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+  const { stdin, stdout, stderr, env } = process
+  return { input: stdin, output: stdout, errorOutput: stderr, env, signal: controller.signal }
+}
+
+/**
+ * Returns true if the output may have colours: it is a terminal, and neither `NO_COLOR` nor the terminal forbids them.
+ * `FORCE_COLOR` allows them anywhere (no-color.org, force-color.org).
+ */
+export function hasColors({ output, env }: Pick<CliIo, 'output' | 'env'>): boolean {
+  if (isSet(env['NO_COLOR'])) return false
+  if (isSet(env['FORCE_COLOR'])) return env['FORCE_COLOR'] !== '0'
+  return output.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== ''
+}
+
+/** The width of the terminal in columns. Undefined if the output is no terminal, so that no line is shortened. */
+export function widthOf({ output }: Pick<CliIo, 'output'>): number | undefined {
+  return output.isTTY === true && output.columns !== undefined && output.columns > 0 ? output.columns : undefined
+}

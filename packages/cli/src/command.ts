@@ -1,0 +1,72 @@
+import { Command, InvalidArgumentError } from 'commander'
+import type { ExitCode } from './cli-error.ts'
+import type { CliIo } from './cli-io.ts'
+import { createPrinter, type Printer } from './output/printer.ts'
+
+/** What a command runs with. */
+export interface CommandContext {
+  readonly io: CliIo
+  readonly printer: Printer
+}
+
+/** The host of the commands: the streams, and the place of the exit code. */
+export interface CommandHost {
+  readonly io: CliIo
+  exitCode: ExitCode
+}
+
+/**
+ * The work of a command. The code is loaded when the command runs, so that one command does not load the packages of all
+ * others. `args` are the positional arguments.
+ */
+export type LoadWork<Options> = () => Promise<
+  (context: CommandContext, options: Options, args: readonly string[]) => Promise<ExitCode>
+>
+
+/** The texts of a command in its help. */
+export interface CommandTexts {
+  /** The name, and the positional arguments as commander writes them, such as `show <id>`. */
+  readonly usage: string
+  readonly description: string
+  /** A command line that works when it is copied, without `mcpx`. */
+  readonly example: string
+}
+
+/** Creates a command that has `--json`, an example in its help, and lazily loaded work. */
+export function createCommand<Options>(host: CommandHost, texts: CommandTexts, loadWork: LoadWork<Options>): Command {
+  const [name = '', ...parameters] = texts.usage.split(' ')
+  const command = new Command(name).description(texts.description)
+  for (const parameter of parameters) command.argument(parameter)
+  return command
+    .option('--json', 'write JSON to the standard output')
+    .addHelpText('after', `\nExample:\n  mcpx ${texts.example}`)
+    .action(async () => {
+      // The cast is safe, because commander parses the options that the caller declares for this command.
+      const options = command.opts() as Options & { readonly json?: boolean }
+      const work = await loadWork()
+      host.exitCode = await work({ io: host.io, printer: createPrinter(host.io, options.json === true) }, options, [
+        ...command.args,
+      ])
+    })
+}
+
+/** Parses a whole number of at least one, for an option. */
+export function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1.')
+  return Number(text)
+}
+
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+/** Parses a time span such as `90s`, `5m`, `2h` or `1d` into milliseconds, for an option. */
+export function parseDuration(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const factor = unitMs.get(unit)
+  if (factor === undefined) throw new InvalidArgumentError('Write a number and s, m, h or d, such as 5m.')
+  return Number(digits) * factor
+}

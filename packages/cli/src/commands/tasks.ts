@@ -1,0 +1,79 @@
+import { Command, Option } from 'commander'
+import { type CommandHost, createCommand, parseCount, parseDuration } from '../command.ts'
+import type { ListOptions, StoreOptions } from '../tasks/manage-tasks.ts'
+
+/** Adds the option `--store`. The address may have a password, so the environment can give it, too. */
+function withStore(command: Command): Command {
+  const option = new Option('--store <url>', 'the store of the server: postgres://…, or pglite: and a folder')
+  return command.addOption(option.env('MCPX_STORE').makeOptionMandatory())
+}
+
+/** Creates the command `tasks`. */
+export function tasksCommand(host: CommandHost): Command {
+  return new Command('tasks')
+    .description('Lists, counts, cancels and revokes the tasks of a server, in its store.')
+    .addCommand(listCommand(host))
+    .addCommand(
+      idCommand(host, 'show', 'Shows a task with its requests, its result or its error.', async () => {
+        return (await import('../tasks/manage-tasks.ts')).showTask
+      }),
+    )
+    .addCommand(
+      idCommand(host, 'cancel', 'Cancels a task, at once or through the worker that runs it.', async () => {
+        return (await import('../tasks/manage-tasks.ts')).cancelTask
+      }),
+    )
+    .addCommand(
+      idCommand(host, 'revoke', 'Takes a task from a worker that makes no progress, for another worker.', async () => {
+        return (await import('../tasks/manage-tasks.ts')).revokeTask
+      }),
+    )
+    .addCommand(
+      withStore(
+        createCommand<StoreOptions>(
+          host,
+          {
+            usage: 'counts',
+            description: 'Counts the tasks that have not ended, by tool and state, with the age of the oldest.',
+            example: 'tasks counts --store postgres://localhost/app',
+          },
+          async () => (await import('../tasks/manage-tasks.ts')).countTasks,
+        ),
+      ),
+    )
+}
+
+function listCommand(host: CommandHost): Command {
+  const command = createCommand<ListOptions>(
+    host,
+    {
+      usage: 'list',
+      description: 'Lists tasks, the newest first.',
+      example: 'tasks list --status working --min-failures 1 --store postgres://localhost/app',
+    },
+    async () => (await import('../tasks/manage-tasks.ts')).listTasks,
+  )
+  const statuses = ['working', 'input_required', 'completed', 'failed', 'cancelled']
+  return withStore(command)
+    .addOption(new Option('--status <status>', 'only tasks of this status').choices(statuses))
+    .option('--tool <name>', 'only tasks of this tool')
+    .option('--owner <key>', 'only tasks of this owner, as the list shows it')
+    .option('--older-than <time>', 'only tasks of at least this age, such as 5m', parseDuration)
+    .option('--min-failures <number>', 'only tasks with at least this number of failures', parseCount)
+    .option('--limit <number>', 'the largest number of tasks, at most 1000', parseCount, 100)
+    .option('--cursor <cursor>', 'the cursor that the previous list ended with')
+}
+
+function idCommand(
+  host: CommandHost,
+  name: string,
+  description: string,
+  loadWork: Parameters<typeof createCommand<StoreOptions>>[2],
+): Command {
+  const texts = {
+    usage: `${name} <id>`,
+    description,
+    example: `tasks ${name} 3f1c… --store postgres://localhost/app`,
+  }
+  return withStore(createCommand<StoreOptions>(host, texts, loadWork))
+}

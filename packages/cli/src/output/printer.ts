@@ -1,0 +1,73 @@
+import { styleText } from 'node:util'
+import type { JsonObject } from '@x/core'
+import { type CliIo, hasColors, widthOf } from '../cli-io.ts'
+import { toDisplayText } from '../terminal/display-text.ts'
+
+/** The colours that a command uses. */
+export type Color = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
+
+/** Writes the result of a command, as text or as JSON. */
+export interface Printer {
+  /** True if the user wants JSON. Nothing but the JSON is then written to the standard output. */
+  readonly isJson: boolean
+  /** Writes a line of text to the standard output. */
+  line(text?: string): void
+  /** Writes a value as one line of JSON to the standard output. */
+  json(value: JsonObject): void
+  /** Writes a line to the standard error, for a person who waits or must act. */
+  note(text: string): void
+  /** Returns the text in a colour, or as it is where there are no colours. */
+  color(color: Color, text: string): string
+  /** The width of the terminal. Undefined if no line needs to be shortened. */
+  readonly width: number | undefined
+}
+
+/** Creates the printer of one command. */
+export function createPrinter(io: CliIo, isJson: boolean): Printer {
+  const isColored = hasColors(io)
+  return {
+    isJson,
+    line: (text = '') => void io.output.write(`${text}\n`),
+    json: (value) => void io.output.write(`${JSON.stringify(value)}\n`),
+    note: (text) => void io.errorOutput.write(`${text}\n`),
+    color: (color, text) => (isColored ? styleText(color, text, { validateStream: false }) : text),
+    width: widthOf(io),
+  }
+}
+
+/** A column of a table: its title, and the text of each row. */
+export interface Column<Row> {
+  readonly title: string
+  readonly text: (row: Row) => string
+}
+
+/**
+ * Writes rows as a table. Texts of peers lose their control characters. The last column is shortened to the width of
+ * the terminal.
+ */
+export function printTable<Row>(printer: Printer, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const cells = rows.map((row) => columns.map(({ text }) => toDisplayText(text(row)).replaceAll('\n', ' ')))
+  const widths = columns.map(({ title }, index) =>
+    Math.max(title.length, ...cells.map((cellsOfRow) => cellsOfRow[index]?.length ?? 0)),
+  )
+  const formatRow = (texts: readonly string[]): string => {
+    const padded = texts.map((text, index) => text.padEnd(widths[index] ?? 0))
+    return shorten(padded.join('  ').trimEnd(), printer.width)
+  }
+  printer.line(printer.color('dim', formatRow(columns.map(({ title }) => title))))
+  for (const row of cells) printer.line(formatRow(row))
+}
+
+/** Returns a line that fits into a width. */
+function shorten(line: string, width: number | undefined): string {
+  return width === undefined || line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
+}
+
+/** Returns a time span in its largest unit, such as `5m`, for a number of milliseconds. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 1000)
+  const sign = ms < 0 ? '-' : ''
+  if (seconds < 120) return `${sign}${seconds}s`
+  if (seconds < 7200) return `${sign}${Math.round(seconds / 60)}m`
+  return seconds < 172_800 ? `${sign}${Math.round(seconds / 3600)}h` : `${sign}${Math.round(seconds / 86_400)}d`
+}

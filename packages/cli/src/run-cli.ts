@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { describeError, type ExitCode, exitCodeOf } from './cli-error.ts'
+import { type CliIo, hasColors, widthOf } from './cli-io.ts'
+import type { CommandHost } from './command.ts'
+import { keysCommand } from './commands/keys.ts'
+import { tasksCommand } from './commands/tasks.ts'
+import { toDisplayText } from './terminal/display-text.ts'
+
+/** Runs a command line, and returns its exit code. Every error becomes a message on the standard error. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
+  const host: CommandHost = { io, exitCode: 0 }
+  try {
+    await createProgram(host).parseAsync(args, { from: 'user' })
+    return host.exitCode
+  } catch (error) {
+    // Commander has written its message.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    return reportError(error, args, io)
+  }
+}
+
+function createProgram(host: CommandHost): Command {
+  const program = new Command('mcpx')
+    .description('Checks MCP servers, calls them, and manages their tasks and keys.')
+    .version(readVersion(), '--version', 'write the version')
+  for (const command of [tasksCommand(host), keysCommand(host)]) program.addCommand(command)
+  configure(program, host.io)
+  return program
+}
+
+/** Returns the version in the manifest of this package, which lies beside the folders of the source and of the build. */
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return String(version)
+}
+
+/** Makes a command and its subcommands write to the streams of the process, and throw instead of ending it. */
+function configure(command: Command, io: CliIo): void {
+  const { output, errorOutput } = io
+  command.helpCommand(false)
+  command.exitOverride().configureOutput({
+    writeOut: (text) => void output.write(text),
+    writeErr: (text) => void errorOutput.write(text),
+    getOutHelpWidth: () => widthOf(io) ?? defaultWidth,
+    getErrHelpWidth: () => widthOf(io) ?? defaultWidth,
+    getOutHasColors: () => hasColors(io),
+    getErrHasColors: () => hasColors(io),
+  })
+  for (const subcommand of command.commands) configure(subcommand, io)
+}
+
+/** The width of help texts where there is no terminal. */
+const defaultWidth = 100
+
+function reportError(error: unknown, args: readonly string[], { output, errorOutput, signal }: CliIo): ExitCode {
+  const text = signal.aborted ? 'Stopped' : toDisplayText(describeError(error))
+  if (args.includes('--json')) output.write(`${JSON.stringify({ error: { message: text } })}\n`)
+  errorOutput.write(`mcpx: ${text}\n`)
+  return exitCodeOf(error)
+}

@@ -1,0 +1,181 @@
+import { type CancelOutcome, type RevokeOutcome, type StoreAdmin, taskAdmin, type TaskFilter } from '@x/tasks/admin'
+import { CliError, type ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { type Column, formatDuration, type Printer, printTable } from '../output/printer.ts'
+import { toDisplayText } from '../terminal/display-text.ts'
+
+/** The option that every command of tasks has. */
+export interface StoreOptions {
+  readonly store: string
+}
+
+/** The options of `tasks list`. */
+export interface ListOptions extends StoreOptions, Pick<TaskFilter, 'status' | 'tool' | 'owner' | 'minFailures'> {
+  readonly olderThan?: number
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const maxPageSize = 1000
+
+/** Opens the store for one command, and closes it after the command. */
+async function withAdmin<T>(store: string, run: (admin: StoreAdmin) => Promise<T>): Promise<T> {
+  if (store === 'memory:')
+    throw new CliError('usage', '"memory:" is in the process of its server alone; use the store of a fleet')
+  const admin = openAdmin(store)
+  try {
+    return await run(admin)
+  } catch (error) {
+    throw toStoreError(error)
+  } finally {
+    await admin.close()
+  }
+}
+
+function openAdmin(store: string): StoreAdmin {
+  try {
+    return taskAdmin(store)
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new CliError('usage', cause.message, { cause })
+    throw cause
+  }
+}
+
+/** Returns an error that names the package to install, if the driver of a store is missing. */
+function toStoreError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return error
+  const [, name] = /Cannot find package '([^']+)'/.exec(error.message) ?? []
+  if (name === undefined) return error
+  const message = `This store needs the package ${name}; install it beside @x/cli: npm install ${name}`
+  return new CliError('failure', message, { cause: error })
+}
+
+type Summary = Awaited<ReturnType<StoreAdmin['list']>>['tasks'][number]
+
+const summaryColumns: readonly Column<Summary>[] = [
+  { title: 'ID', text: ({ id }) => id },
+  { title: 'TOOL', text: ({ tool }) => tool },
+  { title: 'STATUS', text: ({ status, state }) => (state === undefined ? status : `${status} (${state})`) },
+  { title: 'CREATED', text: ({ createdAt }) => new Date(createdAt).toISOString() },
+  { title: 'ATTEMPT', text: ({ attempt }) => String(attempt) },
+  { title: 'FAILURES', text: ({ failures }) => String(failures) },
+  { title: 'DUE', text: ({ dueInMs }) => (dueInMs === undefined ? '-' : formatDuration(dueInMs)) },
+  { title: 'WORKER', text: ({ worker }) => worker ?? '-' },
+  { title: 'OWNER', text: ({ owner }) => owner },
+  { title: 'MESSAGE', text: ({ statusMessage }) => statusMessage ?? '' },
+]
+
+/** Writes a page of tasks, the newest first. */
+export async function listTasks({ printer }: CommandContext, options: ListOptions): Promise<ExitCode> {
+  const { store, olderThan, limit, status, tool, owner, minFailures, cursor } = options
+  if (limit > maxPageSize) throw new CliError('usage', `--limit is at most ${maxPageSize}`)
+  const query = { status, tool, owner, minFailures, cursor, limit, olderThanMs: olderThan }
+  const page = await withAdmin(store, (admin) => admin.list(query))
+  if (printer.isJson) {
+    printer.json(toPlain(page))
+    return 0
+  }
+  if (page.tasks.length === 0) printer.line('There are no such tasks.')
+  else printTable(printer, summaryColumns, page.tasks)
+  if (page.nextCursor !== undefined) printer.note(`More tasks: --cursor ${page.nextCursor}`)
+  return 0
+}
+
+/** Writes one task with its requests, its result or its error. */
+export async function showTask(
+  { printer }: CommandContext,
+  { store }: StoreOptions,
+  [id = '']: readonly string[],
+): Promise<ExitCode> {
+  const task = await withAdmin(store, (admin) => admin.show(id))
+  if (task === undefined) throw unknownTask(id)
+  if (printer.isJson) printer.json(toPlain(task))
+  else printMembers(printer, toPlain(task))
+  return 0
+}
+
+/** Writes each member of a value on a line of its own. */
+function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void {
+  const members = Object.entries(value)
+  const width = Math.max(...members.map(([name]) => name.length))
+  for (const [name, member] of members) {
+    const text = typeof member === 'string' ? member : JSON.stringify(member, undefined, 2)
+    const shown = /(?:At)$/.test(name) && typeof member === 'number' ? new Date(member).toISOString() : text
+    printer.line(`${printer.color('dim', name.padEnd(width))}  ${toDisplayText(shown)}`)
+  }
+}
+
+/** Writes the numbers of tasks that have not ended. */
+export async function countTasks({ printer }: CommandContext, { store }: StoreOptions): Promise<ExitCode> {
+  const counts = await withAdmin(store, (admin) => admin.counts())
+  if (printer.isJson) {
+    printer.json(toPlain({ counts }))
+    return 0
+  }
+  if (counts.length === 0) {
+    printer.line('All tasks have ended.')
+    return 0
+  }
+  type Count = (typeof counts)[number]
+  const columns: readonly Column<Count>[] = [
+    { title: 'TOOL', text: ({ tool }) => tool },
+    { title: 'STATUS', text: ({ status }) => status },
+    { title: 'STATE', text: ({ state }) => state },
+    { title: 'COUNT', text: ({ count }) => String(count) },
+    { title: 'OLDEST', text: ({ oldestAgeMs }) => formatDuration(oldestAgeMs) },
+  ]
+  printTable(printer, columns, counts)
+  return 0
+}
+
+const cancelTexts: Readonly<Record<CancelOutcome, string>> = {
+  unknown: 'does not exist',
+  cancelled: 'is cancelled',
+  notified: 'is being cancelled by the worker that runs it',
+  finished: 'had ended before',
+}
+
+const revokeTexts: Readonly<Record<RevokeOutcome, string>> = {
+  unknown: 'does not exist',
+  waiting: 'waits for its client, so that no worker has it',
+  finished: 'had ended before',
+  revoked: 'is ready for another worker',
+}
+
+/** Cancels a task. The exit code is 1 if nothing was cancelled. */
+export async function cancelTask(
+  context: CommandContext,
+  { store }: StoreOptions,
+  [id = '']: readonly string[],
+): Promise<ExitCode> {
+  const outcome = await withAdmin(store, (admin) => admin.cancel(id))
+  return printOutcome(context, { id, outcome, text: cancelTexts[outcome] })
+}
+
+/** Takes a task from its worker. The exit code is 1 if no worker can claim it now. */
+export async function revokeTask(
+  context: CommandContext,
+  { store }: StoreOptions,
+  [id = '']: readonly string[],
+): Promise<ExitCode> {
+  const outcome = await withAdmin(store, (admin) => admin.revoke(id))
+  return printOutcome(context, { id, outcome, text: revokeTexts[outcome] })
+}
+
+function printOutcome(
+  { printer }: CommandContext,
+  { id, outcome, text }: { id: string; outcome: CancelOutcome | RevokeOutcome; text: string },
+): ExitCode {
+  if (printer.isJson) printer.json({ id, outcome })
+  else printer.line(`The task ${toDisplayText(id)} ${text}.`)
+  return outcome === 'cancelled' || outcome === 'notified' || outcome === 'revoked' ? 0 : 1
+}
+
+function unknownTask(id: string): CliError {
+  return new CliError('failure', `The task ${id} does not exist, or its lifetime has ended`)
+}
+
+/** Returns a record of the store as JSON. Its interfaces have no index signature, so the type is lost. */
+function toPlain(value: object): Readonly<Record<string, never>> {
+  return JSON.parse(JSON.stringify(value))
+}

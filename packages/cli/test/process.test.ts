@@ -1,0 +1,58 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const program = fileURLToPath(new URL('../.results/mcpx.mjs', import.meta.url))
+
+beforeAll(async () => {
+  const entry = fileURLToPath(new URL('../src/mcpx.ts', import.meta.url))
+  // Within the package, so that what is not bundled is found from there.
+  const options = { bundle: true, format: 'esm', platform: 'node', target: 'node20.19' } as const
+  const external = ['commander', '@clack/prompts', 'pg', '@electric-sql/pglite']
+  await build({ entryPoints: [entry], outfile: program, external, ...options })
+})
+afterAll(() => rm(program, { force: true }))
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the program, and resolves when the process has ended. */
+function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'], ...env } })
+    const ended = { out: '', err: '' }
+    child.stdout?.on('data', (text: string) => (ended.out += text))
+    child.stderr?.on('data', (text: string) => (ended.err += text))
+    child.once('close', (code) => resolve({ code, ...ended }))
+  })
+}
+
+test('the program ends by itself with the exit code of the command [OPS-010]', async () => {
+  expect(await run(['keys', 'new'])).toMatchObject({ code: 0, out: expect.stringMatching(/^[\w-]{43}\n$/) })
+  const failed = await run(['tasks', 'counts', '--store', 'postgres://127.0.0.1:1/x'])
+  expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') })
+  expect(await run(['tasks'])).toMatchObject({ code: 2 })
+  expect(await run(['--version'])).toMatchObject({ code: 0, out: '0.0.0\n' })
+})
+
+test('a pipe gets no colours, unless FORCE_COLOR asks for them', async () => {
+  const path = fileURLToPath(new URL('../src/testing/two.keys', import.meta.url))
+  const args = ['keys', 'check', '--keys-file', path]
+  expect((await run(args)).out).not.toContain('\u001B[')
+  expect((await run(args, { FORCE_COLOR: '1' })).out).toContain('\u001B[')
+})
+
+test('a reader that closes the pipe ends the program without an error', async () => {
+  const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  let err = ''
+  child.stderr.on('data', (text) => (err += String(text)))
+  const [code] = await once(child, 'close')
+  expect([code, err]).toEqual([0, ''])
+})
