@@ -4,6 +4,7 @@ import { describeError, type ExitCode, exitCodeOf } from './cli-error.ts'
 import { type CliIo, hasColors, widthOf } from './cli-io.ts'
 import type { CommandHost } from './command.ts'
 import { keysCommand } from './commands/keys.ts'
+import { replayCommand, stateCommand } from './commands/state.ts'
 import { tasksCommand } from './commands/tasks.ts'
 import { toDisplayText } from './terminal/display-text.ts'
 
@@ -24,7 +25,8 @@ function createProgram(host: CommandHost): Command {
   const program = new Command('mcpx')
     .description('Checks MCP servers, calls them, and manages their tasks and keys.')
     .version(readVersion(), '--version', 'write the version')
-  for (const command of [tasksCommand(host), keysCommand(host)]) program.addCommand(command)
+  const commands = [tasksCommand, keysCommand, stateCommand, replayCommand]
+  for (const createEntry of commands) program.addCommand(createEntry(host))
   configure(program, host.io)
   return program
 }

@@ -1,8 +1,14 @@
-import { expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+
+const descriptor = Object.getOwnPropertyDescriptor(process.stdin, 'isTTY')
+afterEach(() => {
+  if (descriptor === undefined) Reflect.deleteProperty(process.stdin, 'isTTY')
+  else Object.defineProperty(process.stdin, 'isTTY', descriptor)
+})
 
 test('the program of the README says what it needs where there is no terminal', async () => {
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.spyOn(process.stdin, 'isTTY', 'get').mockReturnValue(false)
+  Object.defineProperty(process.stdin, 'isTTY', { value: false, configurable: true })
   await import('../examples/quick-start.ts')
   expect(printed.mock.calls).toEqual([['Start this program in a terminal.']])
 })

@@ -34,8 +34,9 @@ export const layers = new Map([
     {
       imports: ['@x/core', '@x/schema', '@x/state-codec'],
       dependencies: ['@opentelemetry/api', '@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
-      portable: ['.', './ajv', './log', './otel', './redis', './postgres'],
+      portable: ['.', './ajv', './inspect', './log', './otel', './redis', './postgres'],
       without: {
+        './inspect': ['zod', '@opentelemetry/api'],
         '.': ['zod', 'ajv', '@redis/client', 'pg', '@opentelemetry/api'],
         './log': ['zod', '@opentelemetry/api'],
         './otel': ['zod'],
@@ -138,7 +139,7 @@ export const layers = new Map([
   [
     '@x/cli',
     {
-      imports: ['@x/client', '@x/core', '@x/schema', '@x/state-codec', '@x/tasks'],
+      imports: ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec', '@x/tasks'],
       dependencies: ['@clack/prompts', 'commander'],
       portable: [],
       without: { './terminal': ['zod', 'commander'] },

@@ -13,7 +13,7 @@ import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-co
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/auth', ['@x/core', '@x/schema']],
-  ['@x/cli', ['@x/client', '@x/core', '@x/schema', '@x/state-codec', '@x/tasks']],
+  ['@x/cli', ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec', '@x/tasks']],
   ['@x/client', ['@x/core', '@x/schema']],
   ['@x/core', []],
   ['@x/gateway', ['@x/core', '@x/schema']],

@@ -4,7 +4,10 @@ import type { ListOptions, StoreOptions } from '../tasks/manage-tasks.ts'
 
 /** Adds the option `--store`. The address may have a password, so the environment can give it, too. */
 function withStore(command: Command): Command {
-  const option = new Option('--store <url>', 'the store of the server: postgres://…, or pglite: and a folder')
+  const option = new Option(
+    '--store <url>',
+    'the store of the server: postgres://…, redis://…, or pglite: and a folder',
+  )
   return command.addOption(option.env('MCPX_STORE').makeOptionMandatory())
 }
 

@@ -79,9 +79,10 @@ export interface JournalStore {
   append(entry: JournalEntry): void
   /**
    * Makes the added entries durable. Returns undefined if no entries were added. A rejection means that another process
-   * has taken over the call, or that the call must stop. The handler must not continue the call then.
+   * has taken over the call, or that the call must stop. The handler must not continue the call then. `next` is given
+   * before the work of a step that is not recorded: a rejection stops the call before that work.
    */
-  commit(): Promise<void> | undefined
+  commit(next?: { readonly step: string }): Promise<void> | undefined
 }
 
 /**

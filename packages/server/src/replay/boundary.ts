@@ -53,10 +53,10 @@ function canHandOff(request: ServedRequest): boolean {
 
 /**
  * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
- * the call fails and the promise rejects with the suspension.
+ * the call fails and the promise rejects with the suspension. `next` is the step whose work follows, if there is one.
  */
-export function commitJournal(run: Run): Promise<void> | undefined {
-  return run.journal.commit()?.catch((error: unknown) => {
+export function commitJournal(run: Run, next?: { readonly step: string }): Promise<void> | undefined {
+  return run.journal.commit(next)?.catch((error: unknown) => {
     throw run.failStore(error)
   })
 }

@@ -40,7 +40,7 @@ async function executeStep<T>(
   try {
     // Earlier entries are committed first. Values that the work uses, such as a UUID, must be the same if it is
     // repeated.
-    const pendingEarlierCommit = commitJournal(run)
+    const pendingEarlierCommit = commitJournal(run, { step: key })
     if (pendingEarlierCommit !== undefined) await pendingEarlierCommit
     const pendingEffectsId = journal.stepEffectsId(key)
     const effectsId = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId

@@ -230,9 +230,12 @@ export class RunJournal {
     return this.#journal.round
   }
 
-  /** Commits the recorded entries to the journal store. Returns undefined if there is nothing to wait for. */
-  commit(): Promise<void> | undefined {
-    return this.#request.journalStore?.commit()
+  /**
+   * Commits the recorded entries to the journal store. `next` is the step whose work follows, if there is one. Returns
+   * undefined if there is nothing to wait for.
+   */
+  commit(next?: { readonly step: string }): Promise<void> | undefined {
+    return this.#request.journalStore?.commit(next)
   }
 
   #append(part: JournalPart, key?: string): void {

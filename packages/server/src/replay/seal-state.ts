@@ -21,7 +21,7 @@ import { formatExplicitKey, RunJournal } from './run-journal.ts'
 import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
 /** The purpose of the sealed values. A value that was sealed for another purpose cannot be opened as `requestState`. */
-const statePurpose = 'requestState'
+export const statePurpose = 'requestState'
 
 /**
  * Opens the `requestState` of a retry, and checks that it belongs to this request and caller. The client could have

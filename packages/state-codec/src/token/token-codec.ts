@@ -56,29 +56,8 @@ export interface TokenType {
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   checkOptions(options, keyedOptionNames, 'A codec with keys')
   const claimOptions = resolveClaimOptions(options)
-  const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
-  const tokenFormat = { type, provider }
+  const { keyRing, decryptToken } = createTokenReader(type, options.keys, provider)
   const contentCache = createContentCache()
-
-  /**
-   * Decrypts a token.
-   *
-   * @throws StateError for a token that was not made with a key of the ring for this purpose.
-   */
-  async function decryptToken(token: string, purpose: string): Promise<string> {
-    const segments = splitSegments(token, tokenFormat)
-    const [header = ''] = segments
-    const purposeCiphers = keyRing.ciphersFor(purpose)
-    const { primaryCipher, cipherByHeader } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
-    const cipher = cipherByHeader.get(header)
-    // A token with an unknown header is opened with the first key, so that it takes as much time as any other token.
-    // Otherwise the time would reveal which keys are in the ring.
-    const contentOrPromise = (cipher ?? primaryCipher).open(segments)
-    const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
-    if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
-    if (content === undefined) throw new StateError('forged', type.forgedDetail)
-    return content
-  }
 
   return {
     lifetimeMs: maxLifetimeOf(claimOptions),
@@ -105,6 +84,40 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
       const digestOrPromise = digestBinding(claims, provider.digest)
       const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
       return openEnvelope(envelope, claims, { claimOptions, bindingDigest })
+    },
+  }
+}
+
+/** Decrypts the tokens of a key ring. */
+interface TokenReader {
+  readonly keyRing: KeyRing
+  /**
+   * Decrypts a token, and checks none of its claims.
+   *
+   * @throws StateError for a token that was not made with a key of the ring for this purpose.
+   */
+  decryptToken(token: string, purpose: string): Promise<string>
+}
+
+/** Creates the reader of tokens. Throws a `StateUsageError` for invalid keys. */
+export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], provider: CryptoProvider): TokenReader {
+  const keyRing = createKeyRing(parseKeys(keys), type, provider)
+  const tokenFormat = { type, provider }
+  return {
+    keyRing,
+    async decryptToken(token, purpose) {
+      const segments = splitSegments(token, tokenFormat)
+      const [header = ''] = segments
+      const purposeCiphers = keyRing.ciphersFor(purpose)
+      const { primaryCipher, cipherByHeader } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
+      const cipher = cipherByHeader.get(header)
+      // A token with an unknown header is opened with the first key, so that it takes as much time as any other token.
+      // Otherwise the time would reveal which keys are in the ring.
+      const contentOrPromise = (cipher ?? primaryCipher).open(segments)
+      const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
+      if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
+      if (content === undefined) throw new StateError('forged', type.forgedDetail)
+      return content
     },
   }
 }
@@ -209,7 +222,8 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
   return new StateError('forged', 'Its header names a known key and was not written by this codec')
 }
 
-function parseHeader(header: string): { readonly kid: string; readonly typ: string | undefined } | undefined {
+/** Parses the header of a token, which is not verified yet. */
+export function parseHeader(header: string): { readonly kid: string; readonly typ: string | undefined } | undefined {
   const bytes = header.length > 2048 ? undefined : decodeBase64url(header)
   if (bytes === undefined) return undefined
   try {

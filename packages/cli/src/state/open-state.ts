@@ -1,0 +1,56 @@
+import { inspectState, type StateReport } from '@x/server/inspect'
+import type { ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { readKeysFile } from '../keys/keys-file.ts'
+import type { Printer } from '../output/printer.ts'
+import { toDisplayText } from '../terminal/display-text.ts'
+
+/** Opens a `requestState` with the keys of a file. */
+export async function openReport(token: string, keysFile: string): Promise<StateReport> {
+  const keys = await readKeysFile(keysFile)
+  return inspectState(token.trim(), { keys: keys.map(({ input }) => input) })
+}
+
+/** Writes the content of a `requestState`. */
+export async function openState(
+  { printer }: CommandContext,
+  { keysFile }: { readonly keysFile: string },
+  [token = '']: readonly string[],
+): Promise<ExitCode> {
+  const { journal: _, ...report } = await openReport(token, keysFile)
+  if (printer.isJson) printer.json({ ...report, questions: [...report.questions] })
+  else printReport(printer, report)
+  return 0
+}
+
+function printReport(printer: Printer, report: Omit<StateReport, 'journal'>): void {
+  const { keyId, sealedAt, expiresAt, audience, callId, startedAt, round, handOffCount } = report
+  const isExpired = expiresAt < Date.now()
+  const lines: readonly (readonly [string, string])[] = [
+    ['call', callId],
+    ['began', toTime(startedAt)],
+    ['sealed', `${toTime(sealedAt)}, with the key ${keyId}`],
+    [isExpired ? 'expired' : 'expires', toTime(expiresAt)],
+    ['audience', audience ?? '-'],
+    ['round', String(round)],
+    ['hand-offs', String(handOffCount)],
+  ]
+  for (const [name, text] of lines) printer.line(`${printer.color('dim', name.padEnd(10))} ${toDisplayText(text)}`)
+  const questions = report.questions.map(({ key, answer }) => [key, answer ?? 'not answered yet'] as const)
+  printSection(printer, 'questions', questions)
+  printSection(printer, 'steps', Object.entries(report.steps))
+  printSection(printer, 'checkpoints', Object.entries(report.checkpoints))
+}
+
+function printSection(printer: Printer, title: string, entries: readonly (readonly [string, unknown])[]): void {
+  if (entries.length === 0) return
+  printer.line(printer.color('bold', title))
+  for (const [key, value] of entries) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    printer.line(`  ${toDisplayText(key)}: ${toDisplayText(text)}`)
+  }
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,61 @@
+import type { JsonObject, JsonValue } from '@x/schema'
+import { inspectToken, type KeyedOptions, StateError } from '@x/state-codec'
+import { journalMemberNames, parseJournal, serializeJournal } from './journal.ts'
+import { statePurpose } from './seal-state.ts'
+
+/** The content of a `requestState`, as an operator looks at it. Times are milliseconds since 1970. */
+export interface StateReport {
+  /** The id of the key that sealed the state. */
+  readonly keyId: string
+  readonly sealedAt: number
+  /** The time at which the state expires, or expired. */
+  readonly expiresAt: number
+  /** The service that the state is for. */
+  readonly audience: string | undefined
+  readonly callId: string
+  readonly startedAt: number
+  /** The number of rounds in which the client was asked. */
+  readonly round: number
+  readonly handOffCount: number
+  /** The questions, with the answers that had arrived when the state was sealed. */
+  readonly questions: readonly { readonly key: string; readonly answer?: JsonObject | undefined }[]
+  /** The results of the recorded steps, by key. Null for a step without a result. */
+  readonly steps: JsonObject
+  readonly checkpoints: JsonObject
+  /** The journal as a `JournalStore` takes it, to run the handler again. */
+  readonly journal: JsonObject
+}
+
+/**
+ * Opens a `requestState` with the keys of the server alone, for operators and debuggers. It checks that the state was
+ * made with one of the keys, and neither its expiry nor its binding to a service, a caller, a target and arguments. So
+ * the result is only looked at, or replayed where no step is executed.
+ *
+ * @throws StateError for a state that was altered, or made with another key; with `malformed` for another kind of state.
+ * @throws StateUsageError for invalid keys.
+ */
+export async function inspectState(
+  token: string,
+  { keys }: { readonly keys: KeyedOptions['keys'] },
+): Promise<StateReport> {
+  const { value, ...claims } = await inspectToken(token, {
+    keys,
+    purpose: statePurpose,
+    memberNames: journalMemberNames,
+  })
+  const journal = parseJournal(value)
+  if (journal === undefined)
+    throw new StateError('malformed', 'It has a journal of a format that this version cannot read')
+  const { callId, startedAt, round, shedCount, stopCount, questions, steps, checkpoints } = journal
+  return {
+    ...claims,
+    callId,
+    startedAt,
+    round,
+    handOffCount: shedCount + stopCount,
+    questions: Array.from(questions, ([key, { response }]) => ({ key, ...(response && { answer: response }) })),
+    steps: Object.fromEntries(Array.from(steps, ([key, step]): [string, JsonValue] => [key, step.value ?? null])),
+    checkpoints: Object.fromEntries(checkpoints),
+    journal: serializeJournal(journal),
+  }
+}
