@@ -17,6 +17,8 @@ export {
   createCall,
   headerParamsKey,
   journalKey,
+  type Platform,
+  platformKey,
   type TaskAttempt,
   taskAttemptKey,
   transportKey,

@@ -5,9 +5,9 @@
  */
 
 export { documentHandler, httpHandler } from './server/http-handler.ts'
-export type { FetchHandler, HttpHandlerOptions } from './server/http-handler.ts'
+export type { ExecutionContext, FetchHandler, HttpHandlerOptions } from './server/http-handler.ts'
 export type { HttpDocument, HttpDocuments } from './server/documents.ts'
 export type { HttpErrorResponse, RequestView } from './server/http-adapter.ts'
-export type { HttpErrorHead } from '@x/schema'
+export { type HttpErrorHead, type Platform, platformKey } from '@x/schema'
 export type { AuthenticateFunction, AuthenticationContext, AuthenticationResult, HttpAuth } from './server/auth.ts'
 export type { HandlerOptions } from './server/handler-settings.ts'

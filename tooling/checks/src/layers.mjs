@@ -61,7 +61,12 @@ export const layers = new Map([
       imports: ['@x/core', '@x/schema'],
       dependencies: ['undici', 'eventsource-parser'],
       portable: ['.', './client'],
-      without: { '.': ['zod', 'eventsource-parser'], './node': ['zod', 'undici'], './client': ['zod'] },
+      without: {
+        '.': ['zod', 'eventsource-parser'],
+        './node': ['zod', 'undici'],
+        './lambda': ['zod', 'undici', 'eventsource-parser'],
+        './client': ['zod'],
+      },
     },
   ],
   // It is Node's whole: streams, processes and signals.

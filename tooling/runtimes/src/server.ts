@@ -1,5 +1,6 @@
 import { legacy } from '@x/legacy'
 import { createServer, type McpServer, resource, sealedState, type Tool, tool } from '@x/server'
+import { platformKey } from '@x/transport-http'
 import * as z from 'zod'
 
 const text = (field: string) => z.object({ [field]: z.string() })
@@ -67,7 +68,7 @@ function createFinishTools(): Tool[] {
 
 /** Creates the server that every runtime serves. */
 export function createRuntimeServer(): McpServer {
-  const calls = new Map<string, 'running' | 'cancelled'>()
+  const calls = new Map<string, 'running' | 'cancelled' | 'finished'>()
   const wait = tool('wait', {
     description: 'Waits until it is cancelled',
     input: z.object({ id: z.string(), progress: z.boolean() }),
@@ -79,6 +80,16 @@ export function createRuntimeServer(): McpServer {
       return 'cancelled'
     },
   })
+  const background = tool('background', {
+    description: 'Starts work that ends after the response',
+    input: z.object({ id: z.string() }),
+    run({ id }, ctx) {
+      calls.set(id, 'running')
+      const work = new Promise((resolve) => setTimeout(resolve, 300)).then(() => calls.set(id, 'finished'))
+      ctx.context.get(platformKey)?.waitUntil(work)
+      return 'started'
+    },
+  })
   const delay = tool('delay', {
     description: 'Returns the delay of the event loop that the server has measured, in milliseconds',
     async run(_, ctx) {
@@ -87,7 +98,7 @@ export function createRuntimeServer(): McpServer {
     },
   })
   const stateOf = tool('state_of', {
-    description: 'Returns the state of a call of "wait"',
+    description: 'Returns the state of a call of "wait" or "background"',
     input: z.object({ id: z.string() }),
     run: ({ id }) => calls.get(id) ?? 'unknown',
   })
@@ -109,7 +120,20 @@ export function createRuntimeServer(): McpServer {
     name: 'runtime',
     version: '1.0.0',
     state: sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] }),
-    tools: [add, book, change, changeTools, count, delay, deploy, rest, stateOf, wait, ...createFinishTools()],
+    tools: [
+      add,
+      background,
+      book,
+      change,
+      changeTools,
+      count,
+      delay,
+      deploy,
+      rest,
+      stateOf,
+      wait,
+      ...createFinishTools(),
+    ],
     extensions: [legacy()],
     resources: [resource('runtime://value', { name: 'Value', read: () => 'value' })],
   })

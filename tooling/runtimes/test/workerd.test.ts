@@ -52,6 +52,15 @@ describe.each([
     await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'cancelled' }), { timeout: 20_000 })
   })
 
+  test('completes the work that a handler leaves to `waitUntil`, after the response', async () => {
+    await using workerd = await startWorkerd(flags)
+    await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+    await using client = createClient(connection, about)
+    await client.callTool('background', { id: 'work' })
+    const stateOf = async () => (await client.callTool('state_of', { id: 'work' })).content[0]
+    await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'finished' }), { timeout: 20_000 })
+  })
+
   test('does not take the time between two requests for a delay of the event loop', async () => {
     await using workerd = await startWorkerd(flags)
     await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)

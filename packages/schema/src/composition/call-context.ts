@@ -171,6 +171,20 @@ export const callingClientKey = contextKey<CallingClient>('x/calling-client')
 /** The transport that the call came over. */
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
 
+/** The values that a serverless platform gives with a request. */
+export interface Platform {
+  /** The second argument of the platform's `fetch` handler: the bindings of a Worker, or the information of Deno. */
+  readonly env: unknown
+  /**
+   * Keeps the platform from stopping the instance until the promise has settled, as `waitUntil` of a Worker does.
+   * Without such a platform it only handles a rejection.
+   */
+  waitUntil(promise: Promise<unknown>): void
+}
+
+/** The values that the platform gave with the request. Absent if a transport does not serve `fetch` of a platform. */
+export const platformKey = contextKey<Platform>('x/platform')
+
 /**
  * A digest that identifies the session of an older client: its `Mcp-Session-Id`, or its pair of streams. Calls with the
  * same value are of one client. Absent for clients of revision 2026-07-28, which have no sessions.

@@ -11,6 +11,7 @@ import {
   createCall,
   type HeaderParams,
   headerParamsKey,
+  platformKey,
   type Principal,
   type Server,
   transportKey,
@@ -62,6 +63,7 @@ const readersByKey = new Map<symbol, ReadValue>([
   [backPressureKey.id, (reply) => (reply.isStreaming ? () => reply.writer.waitForDrain(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
+  [platformKey.id, (_reply, { getView }) => getView().platform],
 ])
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/schema'
+import type { JsonObject, Platform } from '@x/schema'
 import type { MessagePieces } from '@x/schema/internal'
 
 /**
@@ -15,6 +15,8 @@ export interface RequestView<Source = unknown> {
    * The request object of the platform, for data that this view does not have, such as a user that middleware has set.
    */
   readonly source: Source
+  /** The values that the platform gave with the request. Undefined on Node, and without such values. */
+  readonly platform?: Platform | undefined
   /**
    * Returns the value of a header by its name in lower case. The values of a repeated header are joined with commas.
    */

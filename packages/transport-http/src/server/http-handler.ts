@@ -1,4 +1,4 @@
-import type { Server } from '@x/schema'
+import type { Platform, Server } from '@x/schema'
 import type { HttpAuth } from './auth.ts'
 import { compileDocuments, findDocumentAnswer } from './documents.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'
@@ -18,8 +18,16 @@ import type { HandlerContext } from './run-call.ts'
 // Bun closes a connection without traffic after 10 seconds, and measures this time in steps of 4 seconds.
 const defaultKeepAliveMs = 5_000
 
-/** Answers a web request. Never rejects. */
-export type FetchHandler = (request: Request) => Promise<Response>
+/** The part of a Worker's third argument that a handler uses. */
+export interface ExecutionContext {
+  waitUntil(promise: Promise<unknown>): void
+}
+
+/**
+ * Answers a web request. Never rejects. It is valid as the `fetch` of a Worker: handlers read `env` and `waitUntil` from
+ * the context key {@link platformKey}.
+ */
+export type FetchHandler = (request: Request, env?: unknown, execution?: ExecutionContext) => Promise<Response>
 
 /** The options of {@link httpHandler}. */
 export type HttpHandlerOptions = HandlerOptions<Request>
@@ -57,7 +65,21 @@ export function createFetchHandler(
     adapterRequests: [],
     scheduleOnWheel: undefined,
   }
-  return (request) => new Promise((resolve) => void serveRequest(createWebTarget(request, resolve), context))
+  return (request, env, execution) => {
+    const platform = env === undefined && execution === undefined ? undefined : createPlatform(env, execution)
+    return new Promise((resolve) => void serveRequest(createWebTarget(request, platform, resolve), context))
+  }
+}
+
+function createPlatform(env: unknown, execution: ExecutionContext | undefined): Platform {
+  return {
+    env,
+    waitUntil(promise) {
+      // Without a platform that waits, an unhandled rejection would end the process.
+      if (execution === undefined) promise.catch(() => {})
+      else execution.waitUntil(promise)
+    },
+  }
 }
 
 /**
@@ -82,16 +104,17 @@ export function documentHandler({
 
 const webHttpAdapter: HttpAdapter<Request, WebTarget> = {
   ...webResponseWriter,
-  createRequestView: ({ request }) => createWebRequestView(request),
+  createRequestView: createWebRequestView,
   readText: ({ request }, bounds) => readBody(request, bounds),
 }
 
-function createWebRequestView(request: Request): RequestView<Request> {
+function createWebRequestView({ request, platform }: WebTarget): RequestView<Request> {
   const { headers, method, url } = request
   return {
     method,
     url,
     source: request,
+    platform,
     // A request that was created in this process has no `Host` header, so the host is taken from its URL.
     headerValues(name) {
       const value = headers.get(name)

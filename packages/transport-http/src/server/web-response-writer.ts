@@ -1,4 +1,5 @@
 import { isWorkerd } from '@x/core'
+import type { Platform } from '@x/schema'
 import type { HttpAnswer, ResponseWriter } from './http-adapter.ts'
 
 // With a mark of 0, the desired size is the negative number of waiting bytes.
@@ -14,6 +15,7 @@ const runAfterTick: (run: () => void) => unknown =
 /** A web request that is being answered. */
 export interface WebTarget {
   readonly request: Request
+  readonly platform: Platform | undefined
   /** Resolves the promise of the response that the platform awaits. */
   readonly resolve: (response: Response) => void
   stream: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -26,9 +28,14 @@ export interface WebTarget {
 }
 
 /** Creates the target for a web request. `resolve` is called with its response. */
-export function createWebTarget(request: Request, resolve: (response: Response) => void): WebTarget {
+export function createWebTarget(
+  request: Request,
+  platform: Platform | undefined,
+  resolve: (response: Response) => void,
+): WebTarget {
   return {
     request,
+    platform,
     resolve,
     stream: undefined,
     isClosed: false,

@@ -1,6 +1,6 @@
 import { proxy } from '@x/gateway'
 import { connectAny } from '@x/legacy/client'
-import { type FetchHandler, httpHandler } from '@x/transport-http'
+import { type ExecutionContext, type FetchHandler, httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
 import { runChecks } from '../checks.ts'
 import { createRuntimeServer } from '../server.ts'
@@ -18,12 +18,12 @@ function createProxy(url: string): FetchHandler {
 
 /** A server; with `?server=<url>`, a client that runs the checks; with `?upstream=<url>`, a proxy. */
 export default {
-  async fetch(request: Request): Promise<Response> {
+  async fetch(request: Request, env: unknown, execution: ExecutionContext): Promise<Response> {
     const { searchParams } = new URL(request.url)
     const upstream = searchParams.get('upstream')
     if (upstream !== null) return (serveProxy ??= createProxy(upstream))(request)
     const url = searchParams.get('server')
-    if (url === null) return serve(request)
+    if (url === null) return serve(request, env, execution)
     await using connection = connectHttp(url)
     return Response.json(await runChecks(connection))
   },

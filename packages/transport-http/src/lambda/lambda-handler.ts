@@ -1,0 +1,149 @@
+import type { Server } from '@x/schema'
+import { type FetchHandler, httpHandler, type HttpHandlerOptions } from '../server/http-handler.ts'
+import { type LambdaContext, type LambdaEvent, type LambdaResult, toWebRequest } from './lambda-event.ts'
+
+/** The options of the handlers for Lambda. `clientAddress` has a default: the address that Lambda reports. */
+export type LambdaOptions = HttpHandlerOptions
+
+/** The handler of a function whose response is sent as a whole. */
+export type LambdaHandler = (event: LambdaEvent, context: LambdaContext) => Promise<LambdaResult>
+
+/** The handler of a function whose response is streamed, as `awslambda.streamifyResponse` of the runtime returns it. */
+export type LambdaStreamHandler = (event: LambdaEvent, stream: unknown, context: LambdaContext) => Promise<void>
+
+/**
+ * Creates the handler of a Lambda function with a Function URL or an HTTP API. Each response is sent as a whole, so
+ * clients receive the progress of a call together with its result. Define the server with `subscriptions: false`,
+ * because a stream of changes would last until the time limit of the function.
+ *
+ * Near the time limit of an invocation the server hands running calls off, and the client repeats them in a new
+ * invocation, in which completed steps do not run again.
+ *
+ * @example
+ * export const handler = lambdaHandler(server, { allowedHosts: ['mcp.example.com'] })
+ *
+ * @throws TypeError or RangeError for invalid options.
+ */
+export function lambdaHandler(server: Server, options: LambdaOptions = {}): LambdaHandler {
+  const handle = createEventHandler(server, options)
+  return (event, context) =>
+    handle(event, context, async ({ status, headers, body }) => {
+      const text = await new Response(body).text()
+      return { statusCode: status, headers: Object.fromEntries(headers), body: text }
+    })
+}
+
+/**
+ * Creates the handler of a Lambda function with a Function URL in the invoke mode `RESPONSE_STREAM`. Works as
+ * {@link lambdaHandler} does, and sends progress while a call runs. Throws `Error` outside of the Node runtime of
+ * Lambda.
+ *
+ * @example
+ * export const handler = lambdaStream(server, { allowedHosts: ['mcp.example.com'] })
+ */
+export function lambdaStream(server: Server, options: LambdaOptions = {}): LambdaStreamHandler {
+  const runtime = (globalThis as { readonly awslambda?: LambdaRuntime }).awslambda
+  if (runtime === undefined)
+    throw new Error('`awslambda` is missing: lambdaStream runs on the Node runtime of Lambda only')
+  const handle = createEventHandler(server, options)
+  return runtime.streamifyResponse((event, stream, context) =>
+    handle(event, context, ({ status, headers, body }) => {
+      const head = { statusCode: status, headers: Object.fromEntries(headers) }
+      return sendBody(body, runtime.HttpResponseStream.from(stream, head))
+    }),
+  )
+}
+
+/** The global of the Node runtime of Lambda (https://docs.aws.amazon.com/lambda/latest/dg/response-streaming.html). */
+interface LambdaRuntime {
+  streamifyResponse(
+    handler: (event: LambdaEvent, stream: unknown, context: LambdaContext) => Promise<void>,
+  ): LambdaStreamHandler
+  readonly HttpResponseStream: {
+    from(stream: unknown, head: { readonly statusCode: number; readonly headers: Record<string, string> }): BodyStream
+  }
+}
+
+/** The part of a Node stream that sends a body. */
+interface BodyStream {
+  write(chunk: Uint8Array): boolean
+  end(): unknown
+  once(event: 'drain' | 'close', listener: () => void): unknown
+}
+
+async function sendBody(body: ReadableStream<Uint8Array> | null, stream: BodyStream): Promise<void> {
+  let isClosed = false
+  stream.once('close', () => (isClosed = true))
+  const reader = body?.getReader()
+  for (let chunk = await reader?.read(); chunk !== undefined && !chunk.done; chunk = await reader?.read()) {
+    if (isClosed) return reader?.cancel()
+    if (!stream.write(chunk.value)) await waitForReader(stream)
+  }
+  // The runtime sends the head with the first write, so that a response without a body needs one too.
+  if (body === null) stream.write(new Uint8Array())
+  stream.end()
+}
+
+function waitForReader(stream: BodyStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('drain', resolve)
+    stream.once('close', resolve)
+  })
+}
+
+/** Milliseconds at the end of an invocation in which running calls are handed off. A short invocation has a third. */
+const maxReserveMs = 1500
+
+/**
+ * The share of the reserve in which calls may end by themselves. Then they are aborted with an error that the client
+ * receives, which it would not if Lambda stopped the invocation.
+ */
+const graceShare = 0.6
+
+/** The share of the reserve after which streams are closed. The rest is for sending the responses. */
+const closeShare = 0.8
+
+type EventHandler = <T>(
+  event: LambdaEvent,
+  context: LambdaContext,
+  send: (response: Response) => Promise<T>,
+) => Promise<T>
+
+function createEventHandler(server: Server, options: LambdaOptions): EventHandler {
+  const addresses = new WeakMap<Request, string>()
+  const handle: FetchHandler = httpHandler(server, {
+    clientAddress: ({ source }) => addresses.get(source),
+    ...options,
+  })
+  return async (event, context, send) => {
+    const closed = new AbortController()
+    const request = toWebRequest(event, closed.signal)
+    const { sourceIp } = event.requestContext.http
+    if (sourceIp !== undefined) addresses.set(request, sourceIp)
+    const stop = drainBeforeEnd(server, context, () => closed.abort())
+    try {
+      return await send(await handle(request))
+    } finally {
+      stop()
+    }
+  }
+}
+
+/**
+ * Drains the server shortly before Lambda stops the invocation. The returned function ends that, and lets the server
+ * serve the next invocation.
+ */
+function drainBeforeEnd(server: Server, context: LambdaContext, close: () => void): () => void {
+  const remainingMs = context.getRemainingTimeInMillis()
+  const reserveMs = Math.min(maxReserveMs, remainingMs / 3)
+  let undrain = (): void => {}
+  const drainTimer = setTimeout(() => {
+    undrain = server.drain({ graceMs: reserveMs * graceShare })
+  }, remainingMs - reserveMs)
+  const closeTimer = setTimeout(close, remainingMs - reserveMs * (1 - closeShare))
+  return () => {
+    clearTimeout(drainTimer)
+    clearTimeout(closeTimer)
+    undrain()
+  }
+}

@@ -1,0 +1,243 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '@x/client'
+import { clientAddressKey } from '@x/schema'
+import { createServer, type McpServer, sealedState, tool } from '@x/server'
+import { httpHandler } from '@x/transport-http'
+import { connectHttp } from '@x/transport-http/client'
+import {
+  type LambdaContext,
+  type LambdaEvent,
+  lambdaHandler,
+  type LambdaResult,
+  lambdaStream,
+} from '@x/transport-http/lambda'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import * as z from 'zod'
+import { keys } from './asking.ts'
+
+const limitMs = 1200
+const stepMs = 150
+
+afterEach(() => vi.unstubAllGlobals())
+
+/** A server whose tool works for longer than an invocation may last. */
+function createSlowServer() {
+  const steps: string[] = []
+  const work = tool('work', {
+    description: 'Works for a while',
+    input: z.object({ steps: z.number() }),
+    async run({ steps: count }, ctx) {
+      for (let index = 0; index < count; index += 1) {
+        await ctx.step(`step-${index}`, async () => {
+          await setTimeout(stepMs)
+          steps.push(`step-${index}`)
+        })
+        ctx.progress(index + 1, count)
+      }
+      return `${count} steps`
+    },
+  })
+  const address = tool('address', {
+    description: 'Returns the address of the caller',
+    run: (_, ctx) => ctx.context.get(clientAddressKey) ?? 'none',
+  })
+  const state = sealedState({ keys: [keys.first] })
+  const server = createServer({ name: 'lambda', version: '1.0.0', state, tools: [work, address] })
+  return { server, steps }
+}
+
+/** One invocation: what Lambda gives a function, and how it sends the response. */
+type Invoke = (event: LambdaEvent, context: LambdaContext, response: ServerResponse) => Promise<void>
+
+/** Serves a function as a Function URL does. An invocation that lasts longer than `limitMs` is stopped with 502. */
+async function serveFunctionUrl(invoke: Invoke) {
+  let invocationCount = 0
+  const server = createHttpServer(async (request, response) => {
+    invocationCount += 1
+    const endsAt = performance.now() + limitMs
+    const context = { getRemainingTimeInMillis: () => endsAt - performance.now() }
+    const stopping = setTimeout(limitMs).then(() => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(502).end()
+    })
+    await Promise.race([invoke(await toEvent(request), context, response), stopping])
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    get invocationCount() {
+      return invocationCount
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function toEvent(request: IncomingMessage): Promise<LambdaEvent> {
+  const [rawPath = '/', rawQueryString = ''] = (request.url ?? '/').split('?')
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  const body = await buffer(request)
+  return {
+    rawPath,
+    rawQueryString,
+    headers,
+    requestContext: { domainName: '127.0.0.1', http: { method: request.method ?? 'GET', sourceIp: '192.0.2.7' } },
+    ...(body.length > 0 && { body: body.toString('base64'), isBase64Encoded: true }),
+  }
+}
+
+function sendResult(response: ServerResponse, { statusCode, headers, body }: LambdaResult): void {
+  if (!response.headersSent) response.writeHead(statusCode, headers).end(body)
+}
+
+function invokeBuffered(server: McpServer): Invoke {
+  const handler = lambdaHandler(server)
+  return async (event, context, response) => sendResult(response, await handler(event, context))
+}
+
+/** The runtime of Lambda, over the response of Node. */
+function stubRuntime(): void {
+  vi.stubGlobal('awslambda', {
+    streamifyResponse: (handler: unknown) => handler,
+    HttpResponseStream: {
+      from: (stream: ServerResponse, { statusCode, headers }: Omit<LambdaResult, 'body'>) =>
+        stream.writeHead(statusCode, headers),
+    },
+  })
+}
+
+function invokeStreamed(server: McpServer): Invoke {
+  stubRuntime()
+  const handler = lambdaStream(server)
+  return (event, context, response) => handler(event, response, context)
+}
+
+const about = { name: 'host', version: '1.0.0' }
+
+describe.each([
+  ['whose response is sent as a whole', invokeBuffered],
+  ['whose response is streamed', invokeStreamed],
+])('a function %s', (_, invoke) => {
+  test('completes a call that is longer than its time limit, and runs each step once [OPS-009]', async () => {
+    const { server, steps } = createSlowServer()
+    await using endpoint = await serveFunctionUrl(invoke(server))
+    await using client = createClient(connectHttp(endpoint.url), about)
+    const { content } = await client.callTool('work', { steps: 10 })
+    expect(content).toMatchObject([{ text: '10 steps' }])
+    expect(steps).toEqual(Array.from({ length: 10 }, (_unused, index) => `step-${index}`))
+    expect(endpoint.invocationCount).toBeGreaterThan(1)
+    await server.close()
+  })
+
+  test('serves the next invocation after one that was drained', async () => {
+    const { server } = createSlowServer()
+    await using endpoint = await serveFunctionUrl(invoke(server))
+    await using client = createClient(connectHttp(endpoint.url), about)
+    await client.callTool('work', { steps: 10 })
+    expect(server.load.draining).toBe(false)
+    expect((await client.callTool('work', { steps: 1 })).content).toMatchObject([{ text: '1 steps' }])
+    await server.close()
+  })
+
+  test('knows the address of the client from Lambda', async () => {
+    const { server } = createSlowServer()
+    await using endpoint = await serveFunctionUrl(invoke(server))
+    await using client = createClient(connectHttp(endpoint.url), about)
+    expect((await client.callTool('address')).content).toMatchObject([{ text: '192.0.2.7' }])
+    await server.close()
+  })
+
+  test('ends a stream of changes before its time limit', async () => {
+    const { server } = createSlowServer()
+    await using endpoint = await serveFunctionUrl(invoke(server))
+    const response = await fetch(endpoint.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'subscriptions/listen',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'subscriptions/listen',
+        params: {
+          notifications: { toolsListChanged: true },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': about,
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      }),
+    })
+    // A stream that Lambda stops is broken off, and reading it rejects.
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('acknowledged')])
+    await server.close()
+  })
+})
+
+test('a call that is longer than the time limit fails where the server is not drained', async () => {
+  const { server } = createSlowServer()
+  const handle = httpHandler(server)
+  await using endpoint = await serveFunctionUrl(async (event, _context, response) => {
+    const { rawPath, headers, requestContext, body = '' } = event
+    const request = new Request(`http://127.0.0.1${rawPath}`, {
+      method: requestContext.http.method,
+      headers: headers as Record<string, string>,
+      body: Buffer.from(body, 'base64'),
+    })
+    const answer = await handle(request)
+    sendResult(response, {
+      statusCode: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: await answer.text(),
+    })
+  })
+  await using client = createClient(connectHttp(endpoint.url), about)
+  await expect(client.callTool('work', { steps: 10 })).rejects.toThrow('502')
+  await server.close()
+})
+
+describe('an event', () => {
+  const context = { getRemainingTimeInMillis: () => 5000 }
+  const { server } = createSlowServer()
+
+  test.each([
+    ['of the payload format 1.0', { path: '/mcp', httpMethod: 'POST', headers: {}, requestContext: {} }],
+    ['of a queue', { Records: [] }],
+  ])('%s is rejected with the format that is needed', async (_, event) => {
+    const handler = lambdaHandler(server)
+    await expect(handler(event as unknown as LambdaEvent, context)).rejects.toThrow('the payload format 2.0')
+  })
+
+  test.each([
+    ['/', 405],
+    ['/mcp', 405],
+  ])('of a GET of %s is answered with %d', async (rawPath, status) => {
+    const requestContext = { domainName: 'localhost', http: { method: 'GET' } }
+    const result = await lambdaHandler(server)({ rawPath, headers: {}, requestContext }, context)
+    expect(result.statusCode).toBe(status)
+  })
+
+  test('with a foreign host is rejected', async () => {
+    const requestContext = { domainName: 'evil.example', http: { method: 'POST' } }
+    const result = await lambdaHandler(server, { allowedHosts: ['mcp.example.com'] })(
+      { rawPath: '/mcp', headers: { host: 'evil.example' }, requestContext, body: '{}' },
+      context,
+    )
+    expect(result.statusCode).toBe(403)
+  })
+})
+
+test('lambdaStream says where it runs when it is created elsewhere', () => {
+  expect(() => lambdaStream(createSlowServer().server)).toThrow('runs on the Node runtime of Lambda only')
+})
