@@ -1,25 +1,15 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@x/client'
 import { clientAddressKey } from '@x/schema'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
-import {
-  type LambdaContext,
-  type LambdaEvent,
-  lambdaHandler,
-  type LambdaResult,
-  lambdaStream,
-} from '@x/transport-http/lambda'
+import { type LambdaEvent, lambdaHandler, lambdaStream } from '@x/transport-http/lambda'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { keys } from './asking.ts'
+import { type Invoke, sendResult, serveFunctionUrl, stubRuntime } from './function-url.ts'
 
-const limitMs = 1200
 const stepMs = 150
 
 afterEach(() => vi.unstubAllGlobals())
@@ -50,67 +40,9 @@ function createSlowServer() {
   return { server, steps }
 }
 
-/** One invocation: what Lambda gives a function, and how it sends the response. */
-type Invoke = (event: LambdaEvent, context: LambdaContext, response: ServerResponse) => Promise<void>
-
-/** Serves a function as a Function URL does. An invocation that lasts longer than `limitMs` is stopped with 502. */
-async function serveFunctionUrl(invoke: Invoke) {
-  let invocationCount = 0
-  const server = createHttpServer(async (request, response) => {
-    invocationCount += 1
-    const endsAt = performance.now() + limitMs
-    const context = { getRemainingTimeInMillis: () => endsAt - performance.now() }
-    const stopping = setTimeout(limitMs).then(() => {
-      if (response.headersSent) response.destroy()
-      else response.writeHead(502).end()
-    })
-    await Promise.race([invoke(await toEvent(request), context, response), stopping])
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    get invocationCount() {
-      return invocationCount
-    },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
-async function toEvent(request: IncomingMessage): Promise<LambdaEvent> {
-  const [rawPath = '/', rawQueryString = ''] = (request.url ?? '/').split('?')
-  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-  const body = await buffer(request)
-  return {
-    rawPath,
-    rawQueryString,
-    headers,
-    requestContext: { domainName: '127.0.0.1', http: { method: request.method ?? 'GET', sourceIp: '192.0.2.7' } },
-    ...(body.length > 0 && { body: body.toString('base64'), isBase64Encoded: true }),
-  }
-}
-
-function sendResult(response: ServerResponse, { statusCode, headers, body }: LambdaResult): void {
-  if (!response.headersSent) response.writeHead(statusCode, headers).end(body)
-}
-
 function invokeBuffered(server: McpServer): Invoke {
   const handler = lambdaHandler(server)
   return async (event, context, response) => sendResult(response, await handler(event, context))
-}
-
-/** The runtime of Lambda, over the response of Node. */
-function stubRuntime(): void {
-  vi.stubGlobal('awslambda', {
-    streamifyResponse: (handler: unknown) => handler,
-    HttpResponseStream: {
-      from: (stream: ServerResponse, { statusCode, headers }: Omit<LambdaResult, 'body'>) =>
-        stream.writeHead(statusCode, headers),
-    },
-  })
 }
 
 function invokeStreamed(server: McpServer): Invoke {

@@ -66,9 +66,11 @@ function createFinishTools(): Tool[] {
   return [finishLater, finish]
 }
 
-/** Creates the server that every runtime serves. */
-export function createRuntimeServer(): McpServer {
-  const calls = new Map<string, 'running' | 'cancelled' | 'finished'>()
+type CallStates = Map<string, 'running' | 'cancelled' | 'finished'>
+
+/** Creates tools whose calls the last one observes. */
+function createObservedTools(): Tool[] {
+  const calls: CallStates = new Map()
   const wait = tool('wait', {
     description: 'Waits until it is cancelled',
     input: z.object({ id: z.string(), progress: z.boolean() }),
@@ -90,17 +92,22 @@ export function createRuntimeServer(): McpServer {
       return 'started'
     },
   })
+  const stateOf = tool('state_of', {
+    description: 'Returns the state of a call of "wait" or "background"',
+    input: z.object({ id: z.string() }),
+    run: ({ id }) => calls.get(id) ?? 'unknown',
+  })
+  return [wait, background, stateOf]
+}
+
+/** Creates the server that every runtime serves. */
+export function createRuntimeServer(): McpServer {
   const delay = tool('delay', {
     description: 'Returns the delay of the event loop that the server has measured, in milliseconds',
     async run(_, ctx) {
       await ctx.step('measure', () => 1)
       return String(server.load.eventLoopDelayMs)
     },
-  })
-  const stateOf = tool('state_of', {
-    description: 'Returns the state of a call of "wait" or "background"',
-    input: z.object({ id: z.string() }),
-    run: ({ id }) => calls.get(id) ?? 'unknown',
   })
   const change = tool('change', {
     description: 'Changes the resource',
@@ -122,7 +129,6 @@ export function createRuntimeServer(): McpServer {
     state: sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] }),
     tools: [
       add,
-      background,
       book,
       change,
       changeTools,
@@ -130,8 +136,7 @@ export function createRuntimeServer(): McpServer {
       delay,
       deploy,
       rest,
-      stateOf,
-      wait,
+      ...createObservedTools(),
       ...createFinishTools(),
     ],
     extensions: [legacy()],

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
@@ -70,6 +71,19 @@ describe.each([
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect((await client.callTool('delay')).content).toEqual([{ type: 'text', text: '0' }])
   })
+})
+
+test('the worker of examples/deploy reads its secrets from its bindings, and asks', {
+  timeout: timeoutMs,
+}, async () => {
+  const entry = fileURLToPath(new URL('../../../examples/deploy/worker.mjs', import.meta.url))
+  const keys = '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
+  const bindings = { STATE_KEYS: keys, ALLOWED_HOSTS: '127.0.0.1' }
+  await using workerd = await startWorkerd(['enable_request_signal'], { entry, bindings })
+  await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+  const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
+  await using client = createClient(connection, { ...about, elicit })
+  expect((await client.callTool('greet')).content).toMatchObject([{ text: 'Hello, Ada!' }])
 })
 
 function waitRequest(id: string): string {

@@ -5,12 +5,22 @@ import { build } from 'esbuild'
 import { programOf } from './programs.ts'
 import { folder, type RunningProgram, startProgram } from './start-program.ts'
 
+/** A worker, and its bindings, which are texts. */
+export interface WorkerSource {
+  readonly entry: string
+  readonly bindings: Readonly<Record<string, string>>
+}
+
 /** Starts workerd with the worker and these compatibility flags; `announced` is its port. */
-export async function startWorkerd(flags: readonly string[]): Promise<RunningProgram> {
+export async function startWorkerd(
+  flags: readonly string[],
+  { entry, bindings }: WorkerSource = { entry: 'src/workers/worker.ts', bindings: {} },
+): Promise<RunningProgram> {
   const directory = await mkdtemp(join(tmpdir(), 'workerd-'))
   await build({
     absWorkingDir: folder,
-    entryPoints: ['src/workers/worker.ts'],
+    entryPoints: [entry],
+    nodePaths: [join(folder, 'node_modules')],
     outfile: join(directory, 'worker.js'),
     bundle: true,
     format: 'esm',
@@ -19,7 +29,7 @@ export async function startWorkerd(flags: readonly string[]): Promise<RunningPro
     logLevel: 'silent',
   })
   const config = join(directory, 'config.capnp')
-  await writeFile(config, configOf(flags))
+  await writeFile(config, configOf(flags, bindings))
   const command = { program: programOf('workerd'), args: ['serve', '--control-fd=3', config] }
   const running = await startProgram(command, /"socket":"http","port":(\d+)/, 3)
   return {
@@ -31,7 +41,8 @@ export async function startWorkerd(flags: readonly string[]): Promise<RunningPro
   }
 }
 
-function configOf(flags: readonly string[]): string {
+function configOf(flags: readonly string[], bindings: WorkerSource['bindings']): string {
+  const texts = Object.entries(bindings).map(([name, text]) => `(name = "${name}", text = ${JSON.stringify(text)})`)
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
@@ -39,6 +50,7 @@ const config :Workerd.Config = (
       modules = [(name = "worker", esModule = embed "worker.js")],
       compatibilityDate = "2026-07-28",
       compatibilityFlags = [${flags.map((flag) => JSON.stringify(flag)).join(', ')}],
+      bindings = [${texts.join(', ')}],
       globalOutbound = "network",
     )),
     (name = "network", network = (allow = ["local", "private"])),

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { sealedState } from '@x/server'
+import * as z from 'zod'
+
+const list = z.string().transform((text) => text.split(',').map((entry) => entry.trim()))
+const port = z.coerce.number('it should be a port from 0 to 65535').int().min(0).max(65_535)
+const database = z.string().regex(/^(postgres(ql)?|rediss?):\/\//, 'it should begin with postgres:// or redis://')
+
+const variables = z.object({
+  PORT: port.default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  // The names by which clients call the server. Needed as soon as HOST is not this machine.
+  ALLOWED_HOSTS: list.optional(),
+  // Keys of 32 random bytes, as "openssl rand -hex 32" prints them, the newest first: with commas, or one a line of a file.
+  STATE_KEYS: list.optional(),
+  STATE_KEYS_FILE: z.string().optional(),
+  TASKS_DATABASE: database.optional(),
+  // The header in which a proxy in front reports the address of its client, such as x-forwarded-for.
+  CLIENT_ADDRESS_HEADER: z.string().toLowerCase().optional(),
+})
+
+/** Reads the settings of the server from the environment. Throws one error with all problems and without values. */
+export function readEnvironment(environment = process.env) {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const { data, error } = variables.safeParse(given)
+  const problems = error?.issues.map(({ path, message }) => `${path.join('.')} cannot be used: ${message}`) ?? []
+  const keys = data === undefined ? [] : readKeys(data, problems)
+  if (data?.HOST !== undefined && !isThisMachine(data.HOST) && data.ALLOWED_HOSTS === undefined)
+    problems.push('ALLOWED_HOSTS is not set: it should have the names by which clients call the server')
+  if (problems.length > 0) throw new Error(`The environment cannot be used:\n${problems.join('\n')}`)
+  return {
+    state: sealedState({ keys }),
+    tasksStore: data.TASKS_DATABASE,
+    http: {
+      port: data.PORT,
+      host: data.HOST,
+      allowedHosts: data.ALLOWED_HOSTS,
+      clientAddress: addressReader(data.CLIENT_ADDRESS_HEADER),
+    },
+  }
+}
+
+function readKeys({ STATE_KEYS: keys, STATE_KEYS_FILE: file }, problems) {
+  if ((keys === undefined) === (file === undefined)) {
+    problems.push('STATE_KEYS or STATE_KEYS_FILE has to be set, and not both')
+    return []
+  }
+  try {
+    const given =
+      keys ??
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean)
+    sealedState({ keys: given })
+    return given
+  } catch (error) {
+    problems.push(`${keys === undefined ? 'STATE_KEYS_FILE' : 'STATE_KEYS'} cannot be used: ${error.message}`)
+    return []
+  }
+}
+
+function isThisMachine(host) {
+  return ['127.0.0.1', '::1', 'localhost'].includes(host)
+}
+
+/** A proxy appends the address that it sees, so the last entry is the one that a client cannot invent. */
+function addressReader(name) {
+  return name === undefined ? undefined : (request) => request.header(name)?.split(',').at(-1)?.trim()
+}

@@ -1,0 +1,19 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { textOf } from './deploy-checkers.ts'
+import { haproxy, type ProxyKind } from './proxies.ts'
+
+/** Starts the bundle of `server.mjs` with an environment and nothing else. */
+export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
+  const env = { PATH: process.env['PATH'], ...environment }
+  return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** The balancer of the folder, with ports of this machine in the place of those of containers. */
+export const folderBalancer: ProxyKind = {
+  ...haproxy,
+  configure: ({ ports: [one, two] }, { port }) =>
+    textOf('haproxy.cfg')
+      .replace('bind :8080', `bind 127.0.0.1:${port}`)
+      .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
+      .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
+}

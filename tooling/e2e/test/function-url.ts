@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import type { LambdaContext, LambdaEvent, LambdaResult } from '@x/transport-http/lambda'
+import { vi } from 'vitest'
+
+/** The time limit of an invocation, in milliseconds. */
+const limitMs = 1200
+
+/** One invocation: what Lambda gives a function, and how it sends the response. */
+export type Invoke = (event: LambdaEvent, context: LambdaContext, response: ServerResponse) => Promise<void>
+
+/** The endpoint of a function. */
+export interface FunctionUrl extends AsyncDisposable {
+  readonly url: string
+  readonly invocationCount: number
+}
+
+/** Serves a function as a Function URL does. An invocation that lasts longer than `limitMs` is stopped with 502. */
+export async function serveFunctionUrl(invoke: Invoke): Promise<FunctionUrl> {
+  let invocationCount = 0
+  const server = createServer(async (request, response) => {
+    invocationCount += 1
+    const endsAt = performance.now() + limitMs
+    const context = { getRemainingTimeInMillis: () => endsAt - performance.now() }
+    const stopping = setTimeout(limitMs).then(() => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(502).end()
+    })
+    await Promise.race([invoke(await toEvent(request), context, response), stopping])
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    get invocationCount() {
+      return invocationCount
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function toEvent(request: IncomingMessage): Promise<LambdaEvent> {
+  const [rawPath = '/', rawQueryString = ''] = (request.url ?? '/').split('?')
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  const body = await buffer(request)
+  return {
+    rawPath,
+    rawQueryString,
+    headers,
+    requestContext: { domainName: '127.0.0.1', http: { method: request.method ?? 'GET', sourceIp: '192.0.2.7' } },
+    ...(body.length > 0 && { body: body.toString('base64'), isBase64Encoded: true }),
+  }
+}
+
+/** Sends a result, unless the invocation was stopped. */
+export function sendResult(response: ServerResponse, { statusCode, headers, body }: LambdaResult): void {
+  if (!response.headersSent) response.writeHead(statusCode, headers).end(body)
+}
+
+/** The runtime of Lambda, over the response of Node. */
+export function stubRuntime(): void {
+  vi.stubGlobal('awslambda', {
+    streamifyResponse: (handler: unknown) => handler,
+    HttpResponseStream: {
+      from: (stream: ServerResponse, { statusCode, headers }: Omit<LambdaResult, 'body'>) =>
+        stream.writeHead(statusCode, headers),
+    },
+  })
+}
