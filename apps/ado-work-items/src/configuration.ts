@@ -1,5 +1,5 @@
+import { isWholeNumber, listIn, readVariables, serverVariables, setting } from '@apps/front/environment'
 import { sealedState, type StateCodec } from '@x/server'
-import * as z from 'zod'
 import { basicAuthorization, type Connection } from './azure-devops/connection.ts'
 
 /** The settings of an instance. */
@@ -36,23 +36,12 @@ export interface Authorization {
   readonly pageClient: string | undefined
 }
 
-/** The environment cannot be used as it is; the message names every variable that has to change. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError'
-}
-
 const azureNames = ['AZURE_DEVOPS_ORG', 'AZURE_DEVOPS_PROJECT', 'AZURE_DEVOPS_TOKEN'] as const
 const organizationName = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,48}[A-Za-z0-9])?$/
-const thisMachine = ['127.0.0.1', '::1', 'localhost']
 const audience = 'ado-work-items'
 
-const variables = z.object({
-  PORT: setting('a port from 0 to 65535', isWholeNumber(0, 65_535)),
-  HOST: setting('an address to listen on, such as 0.0.0.0', (text) => !/[\s/]/.test(text)),
-  ALLOWED_HOSTS: setting('host names with commas between them, such as mcp.example.com', (text) =>
-    listIn(text).every((name) => name !== '' && !/[\s/]/.test(name)),
-  ),
-  STATE_KEYS: setting('keys with commas between them, each 32 random bytes as made by "openssl rand -hex 32"', isKeys),
+const variables = {
+  ...serverVariables,
   TASKS_DATABASE: setting(
     'a URL such as postgres://user:password@host:5432/database',
     (text) => /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text),
@@ -72,10 +61,10 @@ const variables = z.object({
   AUTH_DPOP: setting('"accepted" or "required"', (text) => text === 'accepted' || text === 'required'),
   AUTH_PAGE_CLIENT: setting('the client id of the page', () => true),
   INSTANCE: setting('a whole number from 1 to 99999', isWholeNumber(1, 99_999)),
-})
+}
 
 /** The name of a variable of the environment. */
-export type Variable = keyof typeof variables.shape
+export type Variable = keyof typeof variables
 
 /** The variables that an instance cannot do without. */
 export const instanceVariables: readonly Variable[] = ['STATE_KEYS', 'TASKS_DATABASE', ...azureNames]
@@ -86,15 +75,7 @@ export const instanceVariables: readonly Variable[] = ['STATE_KEYS', 'TASKS_DATA
  * @throws ConfigurationError with all problems at once. It shows no value, since some of them are secrets.
  */
 export function readConfiguration(environment: NodeJS.ProcessEnv, required: readonly Variable[] = []): Configuration {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = variables.safeParse(given)
-  const missing = new Set([...required, ...impliedBy(given)].filter((name) => given[name] === undefined))
-  const problems = [
-    ...[...missing].map((name) => `${name} is not set: it should be ${variables.shape[name].description}`),
-    ...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} cannot be used: ${message}`),
-  ]
-  if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems.join('\n'))
-  const { data } = parsed
+  const data = readVariables(variables, environment, { required, impliedBy })
   return {
     port: Number(data.PORT ?? 4522),
     host: data.HOST ?? '127.0.0.1',
@@ -117,12 +98,11 @@ function ifSet<Value>(text: string | undefined, read: (text: string) => Value): 
 function impliedBy(given: Readonly<Record<string, string | undefined>>): readonly Variable[] {
   return [
     ...(azureNames.some((name) => given[name] !== undefined) ? azureNames : []),
-    ...(thisMachine.includes(given['HOST'] ?? '127.0.0.1') ? [] : (['ALLOWED_HOSTS'] as const)),
     ...(given['AUTH_ISSUERS'] === undefined ? [] : (['AUTH_RESOURCE'] as const)),
   ]
 }
 
-type Values = z.infer<typeof variables>
+type Values = ReturnType<typeof readVariables<typeof variables>>
 
 function connectionIn(values: Values): Connection | undefined {
   const { AZURE_DEVOPS_ORG: organization, AZURE_DEVOPS_PROJECT: project, AZURE_DEVOPS_TOKEN: token } = values
@@ -144,35 +124,6 @@ function authorizationIn(values: Values): Authorization | undefined {
     dpopRequired: values.AUTH_DPOP === 'required',
     pageClient: values.AUTH_PAGE_CLIENT,
   }
-}
-
-/** A variable, with what it should be; the check says whether it is, or what is wrong with it. */
-function setting(what: string, check: (text: string) => boolean | string) {
-  return z
-    .string()
-    .superRefine((text, context) => {
-      const outcome = check(text)
-      if (outcome !== true) context.addIssue(outcome === false ? `it should be ${what}` : outcome)
-    })
-    .optional()
-    .describe(what)
-}
-
-function isWholeNumber(least: number, most: number): (text: string) => boolean {
-  return (text) => /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
-}
-
-function isKeys(text: string): true | string {
-  try {
-    sealedState({ keys: listIn(text) })
-    return true
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
-
-function listIn(text: string): readonly string[] {
-  return text.split(',').map((one) => one.trim())
 }
 
 function organizationIn(text: string): string {

@@ -99,8 +99,8 @@ async function allOf<T extends readonly unknown[]>(
 }
 
 /** The keys of all instances: those that are configured, or a new one for this run. */
-function stateKeys({ STATE_KEYS: given }: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-  return given ? {} : { STATE_KEYS: randomBytes(32).toString('hex') }
+function stateKeys({ STATE_KEYS: given, STATE_KEYS_FILE: file }: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return given || file ? {} : { STATE_KEYS: randomBytes(32).toString('hex') }
 }
 
 async function walk(

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { ConfigurationError, readConfiguration } from '../configuration.ts'
+import { ConfigurationError } from '@apps/front/environment'
+import { readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
 import { restatePath } from './restate.ts'
 

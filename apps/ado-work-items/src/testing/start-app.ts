@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 const main = builtModule('main')
-const settings = /^(?:AZURE_DEVOPS_|TASKS_|AUTH_|STATE_KEYS$|PORT$|HOST$|ALLOWED_HOSTS$)/
+const settings = /^(?:AZURE_DEVOPS_|TASKS_|AUTH_|STATE_KEYS|PORT$|HOST$|ALLOWED_HOSTS$)/
 const running: ChildProcess[] = []
 const results = join(import.meta.dirname, '../../.results')
 

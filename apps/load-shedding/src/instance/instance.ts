@@ -21,7 +21,7 @@ recordTelemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }), {
 const stop = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
 const instance = await serveInstance({
   port: Number(PORT),
-  stateKey: STATE_KEY,
+  stateKeys: [STATE_KEY],
   sheds: SHEDDING === 'on',
   stop,
   report,

@@ -10,8 +10,11 @@ import type { InstanceMessage } from './instance-message.ts'
 /** Settings with which an instance is started. */
 export interface InstanceOptions {
   readonly port: number
+  /** The address to listen on, and the names by which clients call it. Default: this machine. */
+  readonly host?: string | undefined
+  readonly allowedHosts?: readonly string[] | undefined
   /** The same at every instance, so that each opens what another one sealed. */
-  readonly stateKey: string
+  readonly stateKeys: readonly string[]
   readonly sheds: boolean
   /** The notice of a stop before calls are refused, and the time that running calls then have, in milliseconds. */
   readonly stop: { readonly noticeMs: number; readonly graceMs: number }
@@ -25,6 +28,7 @@ export const shedding = { maxRunningCalls: 6, maxEventLoopDelayMs: 80, minWorkMs
 
 /** An instance that listens until SIGTERM or SIGINT. */
 export interface ServedInstance {
+  readonly url: string
   /** Switches shedding, for calls that come from now on. */
   setShedding(on: boolean): void
   load(): ServerLoad
@@ -34,7 +38,7 @@ export interface ServedInstance {
  * Serves the tool. Without shedding, a call counts as one whose retry reaches no other instance, and stays to its end.
  */
 export async function serveInstance(options: InstanceOptions): Promise<ServedInstance> {
-  const { port, stateKey, report, stop, chunkMs } = options
+  const { port, host, allowedHosts, stateKeys, report, stop, chunkMs } = options
   let { sheds } = options
   const stay: Middleware = (next) => (request, call) =>
     next(request, sheds ? call : withContext(call, canHandOffKey, false))
@@ -43,15 +47,15 @@ export async function serveInstance(options: InstanceOptions): Promise<ServedIns
   const server = createServer({
     name: 'load-shedding',
     version: '0.1.0',
-    state: sealedState({ keys: [stateKey], audience: 'load-shedding' }),
+    state: sealedState({ keys: [...stateKeys], audience: 'load-shedding' }),
     tools: [countPrimes(report, count)],
     shedding: sheddingSettings(shedding),
     use: [stay],
     extensions: [telemetry()],
   })
-  await serveHttp(server, { port, stopOnSignals: stop })
+  const { url } = await serveHttp(server, { port, host, allowedHosts, stopOnSignals: stop })
   const setShedding = (on: boolean): void => {
     sheds = on
   }
-  return { setShedding, load: () => server.load }
+  return { url, setShedding, load: () => server.load }
 }
