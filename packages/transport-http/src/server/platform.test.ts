@@ -10,7 +10,7 @@ async function findPlatform(...rest: [env?: unknown, execution?: { waitUntil(pro
     found.push(call.context.get(platformKey))
     return { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
   }
-  const server = serverOf(exchange, { info: { name: 'platform', version: '1.0.0' }, localOnly: false })
+  const server = serverOf(exchange, { info: { name: 'platform', version: '1.0.0' }, localOnly: undefined })
   const { method, headers, path, body } = createPostRequest('tools/list')
   const request = new Request(`http://localhost${path}`, { method, headers, body: String(body) })
   const response = await httpHandler(server)(request, ...rest)
