@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConfigurationError } from '@apps/front/environment'
-import { instanceVariables, readConfiguration } from './configuration.ts'
+import { ConfigurationError, instanceVariables, readConfiguration } from './configuration.ts'
 
 const [older, newer] = ['0f1e2d3c4b5a69788796a5b4c3d2e1f0', '8f1d2c3b4a5968778695a4b3c2d1e0ff'].map(
   (half) => half + half,

@@ -2,6 +2,8 @@ import { isWholeNumber, listIn, readVariables, serverVariables, setting } from '
 import { sealedState, type StateCodec } from '@x/server'
 import { basicAuthorization, type Connection } from './azure-devops/connection.ts'
 
+export { ConfigurationError } from '@apps/front/environment'
+
 /** The settings of an instance. */
 export interface Configuration {
   /** The port to listen on; 0 picks a free one. */

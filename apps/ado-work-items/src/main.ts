@@ -1,5 +1,5 @@
 import { stopOnSignals, UsageError } from '@apps/front/usage'
-import { ConfigurationError } from '@apps/front/environment'
+import { ConfigurationError } from './configuration.ts'
 import { parseOptions, usage } from './options.ts'
 import { run } from './run.ts'
 import { serveHost } from './serve-host.ts'

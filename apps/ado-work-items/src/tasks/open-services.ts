@@ -1,6 +1,5 @@
 import pg from 'pg'
-import { ConfigurationError } from '@apps/front/environment'
-import { readConfiguration } from '../configuration.ts'
+import { ConfigurationError, readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
 import { restatePath } from './restate.ts'
 
