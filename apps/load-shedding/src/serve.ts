@@ -7,7 +7,12 @@ import { serveInstance } from './instance/serve-instance.ts'
 const stop = { noticeMs: 3_000, graceMs: 10_000 }
 
 try {
-  const { PORT, HOST, ALLOWED_HOSTS, STATE_KEYS = '' } = readVariables(serverVariables, process.env, {
+  const {
+    PORT,
+    HOST,
+    ALLOWED_HOSTS,
+    STATE_KEYS = '',
+  } = readVariables(serverVariables, process.env, {
     required: ['STATE_KEYS'],
   })
   const { url } = await serveInstance({
