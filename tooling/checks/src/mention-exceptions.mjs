@@ -18,6 +18,8 @@ const ofOthers = {
   'a balancing method of nginx': 'least_conn',
   'a setting of tsc': 'es2022',
   'a file of a host': 'claude_desktop_config',
+  'settings of Lambda, Fly and Vercel': 'RESPONSE_STREAM nodejs24 min_machines_running maxDuration api/mcp.mjs',
+  'the program of Cloudflare': 'wrangler',
   'an option of other SDKs': 'protocolVersionDiscovery',
   'methods of strings and arrays': 'indexOf sort',
   'examples within a sentence': 'dueDate sonnet server.carts client.carts v',
