@@ -145,7 +145,7 @@ export const layers = new Map([
     '@x/cli',
     {
       imports: ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec', '@x/tasks'],
-      dependencies: ['@clack/prompts', 'commander'],
+      dependencies: ['@clack/prompts', 'commander', 'eventsource-parser'],
       portable: [],
       without: { './terminal': ['zod', 'commander'] },
     },

@@ -15,6 +15,8 @@ export interface ProxySetup {
   readonly idleMs?: number | undefined
   /** HAProxy chooses the instance with the fewest connections, of those that are ready; milliseconds between checks. */
   readonly checkMs?: number | undefined
+  /** More directives of nginx for the location, or of HAProxy for the backend. */
+  readonly directives?: string | undefined
   /** True when HAProxy gives a request to the next instance after one that takes no connection. */
   readonly redispatches?: boolean | undefined
 }
@@ -54,7 +56,7 @@ export const nginx: ProxyKind = {
     '-g',
     'daemon off;',
   ],
-  configure: ({ ports, idleMs, hashHeader }, { folder, port }) => `
+  configure: ({ ports, idleMs, hashHeader, directives = '' }, { folder, port }) => `
     user ${userInfo().username};
     worker_processes 1;
     pid ${folder}/nginx.pid;
@@ -70,6 +72,7 @@ export const nginx: ProxyKind = {
         listen 127.0.0.1:${port};
         location / {
           proxy_pass http://mcp;
+          ${directives}
           ${idleMs === undefined ? '' : `proxy_read_timeout ${idleMs}ms; proxy_send_timeout ${idleMs}ms;`}
         }
       }
@@ -87,7 +90,7 @@ const checkedBalance = `
 export const haproxy: ProxyKind = {
   name: 'haproxy',
   parameters: ({ config }) => ['-db', '-f', config],
-  configure: ({ ports, idleMs = 50_000, hashHeader, checkMs, redispatches }, { port }) => `
+  configure: ({ ports, idleMs = 50_000, hashHeader, directives = '', checkMs, redispatches }, { port }) => `
 defaults
   mode http
   option dontlognull
@@ -98,6 +101,7 @@ frontend clients
   bind 127.0.0.1:${port}
   default_backend mcp
 backend mcp
+  ${directives}
 ${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatches === true ? '  option redispatch 1\n' : ''}${checkMs === undefined ? '' : checkedBalance}${ports.map((each, place) => `  server instance${place} 127.0.0.1:${each}${checkMs === undefined ? '' : ` check inter ${checkMs}ms fall 1 rise 1`}`).join('\n')}
 `,
 }

@@ -1,0 +1,91 @@
+import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
+import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
+import { describeReply, type Reply } from './http-probe.ts'
+import { discoverProbe, sendPlain, sendRpc } from './rpc-probe.ts'
+
+/** A client without a token finds the issuer, and the issuer's metadata have the same names. */
+export async function checkAuth(target: Target): Promise<Finding> {
+  const anonymous = { ...target, token: undefined }
+  const reply = target.token === undefined ? target.discovered : await sendRpc(anonymous, discoverProbe)
+  if (reply.status !== 401) return skipped('The server requires no token.')
+  const metadataUrl = readMetadataUrl(reply)
+  if (metadataUrl === undefined)
+    return wrong(
+      'A 401 has no resource_metadata in WWW-Authenticate.',
+      'Add the address of the protected resource metadata (RFC 9728): a client finds the issuer there.',
+    )
+  const metadata = await readDocument(anonymous, metadataUrl)
+  if (!isJsonObject(metadata))
+    return wrong(`The metadata at ${metadataUrl.href} are not readable: ${metadata}.`, 'Serve them without a token.')
+  return checkMetadata(anonymous, metadata)
+}
+
+/** Returns the address in the challenge of a 401. */
+function readMetadataUrl({ headers }: Reply): URL | undefined {
+  const [, address = ''] = /resource_metadata\s*=\s*"?([^",\s]+)/i.exec(headers['www-authenticate'] ?? '') ?? []
+  return URL.canParse(address) ? new URL(address) : undefined
+}
+
+/** Reads a JSON document. Returns the reason as text if there is none. */
+async function readDocument(target: Target, url: URL): Promise<JsonObject | string> {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no address of a document`
+  const reply = await sendPlain(target, { method: 'GET', url })
+  return (reply.status === 200 && parseJsonObject(reply.text)) || describeReply(reply)
+}
+
+async function checkMetadata(
+  target: Target,
+  { resource, authorization_servers: issuers }: JsonObject,
+): Promise<Finding> {
+  if (typeof resource !== 'string' || !isSameResource(resource, target.url))
+    return wrong(
+      `The metadata are of the resource ${JSON.stringify(resource)}, and the address is ${target.url.href}.`,
+      'Write the public address of the server as its resource: tokens for another one are rejected.',
+    )
+  if (!Array.isArray(issuers) || issuers.length === 0)
+    return wrong('The metadata name no authorization server.', 'Add authorization_servers.')
+  for (const issuer of issuers) {
+    const finding = await checkIssuer(target, issuer)
+    if (finding !== undefined) return finding
+  }
+  return ok(`A client finds ${issuers.length === 1 ? 'the issuer' : 'the issuers'} ${issuers.join(', ')}.`)
+}
+
+/** Returns true if a client may use the resource for the address: the same origin, and a path above it (RFC 9728). */
+function isSameResource(resource: string, url: URL): boolean {
+  if (!URL.canParse(resource)) return false
+  const { origin, pathname } = new URL(resource)
+  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
+  return origin === url.origin && `${url.pathname}/`.startsWith(folder)
+}
+
+/** Returns the fault of an issuer's metadata. Undefined if they are right. */
+async function checkIssuer(target: Target, issuer: unknown): Promise<Finding | undefined> {
+  if (typeof issuer !== 'string' || !URL.canParse(issuer))
+    return wrong(`The issuer ${JSON.stringify(issuer)} is no URL.`, 'Write the issuer as its own metadata have it.')
+  const reasons: string[] = []
+  for (const url of metadataAddresses(new URL(issuer))) {
+    const metadata = await readDocument(target, url)
+    if (typeof metadata === 'string') {
+      reasons.push(`${url.href}: ${metadata}`)
+      continue
+    }
+    if (metadata['issuer'] === issuer) return undefined
+    return wrong(
+      `The server names the issuer ${issuer}, and the issuer calls itself ${JSON.stringify(metadata['issuer'])}.`,
+      "Use the issuer's own spelling, to the last slash: clients and servers compare the texts.",
+    )
+  }
+  return wrong(
+    `The issuer ${issuer} has no metadata (${reasons.join('; ')}).`,
+    'Check the spelling of the issuer, and that it serves RFC 8414 or OpenID Connect discovery.',
+  )
+}
+
+/** The addresses of an issuer's metadata, in the order of the specification (basic/authorization, discovery). */
+function metadataAddresses(issuer: URL): readonly URL[] {
+  const path = issuer.pathname.replace(/\/$/, '')
+  const paths = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`]
+  if (path !== '') paths.push(`${path}/.well-known/openid-configuration`)
+  return paths.map((each) => new URL(each, issuer.origin))
+}

@@ -1,0 +1,120 @@
+import { type Finding, ok, type RpcProbe, skipped, type Target, wrong } from './check.ts'
+import { describeReply, type Reply, resultOf } from './http-probe.ts'
+import { bodyOf, sendPlain, sendRpc } from './rpc-probe.ts'
+
+/** The address of a page that no server allows. */
+const foreignOrigin = 'https://mcpx-doctor.invalid'
+
+/** A request with a fault, what it is, and the remedy where it is served. */
+interface Guard {
+  readonly what: string
+  readonly change: Omit<RpcProbe, 'method'>
+  readonly remedy: string
+}
+
+/** Sends the served request with one change. It must be rejected, and not with an internal error. */
+async function checkGuard(target: Target, { what, change, remedy }: Guard): Promise<Finding> {
+  const { served } = target
+  if (served === undefined) return skipped('No request is served.')
+  const headers = { ...served.headers, ...change.headers }
+  const reply = await sendRpc(target, { ...served, ...change, headers })
+  if (resultOf(reply) !== undefined) return wrong(`${what} is served.`, remedy)
+  if (reply.status >= 500 && reply.status !== 501)
+    return wrong(
+      `${what} gives ${describeReply(reply)}.`,
+      `Reject it with 4xx: an error of the server alarms its operator.`,
+    )
+  const isRejected = reply.status >= 400 || reply.status === 0
+  if (!isRejected && reply.message?.['error'] === undefined)
+    return wrong(`${what} gives ${describeReply(reply)}.`, remedy)
+  return ok(`${what} is rejected: ${reply.status === 0 ? 'the connection is closed' : reply.status}.`)
+}
+
+/** A page that rebinds its DNS name to the server cannot call it. */
+export function checkHost(target: Target): Promise<Finding> {
+  return checkGuard(target, {
+    what: 'A request for a foreign Host',
+    change: { headers: { host: 'mcpx-doctor.invalid' } },
+    remedy: 'Serve your own host names only: otherwise a web page reaches the server by DNS rebinding.',
+  })
+}
+
+/** A page of another site cannot call the server. */
+export function checkOrigin(target: Target): Promise<Finding> {
+  return checkGuard(target, {
+    what: 'A request with a foreign Origin',
+    change: { headers: { origin: foreignOrigin } },
+    remedy: 'Reject an Origin that is not yours with 403: otherwise any web page calls the server.',
+  })
+}
+
+/** A form of a page, which needs no permission to send, cannot call the server. */
+export function checkMedia(target: Target): Promise<Finding> {
+  return checkGuard(target, {
+    what: 'A body of the type text/plain',
+    change: { headers: { 'content-type': 'text/plain' } },
+    remedy: 'Accept application/json only: a page sends text/plain without asking the server.',
+  })
+}
+
+const megabytes = 20
+
+/** A body that is too large does not fill the memory. */
+export function checkSize(target: Target): Promise<Finding> {
+  const filler = 'x'.repeat(megabytes * 1_000_000)
+  return checkGuard(target, {
+    what: `A body of ${megabytes} MB`,
+    change: { body: bodyWith(target, JSON.stringify(filler)), http: { timeoutMs: 30_000 } },
+    remedy: 'Limit the size of a body, in the server and in the proxy.',
+  })
+}
+
+const levels = 50_000
+
+/** A body that is nested too deeply is no error of the server. A server that skips the nested value may serve it. */
+export async function checkDepth(target: Target): Promise<Finding> {
+  if (target.served === undefined) return skipped('No request is served.')
+  const nested = '['.repeat(levels) + ']'.repeat(levels)
+  const reply = await sendRpc(target, { ...target.served, body: bodyWith(target, nested) })
+  const what = `A body of ${levels} levels`
+  if (reply.status > 0 && reply.status < 500) return ok(`${what} gives ${reply.status}.`)
+  return wrong(
+    `${what} gives ${describeReply(reply)}.`,
+    'Limit the depth of a message before it is parsed or walked: it exhausts the stack.',
+  )
+}
+
+/** Returns the body of the served request with one more member in its params, as JSON text. */
+function bodyWith({ served }: Target, json: string): string {
+  return served === undefined ? '' : bodyOf(served).replace('"params":{', `"params":{"mcpx-doctor":${json},`)
+}
+
+/** The request headers that a page of an allowed site has to send. */
+const pageHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+
+/** A page of the server's own site may send the headers of the protocol, if it may call at all. */
+export async function checkCors(target: Target): Promise<Finding> {
+  if (target.served === undefined) return skipped('No request is served.')
+  const reply = await sendPlain(target, {
+    method: 'OPTIONS',
+    url: target.url,
+    headers: {
+      origin: target.url.origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': pageHeaders.join(','),
+    },
+  })
+  if (reply.headers['access-control-allow-origin'] === undefined)
+    return skipped('No page of a browser may call the server.')
+  const missing = missingHeaders(reply)
+  if (missing.length === 0) return ok('A page of the own site may send the headers of the protocol.')
+  return wrong(
+    `A page of the own site may not send ${missing.join(', ')}.`,
+    `Add ${missing.join(', ')} to Access-Control-Allow-Headers.`,
+  )
+}
+
+function missingHeaders({ headers }: Reply): readonly string[] {
+  const allowed = (headers['access-control-allow-headers'] ?? '').toLowerCase().split(/\s*,\s*/)
+  return allowed.includes('*') ? [] : pageHeaders.filter((name) => !allowed.includes(name))
+}

@@ -1,0 +1,74 @@
+import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
+import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
+import { isModern } from './check-revision.ts'
+import { describeReply, errorOf, resultOf } from './http-probe.ts'
+import { sendRpc } from './rpc-probe.ts'
+
+/** The lists, by the capability that offers them. */
+const lists = [
+  ['tools', 'tools/list'],
+  ['prompts', 'prompts/list'],
+  ['resources', 'resources/list'],
+] as const
+
+function hasCapability(target: Target, name: string): boolean {
+  const capabilities = resultOf(target.discovered)?.['capabilities']
+  return isJsonObject(capabilities) && capabilities[name] !== undefined
+}
+
+/** The lists say how long they are valid, and the schemas of tools are usable. */
+export async function checkLists(target: Target): Promise<Finding> {
+  if (!isModern(target)) return skipped('The server does not serve the request.')
+  const offered = lists.filter(([capability]) => hasCapability(target, capability))
+  if (offered.length === 0) return skipped('The server offers no lists.')
+  const problems: string[] = []
+  for (const [, method] of offered) {
+    const reply = await sendRpc(target, { method })
+    const result = resultOf(reply)
+    if (result === undefined) problems.push(`${method} gives ${describeReply(reply)}`)
+    else problems.push(...listProblems(method, result))
+  }
+  if (problems.length === 0) return ok(`${offered.map(([, method]) => method).join(', ')} are complete.`)
+  return wrong(
+    `${problems.slice(0, 3).join('; ')}${problems.length > 3 ? `; and ${problems.length - 3} more` : ''}.`,
+    'Return ttlMs and cacheScope, and input schemas of the type object in JSON Schema 2020-12.',
+  )
+}
+
+function listProblems(method: string, { ttlMs, cacheScope, tools }: JsonObject): readonly string[] {
+  const hints = typeof ttlMs === 'number' && typeof cacheScope === 'string' ? [] : [`${method} has no caching hints`]
+  const toolList = Array.isArray(tools) ? tools.filter(isJsonObject) : []
+  return [...hints, ...toolList.flatMap(toolProblems)]
+}
+
+function toolProblems({ name, inputSchema }: JsonObject): readonly string[] {
+  const tool = `the tool ${JSON.stringify(name).slice(0, 80)}`
+  if (!isJsonObject(inputSchema) || inputSchema['type'] !== 'object') return [`${tool} has no schema of an object`]
+  const { $schema } = inputSchema
+  return typeof $schema === 'string' && $schema.includes('draft-07') ? [`${tool} has a schema of draft-07`] : []
+}
+
+/** A client sees that a method does not exist. */
+export async function checkUnknownMethod(target: Target): Promise<Finding> {
+  if (!isModern(target)) return skipped('The server does not serve the request.')
+  const reply = await sendRpc(target, { method: 'mcpx/does-not-exist' })
+  if (errorOf(reply)?.code === errorCodes.methodNotFound)
+    return ok(`An unknown method gives ${errorCodes.methodNotFound}.`)
+  return wrong(
+    `An unknown method gives ${describeReply(reply)}.`,
+    `Answer with the error ${errorCodes.methodNotFound}.`,
+  )
+}
+
+/** A client sees that a tool does not exist. */
+export async function checkUnknownTool(target: Target): Promise<Finding> {
+  if (!isModern(target)) return skipped('The server does not serve the request.')
+  if (!hasCapability(target, 'tools')) return skipped('The server has no tools.')
+  const params = { name: 'mcpx-does-not-exist', arguments: {} }
+  const reply = await sendRpc(target, { method: 'tools/call', params })
+  if (errorOf(reply)?.code === errorCodes.invalidParams) return ok(`An unknown tool gives ${errorCodes.invalidParams}.`)
+  return wrong(
+    `An unknown tool gives ${describeReply(reply)}.`,
+    `Answer with the error ${errorCodes.invalidParams}: a result would reach the model as if the tool had run.`,
+  )
+}

@@ -1,0 +1,83 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
+import { isModern } from './check-revision.ts'
+import { describeReply, errorOf, type Reply } from './http-probe.ts'
+import { sendRpc } from './rpc-probe.ts'
+
+/** A second request uses the connection of the first. */
+export async function checkKeepAlive(target: Target): Promise<Finding> {
+  const { served } = target
+  if (served === undefined) return skipped('No request is served.')
+  const agent = new (target.url.protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 1 })
+  try {
+    const probe = { ...served, http: { agent } }
+    const replies = [await sendRpc(target, probe), await sendRpc(target, probe)]
+    const [first, second] = replies
+    if (first?.localPort !== undefined && first.localPort === second?.localPort)
+      return ok('A connection serves several requests.')
+    return wrong(
+      'The connection is closed after each request.',
+      'Keep connections open (keep-alive): otherwise each call pays for a new one, and for TLS.',
+    )
+  } finally {
+    agent.destroy()
+  }
+}
+
+/** The limits for a stream, in milliseconds. A proxy that buffers holds the first event back. */
+const acknowledgementMs = 3000
+const silenceMs = 20_000
+
+/** What a stream of changes showed. */
+interface StreamView {
+  readonly reply: Reply
+  /** The time of the first piece. Undefined if there was none. */
+  readonly firstPieceMs: number | undefined
+  readonly isStream: boolean
+  /** The number of pieces after the first. */
+  readonly laterPieceCount: number
+}
+
+/** Opens a stream of changes, and reads it until the second piece, or until it was silent for too long. */
+async function watchStream(target: Target): Promise<StreamView> {
+  let pieceCount = 0
+  let firstPieceMs: number | undefined
+  const onPiece = (_: string, ms: number): boolean => {
+    firstPieceMs ??= ms
+    pieceCount++
+    return pieceCount > 1
+  }
+  const params = { notifications: { toolsListChanged: true } }
+  const http = { timeoutMs: acknowledgementMs + silenceMs, onPiece }
+  const late = new AbortController()
+  const timer = setTimeout(() => firstPieceMs ?? late.abort(), acknowledgementMs)
+  const signal = AbortSignal.any([target.signal, late.signal])
+  const reply = await sendRpc({ ...target, signal }, { method: 'subscriptions/listen', params, http })
+  clearTimeout(timer)
+  const isStream = (reply.headers['content-type'] ?? '').startsWith('text/event-stream')
+  return { reply, firstPieceMs, isStream, laterPieceCount: Math.max(0, pieceCount - 1) }
+}
+
+/** A stream of changes begins at once, and is never silent for so long that a proxy closes it. */
+export async function checkStreams(target: Target): Promise<{ readonly stream: Finding; readonly heartbeat: Finding }> {
+  const skipBoth = (found: string) => ({ stream: skipped(found), heartbeat: skipped(found) })
+  if (!isModern(target)) return skipBoth('The server does not serve the request.')
+  const { reply, firstPieceMs, isStream, laterPieceCount } = await watchStream(target)
+  if (!isStream && errorOf(reply) !== undefined)
+    return skipBoth(`The server has no stream of changes: ${describeReply(reply)}.`)
+  if (!isStream || firstPieceMs === undefined || firstPieceMs > acknowledgementMs) {
+    const seconds = acknowledgementMs / 1000
+    const found = `A stream of changes has no event in its first ${seconds} s.`
+    const change = 'Switch the buffering of the proxy off for the endpoint (nginx: proxy_buffering off).'
+    return { stream: wrong(found, change), heartbeat: skipped('The stream did not begin.') }
+  }
+  const stream = ok(`A stream of changes begins after ${Math.round(firstPieceMs)} ms.`)
+  if (laterPieceCount > 0) return { stream, heartbeat: ok('The stream is not silent.') }
+  const found =
+    reply.failure === undefined || !reply.failure.startsWith('there is no answer')
+      ? 'The stream ends without a reason.'
+      : `The stream is silent for ${silenceMs / 1000} s.`
+  const change = 'Send a comment every 15 s: proxies close a connection without data, often after 60 s.'
+  return { stream, heartbeat: wrong(found, change) }
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { server } from '../testing/resolve-server.ts'
+import { runCommand } from '../testing/run-command.ts'
+
+/** Starts an HTTP server of the test's own. */
+async function serveRaw(listener: RequestListener) {
+  const http = createHttpServer(listener).listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  const address = http.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const dispose = async (): Promise<void> => {
+    http.closeAllConnections()
+    http.close()
+    await once(http, 'close')
+  }
+  return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.asyncDispose]: dispose }
+}
+
+test('each check is a line of text, and the last line counts them', async () => {
+  await using http = await serveHttp(server, { keepAliveMs: 200 })
+  const args = ['doctor', http.url, '--tool', 'resolve', '--args', '{"id":1}']
+  const { code, out } = await runCommand(args)
+  const lines = out.trim().split('\n')
+  expect([code, lines.length, lines.at(-1)]).toEqual([0, 22, '18 right, 0 wrong, 2 skipped.'])
+  expect(lines[0]).toMatch(/^ok {4}reach {10}The endpoint answers in \d+ ms\.$/)
+  expect(out).toContain('The state of a call opens on 8 of 8 connections.')
+})
+
+test('a page that is allowed needs the headers of the protocol', async () => {
+  await using http = await serveRaw((request, response) => {
+    const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type, mcp-name' }
+    if (request.method === 'OPTIONS') response.writeHead(204, headers).end()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}')
+  })
+  const { json } = await runCommand(['doctor', http.url, '--json'])
+  const { checks } = Object(json())
+  expect(checks).toContainEqual({
+    id: 'cors',
+    status: 'wrong',
+    found: 'A page of the own site may not send mcp-protocol-version, mcp-method.',
+    change: 'Add mcp-protocol-version, mcp-method to Access-Control-Allow-Headers.',
+  })
+})
+
+describe('a hostile server', () => {
+  test('writes no control characters to the terminal', async () => {
+    await using http = await serveRaw((_, response) => {
+      const error = { code: -32000, message: '\u001B]0;owned\u0007 \u202Eevil' }
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))
+    })
+    const { code, out } = await runCommand(['doctor', http.url])
+    expect([code, out.match(/[^\P{C}\n]/u)]).toEqual([1, null])
+    expect(out).toContain('owned')
+  })
+
+  test('that never ends its answers is read up to a limit', async () => {
+    await using http = await serveRaw((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const write = (): void => {
+        while (response.writable && response.write('x'.repeat(65_536)));
+      }
+      response.on('drain', write).on('error', () => {})
+      write()
+    })
+    const { code, out } = await runCommand(['doctor', http.url])
+    expect(code).toBe(1)
+    expect(out).toContain('Check the path')
+  })
+
+  test('that closes each connection is not reached', async () => {
+    await using http = await serveRaw((request) => request.socket.destroy())
+    expect(await runCommand(['doctor', http.url])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('not reached'),
+    })
+  })
+})
+
+test.each(['example.com/mcp', 'ftp://example.com', ''])('%j is no address of a server', async (address) => {
+  const { code, err } = await runCommand(['doctor', address])
+  expect([code, err]).toEqual([2, expect.stringContaining('is no URL')])
+})
+
+test('Ctrl-C ends the command with a message', async () => {
+  await using http = await serveRaw(() => controller.abort(new Error('Stopped by Ctrl-C')))
+  const controller = new AbortController()
+  const { code, err } = await runCommand(['doctor', http.url], { signal: controller.signal })
+  expect([code, err]).toEqual([1, 'mcpx: Stopped\n'])
+})

@@ -1,0 +1,55 @@
+import { CliError, type ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { readJsonOption } from '../json-option.ts'
+import type { Printer } from '../output/printer.ts'
+import { toDisplayText } from '../terminal/display-text.ts'
+import { type CheckId, checkIds, type Finding } from './check.ts'
+import { runChecks } from './run-checks.ts'
+
+/** The options of the command. */
+export interface DoctorCommandOptions {
+  readonly token?: string
+  readonly tool?: string
+  readonly args: string
+}
+
+/** Examines the server at an address. The exit code is 1 if a check found a fault. */
+export async function examineServer(
+  { printer, io }: CommandContext,
+  { token, tool, args }: DoctorCommandOptions,
+  [address = '']: readonly string[],
+): Promise<ExitCode> {
+  const url = readAddress(address)
+  const options = {
+    url,
+    token,
+    tool: tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) },
+  }
+  const findings: (Finding & { readonly id: CheckId })[] = []
+  await runChecks({ ...options, signal: io.signal }, (id, finding) => {
+    findings.push({ id, ...finding })
+    if (!printer.isJson) printFinding(printer, id, finding)
+  })
+  const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length
+  const totals = { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped') }
+  if (printer.isJson) printer.json({ url: url.href, ...totals, checks: findings.map((finding) => ({ ...finding })) })
+  else printer.line(`\n${totals.ok} right, ${totals.wrong} wrong, ${totals.skipped} skipped.`)
+  return totals.wrong === 0 ? 0 : 1
+}
+
+function readAddress(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw new CliError('usage', `"${address}" is no URL; write the address of a server, such as https://example.com/mcp`)
+}
+
+const idWidth = Math.max(...checkIds.map((id) => id.length))
+
+function printFinding(printer: Printer, id: CheckId, finding: Finding): void {
+  const colors = { ok: 'green', wrong: 'red', skipped: 'dim' } as const
+  const words = { ok: 'ok   ', wrong: 'WRONG', skipped: 'skip ' } as const
+  const { status, found } = finding
+  printer.line(`${printer.color(colors[status], words[status])} ${id.padEnd(idWidth)} ${toDisplayText(found)}`)
+  if (status === 'wrong')
+    printer.line(`      ${' '.repeat(idWidth)} ${printer.color('bold', toDisplayText(finding.change))}`)
+}

@@ -1,0 +1,129 @@
+import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { parseJsonObject } from '@x/core'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { createParser } from 'eventsource-parser'
+
+/** A request that differs from an ordinary one in one place. */
+export interface ProbeRequest {
+  readonly method?: 'POST' | 'GET' | 'OPTIONS'
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  /** The connections to use. Default: a connection of its own, which is closed afterwards. */
+  readonly agent?: Agent | undefined
+  /** Milliseconds until the request is given up. */
+  readonly timeoutMs?: number | undefined
+  readonly signal: AbortSignal
+  /** Called with the time of each piece of the body, in milliseconds since the request. Returns true to stop. */
+  readonly onPiece?: ((text: string, ms: number) => boolean) | undefined
+}
+
+/** The answer to a probe, or the reason why there is none. */
+export interface Reply {
+  /** 0 if there was no answer. */
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The JSON-RPC message in the body, which may be an event stream. */
+  readonly message: JsonObject | undefined
+  /** The reason why there was no whole answer. */
+  readonly failure: string | undefined
+  readonly ms: number
+  /** The local port of the connection. Two requests with the same port used one connection. */
+  readonly localPort: number | undefined
+}
+
+/** The largest answer that is read. A list of a server fits. */
+const maxReplyLength = 4_000_000
+const defaultTimeoutMs = 10_000
+
+/** Sends a request. It never rejects: a connection that fails is a result of the check. */
+export function sendProbe(probe: ProbeRequest): Promise<Reply> {
+  const { method = 'POST', url, headers, body, agent, timeoutMs = defaultTimeoutMs, signal } = probe
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp
+  const startedAt = performance.now()
+  return new Promise((resolve) => {
+    let head: IncomingMessage | undefined
+    let text = ''
+    let localPort: number | undefined
+    const finish = (failure?: string): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      const ms = performance.now() - startedAt
+      const { statusCode: status = 0, headers: replyHeaders = {} } = head ?? {}
+      const message = parseReply(text, replyHeaders['content-type'])
+      resolve({ status, headers: replyHeaders, text, message, failure, ms, localPort })
+      if (failure !== undefined || agent === undefined) request.destroy()
+    }
+    const request = send(url, { method, headers: { ...headers, ...lengthOf(body) }, agent: agent ?? false })
+    const stop = (): void => finish('it was stopped')
+    const timer = setTimeout(() => finish(`there is no answer after ${timeoutMs / 1000} s`), timeoutMs)
+    signal.addEventListener('abort', stop, { once: true })
+    request.on('socket', (socket) => socket.on('connect', () => (localPort = socket.localPort)))
+    request.on('error', (error) => finish(head === undefined ? error.message : 'the connection was closed'))
+    request.on('response', (response) => {
+      head = response
+      localPort ??= response.socket.localPort
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+        const isEnough = probe.onPiece?.(piece, performance.now() - startedAt) === true
+        if (isEnough || text.length > maxReplyLength) {
+          finish()
+          request.destroy()
+        }
+      })
+      response.on('end', () => finish())
+      response.on('error', (error) => finish(error.message))
+    })
+    request.end(body)
+  })
+}
+
+function lengthOf(body: string | undefined): Readonly<Record<string, string>> {
+  return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+}
+
+/** Returns the JSON-RPC response of a body: the body itself, or the response among the events of a stream. */
+function parseReply(text: string, contentType = ''): JsonObject | undefined {
+  if (!contentType.startsWith('text/event-stream')) return parseJsonObject(text)
+  let response: JsonObject | undefined
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      const message = parseJsonObject(data)
+      if (message !== undefined && ('result' in message || 'error' in message)) response = message
+    },
+  })
+  parser.feed(text)
+  return response
+}
+
+/** Returns the result of a reply. Undefined for an error, and for an answer that is no JSON-RPC. */
+export function resultOf({ message }: Reply): JsonObject | undefined {
+  const result: JsonValue | undefined = message?.['result']
+  return isJsonObject(result) ? result : undefined
+}
+
+/** Returns the error of a reply. */
+export function errorOf({
+  message,
+}: Reply): { readonly code: number; readonly message: string; data: JsonObject } | undefined {
+  const error = message?.['error']
+  if (!isJsonObject(error)) return undefined
+  const { code, message: text, data } = error
+  return {
+    code: typeof code === 'number' ? code : 0,
+    message: typeof text === 'string' ? text : '',
+    data: isJsonObject(data) ? data : {},
+  }
+}
+
+/** Describes a reply in a few words, for a finding. */
+export function describeReply(reply: Reply): string {
+  const { status, failure } = reply
+  if (status === 0) return failure ?? 'there is no answer'
+  const error = errorOf(reply)
+  if (error !== undefined) return `${status}, error ${error.code}: ${error.message.slice(0, 200)}`
+  if (resultOf(reply) !== undefined) return `${status} and a result`
+  return failure === undefined ? `${status}` : `${status}, and then ${failure}`
+}

@@ -1,0 +1,66 @@
+import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
+import { olderInitializeRequest } from '@x/schema/internal'
+import type { RpcProbe, Target } from './check.ts'
+import { type Reply, sendProbe } from './http-probe.ts'
+
+type Place = Pick<Target, 'url' | 'token' | 'signal'>
+
+/** The request that each server of revision 2026-07-28 serves. */
+export const discoverProbe: RpcProbe = { method: 'server/discover' }
+
+/** The request that each server of an older revision serves. */
+export const initializeProbe: RpcProbe = {
+  method: olderInitializeRequest.method,
+  body: JSON.stringify(olderInitializeRequest),
+  headers: { 'mcp-protocol-version': undefined, 'mcp-method': undefined },
+}
+
+/** Sends a request, with the changes of the probe. */
+export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
+  const headers = headersOf(place, { ...ordinaryHeaders(probe), ...probe.headers })
+  const { url, signal } = place
+  return sendProbe({ url, signal, headers, body: bodyOf(probe), ...probe.http })
+}
+
+/** Returns the body of a probe as JSON text. Its params are an object. */
+export function bodyOf({ method, params = {}, version = protocolVersion, body }: RpcProbe): string {
+  return body ?? JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: metaOf(version) } })
+}
+
+/** Sends a request with another method than POST, or to another path of the same server. */
+export function sendPlain(
+  { token, signal }: Place,
+  request: { readonly method: 'GET' | 'OPTIONS'; readonly url: URL; readonly headers?: Record<string, string> },
+): Promise<Reply> {
+  const headers = headersOf({ token }, { accept: 'application/json', ...request.headers })
+  return sendProbe({ ...request, signal, headers })
+}
+
+function ordinaryHeaders({ method, params, version = protocolVersion }: RpcProbe): Readonly<Record<string, string>> {
+  const name = params?.['name'] ?? params?.['uri']
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': name }),
+  }
+}
+
+function headersOf(
+  { token }: Pick<Target, 'token'>,
+  headers: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const all = { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+function metaOf(version: string): JsonObject {
+  return {
+    [metaKeys.protocolVersion]: version,
+    [metaKeys.clientInfo]: { name: 'mcpx doctor', version: '1.0.0' },
+    [metaKeys.clientCapabilities]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+  }
+}

@@ -1,0 +1,74 @@
+import type { JsonObject } from '@x/schema'
+import { type CheckId, checkIds, type Finding, type RpcProbe, skipped, type Target } from './check.ts'
+import { checkAuth } from './check-auth.ts'
+import { checkHealth, checkRounds } from './check-deployment.ts'
+import { checkCors, checkDepth, checkHost, checkMedia, checkOrigin, checkSize } from './check-guards.ts'
+import { checkLists, checkUnknownMethod, checkUnknownTool } from './check-methods.ts'
+import { checkDiscover, checkHeaders, checkOwnHost, checkProbeShape, checkReach, isReached } from './check-revision.ts'
+import { checkKeepAlive, checkStreams } from './check-streams.ts'
+import { resultOf } from './http-probe.ts'
+import { discoverProbe, initializeProbe, sendRpc } from './rpc-probe.ts'
+
+/** The address of a server, and what the checks may use. */
+export interface DoctorOptions {
+  readonly url: URL
+  readonly token?: string | undefined
+  readonly tool?: { readonly name: string; readonly args: JsonObject } | undefined
+  readonly signal: AbortSignal
+}
+
+type Check = (target: Target) => Finding | Promise<Finding>
+
+/** The checks that send one request after the other. Those of streams wait, and run beside them. */
+const checks: Readonly<Record<Exclude<CheckId, 'stream' | 'heartbeat'>, Check>> = {
+  reach: checkReach,
+  'own-host': checkOwnHost,
+  auth: checkAuth,
+  headers: checkHeaders,
+  discover: checkDiscover,
+  'probe-shape': checkProbeShape,
+  host: checkHost,
+  origin: checkOrigin,
+  cors: checkCors,
+  media: checkMedia,
+  size: checkSize,
+  depth: checkDepth,
+  lists: checkLists,
+  'unknown-method': checkUnknownMethod,
+  'unknown-tool': checkUnknownTool,
+  'keep-alive': checkKeepAlive,
+  health: checkHealth,
+  rounds: checkRounds,
+}
+
+/** Examines a server. Calls `onFinding` with the result of each check, in the order of the list of ids. */
+export async function runChecks(
+  options: DoctorOptions,
+  onFinding: (id: CheckId, finding: Finding) => void,
+): Promise<void> {
+  const target = await openTarget(options)
+  const streams = checkStreams(target)
+  for (const id of checkIds) {
+    if (id === 'stream' || id === 'heartbeat') onFinding(id, (await streams)[id])
+    else onFinding(id, await runCheck(checks[id], target))
+  }
+}
+
+async function runCheck(check: Check, target: Target): Promise<Finding> {
+  target.signal.throwIfAborted()
+  if (check !== checkReach && !isReached(target)) return skipped('The endpoint is not reached.')
+  return check(target)
+}
+
+/** Finds a request that the server serves: each check changes one part of it. */
+async function openTarget({ url, token, tool, signal }: DoctorOptions): Promise<Target> {
+  const place = { url, token, signal }
+  const discovered = await sendRpc(place, discoverProbe)
+  return { ...place, tool, discovered, served: await findServedProbe() }
+
+  async function findServedProbe(): Promise<RpcProbe | undefined> {
+    if (resultOf(discovered) !== undefined) return discoverProbe
+    if (discovered.status === 0 || discovered.status === 401) return undefined
+    return resultOf(await sendRpc(place, initializeProbe)) === undefined ? undefined : initializeProbe
+  }
+}

@@ -1,0 +1,190 @@
+import { startAuthServer } from '@tooling/auth-server'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { isJsonObject } from '@x/schema'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keys } from './asking.ts'
+import { everything, fastmcp, officialOverHttp, serveOurs, serveProtectedBy } from './examined-servers.ts'
+import { buildMcpx, type Mcpx } from './mcpx.ts'
+import { freePort } from './older-server-peers.ts'
+import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+
+let mcpx: Mcpx
+beforeAll(async () => {
+  mcpx = await buildMcpx()
+})
+afterAll(() => mcpx?.[Symbol.asyncDispose]())
+
+interface Examination {
+  readonly code: number | null
+  /** The ids of the checks that found a fault. */
+  readonly wrong: readonly string[]
+  readonly skipped: readonly string[]
+  /** What the checks found, by their ids. */
+  readonly found: Readonly<Record<string, string>>
+}
+
+async function examine(url: string, ...args: readonly string[]): Promise<Examination> {
+  const { code, json } = await mcpx.run('doctor', url, ...args)
+  const checks = Array.isArray(json['checks']) ? json['checks'].filter(isJsonObject) : []
+  const idsOf = (status: string): readonly string[] =>
+    checks.filter((check) => check['status'] === status).map(({ id }) => String(id))
+  const found = Object.fromEntries(checks.map(({ id, found, change = '' }) => [String(id), `${found} ${change}`]))
+  return { code, wrong: idsOf('wrong'), skipped: idsOf('skipped'), found }
+}
+
+const asking = ['--tool', 'resolve', '--args', '{"id":17}'] as const
+
+test('our server has no fault, and every check but those of pages and tokens is made [OPS-011]', async () => {
+  await using http = await serveOurs(keys.first)
+  const { code, wrong, skipped } = await examine(http.url, ...asking)
+  expect([code, wrong, skipped]).toEqual([0, [], ['auth', 'cors']])
+}, 60_000)
+
+test.each([
+  ['the official SDK', officialOverHttp, ['host', 'origin']],
+  ['server-everything', everything, ['discover', 'host', 'origin']],
+  ['fastmcp', fastmcp, ['discover', 'host', 'origin', 'depth']],
+] as const)(
+  'the server of %s has the faults that it is known for [OPS-011]',
+  async (_, open, expected) => {
+    await using served = await open()
+    const { code, wrong, found } = await examine(served.url)
+    expect([code, wrong, found]).toEqual([1, expected, found])
+  },
+  90_000,
+)
+
+/** The directives with which a proxy passes everything on. HAProxy needs none. */
+const rightDirectives: Readonly<Record<ProxyKind['name'], string>> = {
+  nginx: 'proxy_set_header Host $http_host; proxy_http_version 1.1; client_max_body_size 4m;',
+  haproxy: '',
+}
+
+/** One fault in the configuration of a proxy, and the checks that name it. */
+interface PlantedFault {
+  readonly what: string
+  readonly directives: string
+  readonly wrong: readonly string[]
+  /** A text of the finding. */
+  readonly says: RegExp
+}
+
+const faults: Readonly<Record<ProxyKind['name'], readonly PlantedFault[]>> = {
+  nginx: [
+    {
+      what: 'forgets the Host',
+      directives: 'proxy_http_version 1.1;',
+      wrong: ['own-host'],
+      says: /proxy_set_header Host/,
+    },
+    {
+      what: 'removes Mcp-Method',
+      directives: `${rightDirectives.nginx} proxy_set_header Mcp-Method "";`,
+      wrong: ['headers'],
+      says: /pass on Mcp-Method/,
+    },
+    {
+      what: 'buffers streams',
+      // Without the lengths of HTTP/1.1, nginx waits until its buffer is full.
+      directives: 'proxy_set_header Host $http_host; proxy_ignore_headers X-Accel-Buffering; client_max_body_size 4m;',
+      wrong: ['stream'],
+      says: /proxy_buffering off/,
+    },
+    {
+      what: 'closes each connection',
+      directives: `${rightDirectives.nginx} keepalive_timeout 0;`,
+      wrong: ['keep-alive'],
+      says: /keep-alive/,
+    },
+  ],
+  haproxy: [
+    {
+      what: 'replaces the Host',
+      directives: 'http-request set-header Host inner',
+      wrong: ['own-host'],
+      says: /Host on/,
+    },
+    {
+      what: 'removes Mcp-Method',
+      directives: 'http-request del-header mcp-method',
+      wrong: ['headers'],
+      says: /pass on Mcp-Method/,
+    },
+    {
+      what: 'buffers streams',
+      directives: 'http-response wait-for-body time 15s at-least 1m',
+      wrong: ['stream'],
+      says: /buffering of the proxy off/,
+    },
+  ],
+}
+
+for (const kind of [nginx, haproxy]) {
+  describeNeeding(kind.name, `behind ${kind.name}`, (program) => {
+    test('that passes everything on, no fault is found [OPS-011]', async () => {
+      await using first = await serveOurs(keys.first)
+      await using second = await serveOurs(keys.first)
+      const ports = [first.port, second.port]
+      await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
+      const { code, wrong, skipped, found } = await examine(proxy.url, ...asking)
+      expect([code, wrong, skipped, found]).toEqual([0, [], ['auth', 'cors'], found])
+    }, 60_000)
+
+    test.each(faults[kind.name])(
+      'that $what, the fault is named, and no other [OPS-011]',
+      async (fault) => {
+        await using http = await serveOurs(keys.first)
+        await using proxy = await startProxy(program, kind, { ports: [http.port], directives: fault.directives })
+        const { code, wrong, found } = await examine(proxy.url, ...asking)
+        expect([code, wrong, found]).toEqual([1, fault.wrong, found])
+        expect(found[fault.wrong[0] ?? '']).toMatch(fault.says)
+      },
+      60_000,
+    )
+
+    test('whose instances have different keys, that is named, and nothing else [OPS-011]', async () => {
+      await using first = await serveOurs(keys.first)
+      await using second = await serveOurs(keys.second)
+      const ports = [first.port, second.port]
+      await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
+      const { code, wrong, found } = await examine(proxy.url, ...asking)
+      expect([code, wrong]).toEqual([1, ['rounds']])
+      expect(found['rounds']).toMatch(/rejected on [1-7] of 8 connections.*same keys/)
+    }, 60_000)
+  })
+}
+
+test('a server with a real issuer is right, and its faults of authorization are named [OPS-011]', async () => {
+  await using issuer = await startAuthServer({ resources: [] })
+  const spellings = [
+    [issuer.issuer, /A client finds the issuer/],
+    [`${issuer.issuer}/`, /calls itself .* own spelling/],
+    [`http://127.0.0.1:${await freePort()}`, /has no metadata/],
+  ] as const
+  for (const [spelling, says] of spellings) {
+    await using http = await serveProtectedBy(spelling)
+    const { wrong, found } = await examine(http.url)
+    expect(found['auth']).toMatch(says)
+    // A server whose issuer is unreachable is not ready either.
+    expect(wrong.filter((id) => id !== 'health')).toEqual(spelling === issuer.issuer ? [] : ['auth'])
+  }
+}, 60_000)
+
+test('a token for another resource, and a challenge without metadata, are named [OPS-011]', async () => {
+  await using http = await serveProtectedBy('http://127.0.0.1:1', '/other')
+  expect((await examine(http.url)).found['auth']).toMatch(/metadata are of the resource .*\/other/)
+  const auth = () => ({ status: 401, message: 'A token is required', headers: { 'WWW-Authenticate': 'Bearer' } })
+  await using bare = await serveOurs(keys.first, { auth })
+  expect((await examine(bare.url)).found['auth']).toMatch(/no resource_metadata/)
+}, 60_000)
+
+test('a port without a server is one fault, and each other check is skipped [OPS-011]', async () => {
+  const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await freePort()}/mcp`)
+  expect([code, wrong, skipped.length]).toEqual([1, ['reach'], 19])
+})
+
+test('another path of the server is a fault of reach', async () => {
+  await using http = await serveOurs(keys.first)
+  const { wrong, found } = await examine(http.url.replace('/mcp', '/api'))
+  expect([wrong, found['reach']]).toEqual([['reach'], expect.stringContaining('Check the path')])
+})

@@ -1,0 +1,69 @@
+import { createServer as createHttpServer } from 'node:http'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import { protect } from '@x/auth/server'
+import { createServer } from '@x/server'
+import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
+import { FastMCP } from 'fastmcp'
+import { vi } from 'vitest'
+import { z } from 'zod'
+import { resolveTool, stateWith } from './asking.ts'
+import { officialServers } from './interop/official-server.ts'
+import { everythingOverHttp, freePort, portOf } from './older-server-peers.ts'
+
+/** Starts an instance of our server with a tool that asks. It sends a comment every second. */
+export function serveOurs(key: string, options: ServeHttpOptions = {}): Promise<HttpServer> {
+  const work = { saved: [], runs: [] }
+  const server = createServer({ name: 'items', version: '1.0.0', tools: [resolveTool(work)], state: stateWith(key) })
+  return serveHttp(server, { keepAliveMs: 1000, ...options })
+}
+
+interface Served extends AsyncDisposable {
+  readonly url: string
+}
+
+/** Starts the server of the official SDK. */
+export async function officialOverHttp(): Promise<Served> {
+  const handle = toNodeHandler(createMcpHandler(officialServers(() => {})))
+  // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
+  const http = createHttpServer((request, response) => void handle(request, response))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const dispose = async (): Promise<void> => {
+    http.closeAllConnections()
+    http.close()
+  }
+  return { url: `http://127.0.0.1:${portOf(http)}/mcp`, [Symbol.asyncDispose]: dispose }
+}
+
+/** Starts server-everything, of revision 2025-11-25. */
+export async function everything(): Promise<Served> {
+  const peer = await everythingOverHttp()
+  return { url: peer.connection.url, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() }
+}
+
+const quiet = { debug: () => {}, error: () => {}, info: () => {}, log: () => {}, warn: () => {} }
+
+/** Starts a server of fastmcp. */
+export async function fastmcp(): Promise<Served> {
+  // Its proxy prints what it does.
+  const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')]
+  for (const spy of printed) spy.mockImplementation(() => {})
+  const server = new FastMCP({ name: 'fast', version: '1.0.0', logger: quiet })
+  const parameters = z.object({ a: z.number() })
+  server.addTool({ name: 'add', description: 'Adds', parameters, execute: async ({ a }) => `${a + 1}` })
+  const port = await freePort()
+  await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1' } })
+  const dispose = async (): Promise<void> => {
+    await server.stop()
+    for (const spy of printed) spy.mockRestore()
+  }
+  return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.asyncDispose]: dispose }
+}
+
+/** Starts a server that requires a token of an issuer, with the given spelling of the issuer. */
+export async function serveProtectedBy(issuer: string, resourcePath = '/mcp'): Promise<HttpServer> {
+  const port = await freePort()
+  const server = createServer({ name: 'items', version: '1.0.0', state: false })
+  const resource = `http://127.0.0.1:${port}${resourcePath}`
+  return serveHttp(server, { port, auth: protect({ resource, issuers: [issuer] }) })
+}

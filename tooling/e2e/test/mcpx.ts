@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { build } from 'esbuild'
+
+/** The command `mcpx` as a program, which a test starts as a person does. */
+export interface Mcpx extends AsyncDisposable {
+  readonly path: string
+  /** Runs a command line with `--json`, and resolves with its exit code and what it printed. */
+  run(
+    ...args: readonly string[]
+  ): Promise<{ readonly code: number | null; readonly json: JsonObject; readonly err: string }>
+}
+
+/** Bundles the program. Packages that are CommonJS call `require`, which a module has to make. */
+export async function buildMcpx(): Promise<Mcpx> {
+  const folder = await mkdtemp(join(tmpdir(), 'e2e-mcpx-'))
+  const path = join(folder, 'dist', 'mcpx.mjs')
+  await writeFile(join(folder, 'package.json'), '{ "version": "0.0.0" }')
+  await build({
+    entryPoints: [fileURLToPath(new URL('./mcpx.ts', import.meta.resolve('@x/cli/terminal')))],
+    bundle: true,
+    outfile: path,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: ['pg', 'pg-native', '@electric-sql/pglite', '@redis/client'],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+  })
+  return {
+    path,
+    run: (...args) => runProgram(path, [...args, '--json']),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+function runProgram(path: string, args: readonly string[]): ReturnType<Mcpx['run']> {
+  return new Promise((resolve) => {
+    const printed = { out: '', err: '' }
+    const child = execFile(process.execPath, [path, ...args], { env: { PATH: process.env['PATH'] } })
+    child.stdout?.on('data', (text: string) => (printed.out += text))
+    child.stderr?.on('data', (text: string) => (printed.err += text))
+    child.once('close', (code) => {
+      const value: unknown = printed.out === '' ? {} : JSON.parse(printed.out)
+      resolve({ code, json: isJsonObject(value) ? value : {}, err: printed.err })
+    })
+  })
+}
