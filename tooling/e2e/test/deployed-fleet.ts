@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { cp } from 'node:fs/promises'
+import { deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
 import { haproxy, type ProxyKind } from './proxies.ts'
 
@@ -16,4 +18,9 @@ export const folderBalancer: ProxyKind = {
       .replace('bind :8080', `bind 127.0.0.1:${port}`)
       .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
       .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
+}
+
+/** Copies the files of the folder, as a user does. */
+export async function copyDeployFolder(place: string): Promise<void> {
+  await cp(deployFolder, place, { recursive: true })
 }

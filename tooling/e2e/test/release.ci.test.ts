@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { listEntries, type PackageEntries } from '../src/installed/packed-packag
 import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
 import { runCommand } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
+import { copyDeployFolder, startServer } from './deployed-fleet.ts'
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
@@ -125,6 +127,29 @@ describe('a release to a registry of this machine', () => {
       await runCommand(process.execPath, ['run.mjs'], place)
       await writeFile(`${place}/entries.mjs`, specifiers.map((entry) => `await import('${entry}')`).join('\n'))
       await runCommand(process.execPath, ['entries.mjs'], place)
+    },
+    5 * minutes,
+  )
+
+  test(
+    'a folder that is copied from examples/deploy is installed as its Dockerfile does, serves, and stops at SIGTERM',
+    async () => {
+      const place = `${folder}/deployed`
+      await published.consumer(place)
+      await copyDeployFolder(place)
+      // The peers of the packages that the folder names are in its manifest.
+      await installFrom(place, [])
+      await runCommand('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], place)
+      const server = startServer(`${place}/server.mjs`, {
+        PORT: '0',
+        STATE_KEYS: '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(2),
+      })
+      const [line] = await once(server.stdout ?? server, 'data')
+      const response = await fetch(new URL('/readyz', String(line).trim().replace('Serving ', '')))
+      expect(response.status).toBe(200)
+      await response.body?.cancel()
+      server.kill('SIGTERM')
+      expect(await once(server, 'exit')).toEqual([0, null])
     },
     5 * minutes,
   )
