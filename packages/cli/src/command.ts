@@ -56,6 +56,13 @@ export function parseCount(text: string): number {
   return Number(text)
 }
 
+/** Parses the number of a port, for an option. */
+export function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('Write a number from 0 to 65535.')
+  return Number(text)
+}
+
 const unitMs: ReadonlyMap<string, number> = new Map([
   ['s', 1000],
   ['m', 60_000],

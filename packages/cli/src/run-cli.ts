@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { describeError, type ExitCode, exitCodeOf } from './cli-error.ts'
 import { type CliIo, hasColors, widthOf } from './cli-io.ts'
 import type { CommandHost } from './command.ts'
+import { bridgeCommand, callCommand, listCommand } from './commands/calls.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { keysCommand } from './commands/keys.ts'
 import { replayCommand, stateCommand } from './commands/state.ts'
@@ -26,7 +27,16 @@ function createProgram(host: CommandHost): Command {
   const program = new Command('mcpx')
     .description('Checks MCP servers, calls them, and manages their tasks and keys.')
     .version(readVersion(), '--version', 'write the version')
-  const commands = [doctorCommand, tasksCommand, keysCommand, stateCommand, replayCommand]
+  const commands = [
+    doctorCommand,
+    listCommand,
+    callCommand,
+    bridgeCommand,
+    tasksCommand,
+    keysCommand,
+    stateCommand,
+    replayCommand,
+  ]
   for (const createEntry of commands) program.addCommand(createEntry(host))
   configure(program, host.io)
   return program

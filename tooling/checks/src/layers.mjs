@@ -144,7 +144,19 @@ export const layers = new Map([
   [
     '@x/cli',
     {
-      imports: ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec', '@x/tasks'],
+      imports: [
+        '@x/auth',
+        '@x/client',
+        '@x/core',
+        '@x/gateway',
+        '@x/legacy',
+        '@x/schema',
+        '@x/server',
+        '@x/state-codec',
+        '@x/tasks',
+        '@x/transport-http',
+        '@x/transport-stdio',
+      ],
       dependencies: ['@clack/prompts', 'commander', 'eventsource-parser'],
       portable: [],
       without: { './terminal': ['zod', 'commander'] },

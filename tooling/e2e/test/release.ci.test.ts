@@ -15,7 +15,22 @@ import { copyDeployFolder, startServer } from './deployed-fleet.ts'
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/auth', ['@x/core', '@x/schema']],
-  ['@x/cli', ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec', '@x/tasks']],
+  [
+    '@x/cli',
+    [
+      '@x/auth',
+      '@x/client',
+      '@x/core',
+      '@x/gateway',
+      '@x/legacy',
+      '@x/schema',
+      '@x/server',
+      '@x/state-codec',
+      '@x/tasks',
+      '@x/transport-http',
+      '@x/transport-stdio',
+    ],
+  ],
   ['@x/client', ['@x/core', '@x/schema']],
   ['@x/core', []],
   ['@x/gateway', ['@x/core', '@x/schema']],
@@ -157,8 +172,8 @@ describe('a release to a registry of this machine', () => {
   test(
     'all but @x/auth together install nothing of it and run without it [AUE-033]',
     async () => {
-      // The bridges of @x/gateway log in, and need @x/auth.
-      const others = names.filter((name) => !['@x/auth', '@x/gateway'].includes(name))
+      // The bridges of @x/gateway and the command line log in, and need @x/auth.
+      const others = names.filter((name) => !['@x/auth', '@x/cli', '@x/gateway'].includes(name))
       const place = `${folder}/without-auth`
       await published.consumer(place)
       await installFrom(place, [...others, '@opentelemetry/api'])

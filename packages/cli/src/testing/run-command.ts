@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from 'node:stream'
+import type { FakeTerminal } from '@tooling/vitest/fake-terminal'
 import type { ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { runCli } from '../run-cli.ts'
@@ -17,15 +18,21 @@ export interface RunOptions {
   readonly columns?: number
   readonly env?: CliIo['env']
   readonly signal?: AbortSignal
+  /** The person at the terminal, whose prompts are written to the standard error. */
+  readonly person?: FakeTerminal
 }
 
 /** Runs a command line in this process. */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-  const { columns, env = {}, signal = new AbortController().signal } = options
+  const { columns, env = {}, signal = new AbortController().signal, person } = options
   const output = Object.assign(collectText(), columns === undefined ? {} : { isTTY: true, columns })
   const errorOutput = collectText()
-  const code = await runCli(args, { input: new PassThrough(), output, errorOutput, env, signal })
-  return { code, out: output.text(), err: errorOutput.text(), json: () => JSON.parse(output.text()) }
+  const input =
+    person === undefined
+      ? new PassThrough()
+      : Object.assign(person.input, { isTTY: true, setRawMode: () => person.input })
+  const code = await runCli(args, { input, output, errorOutput: person?.output ?? errorOutput, env, signal })
+  return { code, out: output.text(), err: person?.raw() ?? errorOutput.text(), json: () => JSON.parse(output.text()) }
 }
 
 function collectText(): Writable & { text(): string } {

@@ -1,0 +1,64 @@
+import { openBrowser } from '@x/auth/node'
+import type { CallOptions, InputHandlers } from '@x/client'
+import type { JsonObject } from '@x/schema'
+import type { ExitCode } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import type { CommandContext } from '../command.ts'
+import { readJsonOption } from '../json-option.ts'
+import { printToolResult } from '../output/tool-result.ts'
+import { type TargetOptions, withClient } from './connect-target.ts'
+import { createProgressLine, type ProgressLine } from './progress-line.ts'
+
+/** The options of the command. */
+export interface CallCommandOptions extends TargetOptions {
+  readonly args: string
+  readonly timeout?: number
+}
+
+/** Calls a tool, and follows it if it becomes a task. The exit code is 5 if the tool returns an error. */
+export async function callTool(
+  { io, printer }: CommandContext,
+  { args, timeout, token }: CallCommandOptions,
+  [target = '', name = '']: readonly string[],
+): Promise<ExitCode> {
+  const parsedArgs = readJsonOption('args', args)
+  const progressLine = createProgressLine(io)
+  const handlers = await inputHandlers(io, progressLine)
+  const options = token === undefined ? {} : { token }
+  return withClient(target, { options, io, client: handlers }, async (client) => {
+    const callOptions: CallOptions = {
+      signal: io.signal,
+      timeoutMs: timeout,
+      onProgress: (progress) => progressLine.show(progress),
+    }
+    const result = await client.callTool(name, parsedArgs, callOptions).finally(() => progressLine.clear())
+    if (printer.isJson) {
+      // A copy by way of JSON has the type of JSON: the interface of results has no index signature.
+      const json: JsonObject = JSON.parse(JSON.stringify(result))
+      printer.json(json)
+    } else printToolResult(printer, result)
+    return result.isError === true ? 5 : 0
+  })
+}
+
+/** The person at the terminal answers questions. Without a terminal, the server is told of no such capability. */
+async function inputHandlers(io: CliIo, progressLine: ProgressLine): Promise<InputHandlers> {
+  if (io.input.isTTY !== true) return {}
+  const { terminalHandlers } = await import('../terminal/terminal-handlers.ts')
+  // The standard output is the result alone.
+  const { elicit, openUrl } = terminalHandlers({
+    input: io.input,
+    output: io.errorOutput,
+    openPage: (url) => openBrowser(new URL(url)),
+  })
+  return {
+    elicit: (question, context) => {
+      progressLine.clear()
+      return elicit?.(question, context) ?? { action: 'cancel' }
+    },
+    openUrl: (question, context) => {
+      progressLine.clear()
+      return openUrl?.(question, context) ?? { action: 'cancel' }
+    },
+  }
+}

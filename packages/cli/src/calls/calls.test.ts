@@ -1,0 +1,134 @@
+import { fakeTerminal, keys } from '@tooling/vitest/fake-terminal'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createOfferingServer } from '../testing/offering-server.ts'
+import { runCommand } from '../testing/run-command.ts'
+import { parseTarget } from './connect-target.ts'
+import { formatProgress } from './progress-line.ts'
+
+let http: HttpServer
+beforeAll(async () => {
+  http = await serveHttp(createOfferingServer())
+})
+afterAll(() => http.close({ graceMs: 0 }))
+
+describe('list', () => {
+  test('writes what the server offers', async () => {
+    const { code, out } = await runCommand(['list', http.url])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^offering 1\.2\.3\nCall greet first\.\n/)
+    expect(out).toMatch(/^TOOL$/m)
+    expect(out).toMatch(/^greet {2}Greets the person at the terminal$/m)
+    expect(out).toMatch(/^review +Reviews code$/m)
+    expect(out).toMatch(/^test:\/\/page +A page$/m)
+  })
+
+  test('writes the whole lists as JSON', async () => {
+    const { json } = await runCommand(['list', http.url, '--json'])
+    expect(json()).toMatchObject({
+      server: { name: 'offering', version: '1.2.3' },
+      instructions: 'Call greet first.',
+      tools: [{ name: 'greet' }, { name: 'copy', inputSchema: { type: 'object' } }, {}, {}, {}],
+      prompts: [{ name: 'review' }],
+      resources: [{ uri: 'test://page' }],
+      resourceTemplates: [],
+    })
+  })
+})
+
+describe('call', () => {
+  test('asks the person at the terminal, and writes the result alone to the standard output', async () => {
+    const person = fakeTerminal(['Who are you?', `Ada${keys.enter}`])
+    const { code, out } = await runCommand(['call', http.url, 'greet'], { person })
+    expect([code, out, person.left()]).toEqual([0, 'Hello, Ada!\n', []])
+    expect(person.shown()).toMatch(/offering 1\.2\.3 .* asks/)
+  })
+
+  test('without a terminal, says that the tool asks', async () => {
+    const { code, out, err } = await runCommand(['call', http.url, 'greet'])
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/elicitation/)
+    expect(err).not.toMatch(/\n\s+at /)
+  })
+
+  test('shows progress at a terminal, and removes it before the result', async () => {
+    const args = ['call', http.url, 'copy', '--args', '{"count":3}']
+    const { out, err } = await runCommand(args, { columns: 80 })
+    expect(out).toBe('3 files\n')
+    expect(err).toContain('[#######-------------] 33% File 1')
+    expect(err.endsWith('\r\u001B[K')).toBe(true)
+    expect((await runCommand(args)).err).toBe('')
+  })
+
+  test('follows a call that becomes a task to its result', async () => {
+    expect(await runCommand(['call', http.url, 'paint'])).toMatchObject({ code: 0, out: 'painted blue\n' })
+  })
+
+  test('ends with the code 5 for an error of the tool, also as JSON', async () => {
+    const { code, out } = await runCommand(['call', http.url, 'fail'])
+    expect([code, out]).toEqual([5, 'The tool returned an error:\nThe disk is full\n'])
+    const { code: jsonCode, json } = await runCommand(['call', http.url, 'fail', '--json'])
+    expect([jsonCode, json()]).toMatchObject([5, { isError: true }])
+  })
+
+  test('writes each kind of content, without control characters', async () => {
+    const { out } = await runCommand(['call', http.url, 'mixed'])
+    expect(out).toBe('red  [31mtext\n[image: image/png, 4 characters of Base64]\n[link: file:///a]\nembedded\n')
+  })
+
+  test.each([
+    ['a tool that does not exist', () => [http.url, 'erase'], 1, 'erase'],
+    ['arguments that are no JSON', () => [http.url, 'copy', '--args', '{count:3}'], 2, '--args is not a JSON object'],
+    ['a server that is not there', () => ['http://127.0.0.1:1/mcp', 'copy'], 1, 'ECONNREFUSED'],
+    ['a command that does not exist', () => ['mcpx-no-such-command', 'copy'], 1, 'mcpx-no-such-command'],
+    ['an empty target', () => ['', 'copy'], 2, 'Write the URL of a server'],
+  ] as const)('of %s has one message and no stack trace [OPS-010]', async (_, argsOf, expectedCode, message) => {
+    const { code, out, err } = await runCommand(['call', ...argsOf()])
+    expect([code, out]).toEqual([expectedCode, ''])
+    expect(err).toContain(message)
+    expect(err).not.toMatch(/\n\s+at /)
+  })
+})
+
+describe('a server that requires a token', () => {
+  let protectedHttp: HttpServer
+  beforeAll(async () => {
+    const rejection = { status: 401, message: 'A token is required', headers: { 'WWW-Authenticate': 'Bearer' } }
+    protectedHttp = await serveHttp(createOfferingServer(), {
+      auth: (request) => (request.header('authorization') === 'Bearer t0ken' ? { subject: 'ada' } : rejection),
+    })
+  })
+  afterAll(() => protectedHttp.close({ graceMs: 0 }))
+
+  test('gets it from the option or the environment', async () => {
+    expect((await runCommand(['list', protectedHttp.url, '--token', 't0ken'])).code).toBe(0)
+    const { code, err } = await runCommand(['list', protectedHttp.url])
+    expect([code, err]).toEqual([1, expect.stringContaining('A token is required')])
+  })
+})
+
+test.each([
+  ['bridge', ['http://127.0.0.1:1/mcp', '--port', '0'], '--port is for a server that is a command'],
+  ['bridge', ['node server.js'], 'Write --port'],
+  ['bridge', ['node server.js', '--port', '70000'], 'from 0 to 65535'],
+] as const)('%s %j is wrong usage', async (name, args, message) => {
+  const { code, err } = await runCommand([name, ...args])
+  expect([code, err]).toEqual([2, expect.stringContaining(message)])
+})
+
+test.each([
+  ['npx -y server', { command: 'npx', args: ['-y', 'server'] }],
+  ['node "my server.js" \'--name=a b\' ""', { command: 'node', args: ['my server.js', '--name=a b', ''] }],
+] as const)('the target %s is a command', (text, target) => {
+  expect(parseTarget(text)).toEqual(target)
+})
+
+test.each([
+  [{ progress: 3 }, '3'],
+  [{ progress: 1, total: 4, message: 'a' }, '[#####---------------] 25% a'],
+  [{ progress: 9, total: 4 }, '[####################] 100%'],
+  [{ progress: -1, total: 4 }, '[--------------------] 0%'],
+  [{ progress: 1, total: 0 }, '1'],
+])('the progress %j is shown as %s', (progress, text) => {
+  expect(formatProgress(progress)).toBe(text)
+})

@@ -1,0 +1,73 @@
+import type { Client } from '@x/client'
+import type { JsonObject, Tool } from '@x/schema'
+import type { ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { type Column, printTable, type Printer } from '../output/printer.ts'
+import { toDisplayText } from '../terminal/display-text.ts'
+import { type TargetOptions, withClient } from './connect-target.ts'
+
+/** An entry of a list, as a table shows it. */
+interface Entry {
+  readonly name: string
+  readonly description: string
+}
+
+/** Writes what a server offers: its tools, prompts, resources and templates of resources. */
+export async function listServer(
+  { io, printer }: CommandContext,
+  options: TargetOptions,
+  [target = '']: readonly string[],
+): Promise<ExitCode> {
+  await withClient(target, { options, io }, async (client) => {
+    const { lists, instructions, name } = await readLists(client, io.signal)
+    if (printer.isJson) {
+      // A copy by way of JSON has the type of JSON: the interfaces of lists have no index signature.
+      const json: JsonObject = JSON.parse(JSON.stringify({ server: client.serverInfo, instructions, ...lists }))
+      printer.json(json)
+      return
+    }
+    printer.line(printer.color('bold', toDisplayText(name)))
+    if (instructions !== undefined) printer.line(toDisplayText(instructions))
+    printEntries(printer, 'TOOL', lists.tools.map(entryOf))
+    printEntries(printer, 'PROMPT', lists.prompts.map(entryOf))
+    printEntries(
+      printer,
+      'RESOURCE',
+      lists.resources.map((one) => ({ ...entryOf(one), name: one.uri })),
+    )
+    printEntries(
+      printer,
+      'TEMPLATE',
+      lists.resourceTemplates.map((one) => ({ ...entryOf(one), name: one.uriTemplate })),
+    )
+  })
+  return 0
+}
+
+/** Reads the lists that the capabilities of the server name. */
+async function readLists(client: Client, signal: AbortSignal) {
+  const { capabilities, instructions } = await client.discover({ signal })
+  const hasResources = capabilities.resources !== undefined
+  const lists = {
+    tools: capabilities.tools === undefined ? [] : await client.listTools({ signal }),
+    prompts: capabilities.prompts === undefined ? [] : await client.listPrompts({ signal }),
+    resources: hasResources ? await client.listResources({ signal }) : [],
+    resourceTemplates: hasResources ? await client.listResourceTemplates({ signal }) : [],
+  }
+  const { name = 'A server without a name', version = '' } = client.serverInfo ?? {}
+  return { lists, instructions, name: `${name} ${version}`.trim() }
+}
+
+function entryOf({ name, description, title }: Pick<Tool, 'name' | 'description' | 'title'>): Entry {
+  return { name, description: description ?? title ?? '' }
+}
+
+function printEntries(printer: Printer, title: string, entries: readonly Entry[]): void {
+  if (entries.length === 0) return
+  const columns: readonly Column<Entry>[] = [
+    { title, text: ({ name }) => name },
+    { title: '', text: ({ description }) => description },
+  ]
+  printer.line()
+  printTable(printer, columns, entries)
+}

@@ -1,0 +1,37 @@
+import { bridge } from '@x/gateway/node'
+import type { Bridge } from '@x/gateway/node'
+import { CliError, type ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { parseTarget, type TargetOptions } from './connect-target.ts'
+
+/** The options of the command. */
+export interface BridgeCommandOptions extends TargetOptions {
+  readonly port?: number
+}
+
+/**
+ * Starts a bridge, which continues after this function: over stdio until the host closes its streams, and over HTTP
+ * until the process is stopped.
+ */
+export async function startBridge(
+  { printer }: CommandContext,
+  options: BridgeCommandOptions,
+  [target = '']: readonly string[],
+): Promise<ExitCode> {
+  const { url } = await openBridge(target, options)
+  if (url === undefined) return 0
+  if (printer.isJson) printer.json({ url })
+  else printer.line(url)
+  return 0
+}
+
+function openBridge(text: string, { port, token }: BridgeCommandOptions): Promise<Bridge> {
+  const target = parseTarget(text)
+  if (target instanceof URL) {
+    if (port !== undefined) throw new CliError('usage', '--port is for a server that is a command, and not a URL')
+    return bridge({ toStdio: target, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })
+  }
+  if (port === undefined)
+    throw new CliError('usage', 'Write --port for a server that is a command; 0 selects a free one')
+  return bridge({ toHttp: port, ...target })
+}

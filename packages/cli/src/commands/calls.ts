@@ -1,0 +1,59 @@
+import { type Command, Option } from 'commander'
+import type { BridgeCommandOptions } from '../calls/start-bridge.ts'
+import type { CallCommandOptions } from '../calls/call-tool.ts'
+import type { TargetOptions } from '../calls/connect-target.ts'
+import { type CommandHost, createCommand, parseDuration, parsePort } from '../command.ts'
+
+function withToken(command: Command): Command {
+  return command.addOption(new Option('--token <token>', 'the access token to send').env('MCPX_TOKEN'))
+}
+
+/** Creates the command `list`. */
+export function listCommand(host: CommandHost): Command {
+  return withToken(
+    createCommand<TargetOptions>(
+      host,
+      {
+        usage: 'list <target>',
+        description:
+          'Lists the tools, prompts and resources of a server: its URL, or in quotes the command that starts it.',
+        example: 'list "npx -y @modelcontextprotocol/server-everything"',
+      },
+      async () => (await import('../calls/list-server.ts')).listServer,
+    ),
+  )
+}
+
+/** Creates the command `call`. */
+export function callCommand(host: CommandHost): Command {
+  return withToken(
+    createCommand<CallCommandOptions>(
+      host,
+      {
+        usage: 'call <target> <tool>',
+        description:
+          'Calls a tool of a server. At a terminal, you answer its questions, and log in where the server requires it.',
+        example: 'call https://example.com/mcp echo --args \'{"message":"hello"}\'',
+      },
+      async () => (await import('../calls/call-tool.ts')).callTool,
+    ),
+  )
+    .option('--args <json>', 'the arguments of the tool', '{}')
+    .option('--timeout <time>', 'the longest time for each request of the call, such as 90s', parseDuration)
+}
+
+/** Creates the command `bridge`. */
+export function bridgeCommand(host: CommandHost): Command {
+  return withToken(
+    createCommand<BridgeCommandOptions>(
+      host,
+      {
+        usage: 'bridge <target>',
+        description:
+          'Connects a host over stdio to the server at a URL, or with --port hosts over HTTP to a server that is a command.',
+        example: 'bridge https://example.com/mcp',
+      },
+      async () => (await import('../calls/start-bridge.ts')).startBridge,
+    ),
+  ).option('--port <number>', 'the port for hosts over HTTP; 0 selects a free one', parsePort)
+}

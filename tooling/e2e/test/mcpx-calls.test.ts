@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { connectStdio } from '@x/transport-stdio'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { keys, textOf } from './asking.ts'
+import { everything, serveOurs } from './examined-servers.ts'
+import { buildMcpx, type Mcpx } from './mcpx.ts'
+import { everything as everythingProgram } from './older-server-peers.ts'
+
+let mcpx: Mcpx
+beforeAll(async () => {
+  mcpx = await buildMcpx()
+})
+afterAll(() => mcpx?.[Symbol.asyncDispose]())
+
+describe.each([
+  [
+    'stdio',
+    async () => ({ url: `"${process.execPath}" "${everythingProgram}"`, [Symbol.asyncDispose]: async () => {} }),
+  ],
+  ['HTTP', everything],
+] as const)('server-everything over %s', (_, open) => {
+  test('is listed and called, and its error has the code 5', async () => {
+    await using served = await open()
+    const listed = await mcpx.run('list', served.url)
+    expect(listed).toMatchObject({ code: 0, json: { prompts: expect.any(Array), resources: expect.any(Array) } })
+    expect(JSON.stringify(listed.json)).toContain('"name":"echo"')
+    const called = await mcpx.run('call', served.url, 'echo', '--args', '{"message":"hello"}')
+    expect([called.code, JSON.stringify(called.json)]).toEqual([0, expect.stringContaining('hello')])
+    const failed = await mcpx.run('call', served.url, 'echo', '--args', '{"message":7}')
+    expect([failed.code, failed.json]).toMatchObject([5, { isError: true }])
+  }, 60_000)
+})
+
+describe('mcpx bridge', () => {
+  const host = { name: 'host', version: '1.0.0' }
+
+  test('gives a host over stdio the tools at a URL, and ends with the host', async () => {
+    await using http = await serveOurs(keys.first)
+    const connection = connectStdio({ command: process.execPath, args: [mcpx.path, 'bridge', http.url] })
+    const tools = await createClient(connection, host).listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['resolve'])
+    await connection.close()
+  }, 60_000)
+
+  test('gives hosts over HTTP the tools of a command, and ends with SIGTERM', async () => {
+    const target = `"${process.execPath}" "${everythingProgram}"`
+    const args = [mcpx.path, 'bridge', target, '--port', '0']
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [url] = await once(createInterface({ input: child.stdout }), 'line')
+    {
+      await using connection = connectHttp(String(url))
+      const client = createClient(connection, host)
+      expect(textOf(await client.callTool('echo', { message: 'over the bridge' }))).toContain('over the bridge')
+    }
+    child.kill('SIGTERM')
+    // The process ends as a program without a handler does, after its calls.
+    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    await expect(fetch(String(url))).rejects.toThrow('fetch failed')
+  }, 60_000)
+})
