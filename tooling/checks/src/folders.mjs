@@ -104,7 +104,7 @@ export const folderLayers = new Map([
       upward: 0,
     },
   ],
-  ['packages/transport-http', { order: ['.', 'node', 'server', 'client', 'indexed-list.ts'], upward: 0 }],
+  ['packages/transport-http', { order: ['.', 'node', 'lambda', 'server', 'client', 'indexed-list.ts'], upward: 0 }],
   [
     'packages/transport-stdio',
     {

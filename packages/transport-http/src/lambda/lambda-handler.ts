@@ -1,3 +1,4 @@
+import { platformRuntime } from '@x/core'
 import type { Server } from '@x/schema'
 import { type FetchHandler, httpHandler, type HttpHandlerOptions } from '../server/http-handler.ts'
 import { type LambdaContext, type LambdaEvent, type LambdaResult, toWebRequest } from './lambda-event.ts'
@@ -137,13 +138,13 @@ function drainBeforeEnd(server: Server, context: LambdaContext, close: () => voi
   const remainingMs = context.getRemainingTimeInMillis()
   const reserveMs = Math.min(maxReserveMs, remainingMs / 3)
   let undrain = (): void => {}
-  const drainTimer = setTimeout(() => {
+  const drainTimer = platformRuntime.setTimeout(() => {
     undrain = server.drain({ graceMs: reserveMs * graceShare })
   }, remainingMs - reserveMs)
-  const closeTimer = setTimeout(close, remainingMs - reserveMs * (1 - closeShare))
+  const closeTimer = platformRuntime.setTimeout(close, remainingMs - reserveMs * (1 - closeShare))
   return () => {
-    clearTimeout(drainTimer)
-    clearTimeout(closeTimer)
+    platformRuntime.clearTimeout(drainTimer)
+    platformRuntime.clearTimeout(closeTimer)
     undrain()
   }
 }
