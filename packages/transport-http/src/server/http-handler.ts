@@ -75,7 +75,7 @@ function createPlatform(env: unknown, execution: ExecutionContext | undefined): 
   return {
     env,
     waitUntil(promise) {
-      // Without a platform that waits, an unhandled rejection would end the process.
+      // Without a platform that waits, an unhandled rejection would stop Node.
       if (execution === undefined) promise.catch(() => {})
       else execution.waitUntil(promise)
     },
