@@ -1,5 +1,5 @@
 /** A program that some tests run against. */
-export type Need = 'redis' | 'haproxy' | 'nginx' | 'chromium'
+export type Need = 'redis' | 'haproxy' | 'nginx' | 'caddy' | 'systemd' | 'chromium'
 
 /** Finds a program on this machine; the path is empty when it is absent. */
 export function needs(name: Need): { readonly available: boolean; readonly path: string }

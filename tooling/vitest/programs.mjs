@@ -9,6 +9,8 @@ export const programs = new Map([
   ['redis', { names: ['redis-server', 'valkey-server'], install: 'redis-server' }],
   ['haproxy', { names: ['haproxy'], install: 'haproxy' }],
   ['nginx', { names: ['nginx'], install: 'nginx' }],
+  ['caddy', { names: ['caddy'], install: 'caddy' }],
+  ['systemd', { names: ['systemd-analyze'], install: 'systemd' }],
   [
     'chromium',
     { names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'], install: 'chromium' },

@@ -30,7 +30,7 @@ test('a file without valid keys is rejected, and no key is shown', async () => {
   expect(() => readVariables(serverVariables, { STATE_KEYS_FILE: '/none' }, required)).toThrow('ENOENT')
 })
 
-test('all problems are reported at once', async () => {
+test('all problems are reported at once [OPS-014]', async () => {
   const STATE_KEYS_FILE = await writeKeys(`${newer}\n`)
   const environment = { PORT: 'x', HOST: '0.0.0.0', STATE_KEYS: newer, STATE_KEYS_FILE }
   const read = () => readVariables(serverVariables, environment, required)

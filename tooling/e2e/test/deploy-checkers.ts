@@ -18,11 +18,11 @@ export function textOf(name: string): string {
   return readFileSync(join(deployFolder, name), 'utf8')
 }
 
-/** Runs a checker on a changed copy of a file. Rejects with what the checker printed. */
+/** Runs a checker on a copy of a file, which may be changed. Rejects with what the checker printed. */
 export async function runChecker(
   name: string,
-  change: (text: string) => string,
   command: (path: string) => readonly string[],
+  change = (text: string): string => text,
 ): Promise<void> {
   const copies = await mkdtemp(join(tmpdir(), 'deploy-'))
   try {

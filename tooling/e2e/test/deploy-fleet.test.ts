@@ -1,14 +1,14 @@
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { describeNeeding } from '@tooling/vitest/needs'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { taskCalls } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { bundleExample, type BundledExample } from './bundle-example.ts'
-import { folderBalancer, startServer } from './deployed-fleet.ts'
+import { folderCaddy, folderHaproxy, startServer, stopServer } from './deployed-fleet.ts'
 import { freePort, startProxy } from './proxies.ts'
 
 let bundle: BundledExample
@@ -31,7 +31,7 @@ describe('the environment of an instance', () => {
     return { code, printed }
   }
 
-  test('is rejected with all its problems at once, and without a secret', async () => {
+  test('is rejected with all its problems at once, and without a secret [OPS-014]', async () => {
     const { code, printed } = await start({
       PORT: '70000',
       HOST: '0.0.0.0',
@@ -54,62 +54,69 @@ describe('the environment of an instance', () => {
   })
 })
 
-test('two instances behind the balancer are restarted in turn under load, and no call and no task is lost', async () => {
-  const keysFile = `${bundle.folder}/state.keys`
-  await writeFile(keysFile, `${keys.first}\n`)
-  const ports = [await freePort(), await freePort()]
-  const start = async (place: number): Promise<ChildProcess> => {
-    const child = startServer(bundle.path, {
-      PORT: String(ports[place]),
-      ALLOWED_HOSTS: '127.0.0.1,localhost',
-      STATE_KEYS_FILE: keysFile,
-      TASKS_DATABASE: database.url,
-      CLIENT_ADDRESS_HEADER: 'x-forwarded-for',
+/** Calls a server until the load is over. Every text that a call returns is added to the results. */
+async function callRepeatedly(url: string, load: { isOver: boolean; readonly results: string[] }): Promise<void> {
+  await using connection = connectHttp(url)
+  const about = { name: 'host', version: '1.0.0' }
+  const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
+  const client = createClient(connection, { ...about, elicit })
+  const followingClient = createClient(connection, { ...about, extensions: [taskCalls()] })
+  const repeat = (count: number, call: () => ReturnType<typeof client.callTool>): Promise<void>[] =>
+    Array.from({ length: count }, async () => {
+      while (!load.isOver) load.results.push(textOf(await call()))
     })
-    child.stderr?.pipe(process.stderr)
-    if (child.stdout !== null) await once(child.stdout, 'data')
-    return child
-  }
-  const instances = [await start(0), await start(1)]
-  await using balancer = await startProxy('haproxy', folderBalancer, { ports })
-  await using connection = connectHttp(balancer.url)
-  const client = createClient(connection, {
-    name: 'host',
-    version: '1.0.0',
-    elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
-  })
-  const followingClient = createClient(connection, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
-
-  let isOver = false
-  const results: string[] = []
-  const repeat = async (call: () => Promise<string>): Promise<void> => {
-    while (!isOver) results.push(await call())
-  }
-  const load = Promise.all([
-    ...Array.from({ length: 8 }, () => repeat(async () => textOf(await client.callTool('greet')))),
-    ...Array.from({ length: 6 }, () => repeat(async () => textOf(await client.callTool('report', { pages: 30 })))),
-    ...Array.from({ length: 4 }, () =>
-      repeat(async () => textOf(await followingClient.callTool('report', { pages: 20 }))),
-    ),
+  await Promise.all([
+    ...repeat(4, () => client.callTool('greet')),
+    ...repeat(3, () => client.callTool('report', { pages: 30 })),
+    ...repeat(2, () => followingClient.callTool('report', { pages: 20 })),
   ])
-  for (const place of [0, 1]) {
-    const old = instances[place]
-    const exited = old && once(old, 'exit')
-    old?.kill('SIGTERM')
-    expect(await exited).toEqual([0, null])
-    instances[place] = await start(place)
-    const before = results.length
-    await expect.poll(() => results.length, { timeout: 30_000 }).toBeGreaterThan(before + 30)
-  }
-  isOver = true
-  await load
-  const texts = ['20 pages', '30 pages', 'Hello, Ada!']
-  const counts = texts.map((text) => `${results.filter((result) => result === text).length} "${text}"`)
-  process.stdout.write(`${counts.join(', ')}\n`)
-  expect([...new Set(results)].toSorted()).toEqual(texts)
-  for (const instance of instances) {
-    const exited = once(instance, 'exit')
-    instance.kill('SIGTERM')
-    expect(await exited).toEqual([0, null])
-  }
-}, 120_000)
+}
+
+function defineRestarts(haproxy: string, caddy: string): void {
+  test('are restarted in turn under load, and no call and no task is lost [OPS-013]', async () => {
+    const keysFile = `${bundle.folder}/state.keys`
+    await writeFile(keysFile, `${keys.first}\n`)
+    const ports = [await freePort(), await freePort()]
+    const start = async (place: number) => {
+      const child = startServer(bundle.path, {
+        PORT: String(ports[place]),
+        ALLOWED_HOSTS: '127.0.0.1,localhost',
+        STATE_KEYS_FILE: keysFile,
+        TASKS_DATABASE: database.url,
+        CLIENT_ADDRESS_HEADER: 'x-forwarded-for',
+      })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      child.stderr?.pipe(process.stderr)
+      if (child.stdout !== null) await once(child.stdout, 'data')
+      return child
+    }
+    let [one, two] = await Promise.all([start(0), start(1)])
+    await using behindHaproxy = await startProxy(haproxy, folderHaproxy, { ports })
+    await using behindCaddy = await startProxy(caddy, folderCaddy, { ports })
+
+    const load = { isOver: false, results: [] as string[] }
+    const calls = Promise.all([behindHaproxy, behindCaddy].map(({ url }) => callRepeatedly(url, load)))
+    const waitForResults = async (): Promise<void> => {
+      const before = load.results.length
+      await expect.poll(() => load.results.length, { timeout: 30_000 }).toBeGreaterThan(before + 30)
+    }
+    expect(await stopServer(one)).toEqual([0, null])
+    one = await start(0)
+    await waitForResults()
+    expect(await stopServer(two)).toEqual([0, null])
+    two = await start(1)
+    await waitForResults()
+    load.isOver = true
+    await calls
+    const texts = ['20 pages', '30 pages', 'Hello, Ada!']
+    const counts = texts.map((text) => `${load.results.filter((result) => result === text).length} "${text}"`)
+    process.stdout.write(`${counts.join(', ')}\n`)
+    expect([...new Set(load.results)].toSorted()).toEqual(texts)
+    expect(await stopServer(one)).toEqual([0, null])
+    expect(await stopServer(two)).toEqual([0, null])
+  }, 120_000)
+}
+
+describeNeeding('haproxy', 'two instances behind the balancers of the folder', (haproxy) => {
+  describeNeeding('caddy', 'HAProxy and Caddy', (caddy) => defineRestarts(haproxy, caddy))
+})

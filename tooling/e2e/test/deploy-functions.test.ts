@@ -27,8 +27,8 @@ describe('a function of the folder', () => {
     'mcp-method': 'tools/list',
   }
 
-  test('vercel.mjs serves the tools', async () => {
-    const { POST } = (await importExample('vercel.mjs')) as { POST: (request: Request) => Promise<Response> }
+  test('api/mcp.mjs serves the tools', async () => {
+    const { POST } = (await importExample('api/mcp.mjs')) as { POST: (request: Request) => Promise<Response> }
     const response = await POST(new Request('https://mcp.example.com/api/mcp', { method: 'POST', headers, body }))
     expect([response.status, await response.json()]).toMatchObject([
       200,

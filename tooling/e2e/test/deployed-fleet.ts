@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp } from 'node:fs/promises'
 import { deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
-import { haproxy, type ProxyKind } from './proxies.ts'
+import { haproxy, type ProxyProgram } from './proxies.ts'
 
 /** Starts the bundle of `server.mjs` with an environment and nothing else. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
@@ -10,14 +11,31 @@ export function startServer(program: string, environment: NodeJS.ProcessEnv): Ch
   return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** The balancer of the folder, with ports of this machine in the place of those of containers. */
-export const folderBalancer: ProxyKind = {
+/** Stops a server as an operator does. Resolves with its exit code and the signal that ended it. */
+export async function stopServer(server: ChildProcess): Promise<readonly unknown[]> {
+  const exited = once(server, 'exit')
+  server.kill('SIGTERM')
+  return exited
+}
+
+/** The folder's HAProxy, with ports of this machine in the place of containers. */
+export const folderHaproxy: ProxyProgram = {
   ...haproxy,
-  configure: ({ ports: [one, two] }, { port }) =>
-    textOf('haproxy.cfg')
-      .replace('bind :8080', `bind 127.0.0.1:${port}`)
-      .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
-      .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
+  configure: ({ ports }, { port }) =>
+    onPorts(textOf('haproxy.cfg'), ports).replace('bind :8080', `bind 127.0.0.1:${port}`),
+}
+
+/** The folder's Caddy, with ports of this machine in the place of containers, and without certificates. */
+export const folderCaddy: ProxyProgram = {
+  name: 'caddy',
+  parameters: ({ config }) => ['run', '--adapter', 'caddyfile', '--config', config],
+  configure: ({ ports }, { port, folder }) =>
+    `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${folder}\n}\n` +
+    onPorts(textOf('Caddyfile'), ports).replace('mcp.example.com', `http://127.0.0.1:${port}`),
+}
+
+function onPorts(text: string, [one, two]: readonly number[]): string {
+  return text.replaceAll(' one:3000', ` 127.0.0.1:${one}`).replaceAll(' two:3000', ` 127.0.0.1:${two}`)
 }
 
 /** Copies the files of the folder, as a user does. */

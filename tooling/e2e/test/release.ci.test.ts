@@ -9,7 +9,7 @@ import { listEntries, type PackageEntries } from '../src/installed/packed-packag
 import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
 import { runCommand } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
-import { copyDeployFolder, startServer } from './deployed-fleet.ts'
+import { copyDeployFolder, startServer, stopServer } from './deployed-fleet.ts'
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
@@ -163,8 +163,7 @@ describe('a release to a registry of this machine', () => {
       const response = await fetch(new URL('/readyz', String(line).trim().replace('Serving ', '')))
       expect(response.status).toBe(200)
       await response.body?.cancel()
-      server.kill('SIGTERM')
-      expect(await once(server, 'exit')).toEqual([0, null])
+      expect(await stopServer(server)).toEqual([0, null])
     },
     5 * minutes,
   )

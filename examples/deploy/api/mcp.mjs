@@ -1,12 +1,12 @@
 import { httpHandler } from '@x/transport-http'
-import { createInstance } from './definition.mjs'
-import { readEnvironment } from './environment.mjs'
+import { createInstance } from '../definition.mjs'
+import { readEnvironment } from '../environment.mjs'
 
 const environment = readEnvironment()
 const { allowedHosts } = environment.http
 const handle = httpHandler(createInstance(environment, { subscriptions: false }), { allowedHosts })
 
-// A Vercel Function, as `api/mcp.mjs`. The call ends before the limit of the function, and the client repeats none.
+// A Vercel Function. A call that is longer than this limit, in seconds, is stopped and fails.
 export const maxDuration = 300
 export const GET = (request) => handle(request)
 export const POST = (request) => handle(request)
