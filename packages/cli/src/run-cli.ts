@@ -1,13 +1,14 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { describeError, type ExitCode, exitCodeOf } from './cli-error.ts'
 import { type CliIo, hasColors, widthOf } from './cli-io.ts'
 import type { CommandHost } from './command.ts'
 import { bridgeCommand, callCommand, listCommand } from './commands/calls.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { initCommand } from './commands/init.ts'
 import { keysCommand } from './commands/keys.ts'
 import { replayCommand, stateCommand } from './commands/state.ts'
 import { tasksCommand } from './commands/tasks.ts'
+import { readManifest } from './package-root.ts'
 import { toDisplayText } from './terminal/display-text.ts'
 
 /** Runs a command line, and returns its exit code. Every error becomes a message on the standard error. */
@@ -26,12 +27,13 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
 function createProgram(host: CommandHost): Command {
   const program = new Command('mcpx')
     .description('Checks MCP servers, calls them, and manages their tasks and keys.')
-    .version(readVersion(), '--version', 'write the version')
+    .version(readManifest().version, '--version', 'write the version')
   const commands = [
     doctorCommand,
     listCommand,
     callCommand,
     bridgeCommand,
+    initCommand,
     tasksCommand,
     keysCommand,
     stateCommand,
@@ -40,12 +42,6 @@ function createProgram(host: CommandHost): Command {
   for (const createEntry of commands) program.addCommand(createEntry(host))
   configure(program, host.io)
   return program
-}
-
-/** Returns the version in the manifest of this package, which lies beside the folders of the source and of the build. */
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return String(version)
 }
 
 /** Makes a command and its subcommands write to the streams of the process, and throw instead of ending it. */

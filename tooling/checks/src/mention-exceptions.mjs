@@ -20,6 +20,7 @@ const ofOthers = {
   'a file of a host': 'claude_desktop_config',
   'settings of Lambda, Fly and Vercel': 'RESPONSE_STREAM nodejs24 min_machines_running maxDuration api/mcp.mjs',
   'the program of Cloudflare': 'wrangler',
+  'a file of the MCP Registry': 'server.json',
   'an option of other SDKs': 'protocolVersionDiscovery',
   'methods of strings and arrays': 'indexOf sort',
   'examples within a sentence': 'dueDate sonnet server.carts client.carts v',

@@ -7,7 +7,7 @@ import { measureInstall } from '../src/installed/install.ts'
 import { type LocalRegistry, startRegistry } from '../src/installed/local-registry.ts'
 import { listEntries, type PackageEntries } from '../src/installed/packed-packages.ts'
 import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
-import { runCommand } from '../src/installed/run-command.ts'
+import { runCommand, startProject } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
 import { copyDeployFolder, startServer, stopServer } from './deployed-fleet.ts'
 
@@ -164,6 +164,29 @@ describe('a release to a registry of this machine', () => {
       expect(response.status).toBe(200)
       await response.body?.cancel()
       expect(await stopServer(server)).toEqual([0, null])
+    },
+    5 * minutes,
+  )
+
+  test.each(['http', 'stdio'] as const)(
+    'a folder of mcpx init --%s is installed, passes its test, starts, and answers a call',
+    async (kind) => {
+      const place = `${folder}/init-${kind}`
+      await published.consumer(place)
+      await installFrom(place, ['@x/cli'])
+      await runCommand('npx', ['mcpx', 'init', 'new-server', `--${kind}`], place)
+      const project = `${place}/new-server`
+      await writeFile(`${project}/.npmrc`, await readFile(`${place}/.npmrc`))
+      await installFrom(project, [])
+      expect(await runCommand('npm', ['test'], project)).toMatch(/pass 2$/m)
+      const callTarget = (target: string) =>
+        runCommand('npx', ['mcpx', 'call', target, 'greet', '--args', '{"name":"Ada"}'], project)
+      if (kind === 'stdio') {
+        expect(await callTarget('npm start --silent')).toBe('Hello, Ada!\n')
+        return
+      }
+      await using started = await startProject(project)
+      expect(await callTarget(started.url)).toBe('Hello, Ada!\n')
     },
     5 * minutes,
   )

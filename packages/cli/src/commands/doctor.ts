@@ -7,10 +7,11 @@ export function doctorCommand(host: CommandHost): Command {
   return createCommand<DoctorCommandOptions>(
     host,
     {
-      usage: 'doctor <url>',
+      usage: 'doctor <target>',
       description:
-        'Examines a server over HTTP, with the proxies in front of it: revision, security, limits, streams, ' +
-        'authorization and shared keys. Takes up to 25 seconds, because it waits for a heartbeat.',
+        'Examines the server at a URL, with the proxies in front of it: revision, security, limits, streams, ' +
+        'authorization and shared keys. Takes up to 25 seconds, because it waits for a heartbeat. With --publish, ' +
+        'examines the folder of a package.',
       example: 'doctor https://example.com/mcp --tool resolve --args \'{"id":17}\'',
     },
     async () => (await import('../doctor/doctor.ts')).examineServer,
@@ -18,4 +19,5 @@ export function doctorCommand(host: CommandHost): Command {
     .addOption(new Option('--token <token>', 'the access token to send').env('MCPX_TOKEN'))
     .option('--tool <name>', 'a tool that asks a question, to check that instances share their keys')
     .option('--args <json>', 'the arguments of the tool', '{}')
+    .option('--publish', 'check that the manifests in a folder agree, and that the package starts by npx')
 }

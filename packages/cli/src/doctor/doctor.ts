@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import type { Printer } from '../output/printer.ts'
 import { toDisplayText } from '../terminal/display-text.ts'
-import { type CheckId, checkIds, type Finding } from './check.ts'
+import { checkIds, type Finding } from './check.ts'
 import { runChecks } from './run-checks.ts'
 
 /** The options of the command. */
@@ -11,28 +11,37 @@ export interface DoctorCommandOptions {
   readonly token?: string
   readonly tool?: string
   readonly args: string
+  readonly publish?: boolean
 }
 
-/** Examines the server at an address. The exit code is 1 if a check found a fault. */
+/** A finding, with the id of its check. */
+type IdentifiedFinding = Finding & { readonly id: string }
+
+/** Examines the server at an address, or a project before its publication. The exit code is 1 if there is a fault. */
 export async function examineServer(
   { printer, io }: CommandContext,
-  { token, tool, args }: DoctorCommandOptions,
-  [address = '']: readonly string[],
+  { token, tool, args, publish }: DoctorCommandOptions,
+  [target = '']: readonly string[],
 ): Promise<ExitCode> {
-  const url = readAddress(address)
-  const options = {
-    url,
-    token,
-    tool: tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) },
-  }
-  const findings: (Finding & { readonly id: CheckId })[] = []
-  await runChecks({ ...options, signal: io.signal }, (id, finding) => {
+  const findings: IdentifiedFinding[] = []
+  const onFinding = (id: string, finding: Finding): void => {
     findings.push({ id, ...finding })
     if (!printer.isJson) printFinding(printer, id, finding)
-  })
+  }
+  if (publish === true) {
+    const { runPublishChecks } = await import('../publish/check-publish.ts')
+    await runPublishChecks(target, onFinding)
+  } else {
+    const namedTool = tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) }
+    await runChecks({ url: readAddress(target), token, tool: namedTool, signal: io.signal }, onFinding)
+  }
+  return printTotals(printer, target, findings)
+}
+
+function printTotals(printer: Printer, target: string, findings: readonly IdentifiedFinding[]): ExitCode {
   const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length
   const totals = { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped') }
-  if (printer.isJson) printer.json({ url: url.href, ...totals, checks: findings.map((finding) => ({ ...finding })) })
+  if (printer.isJson) printer.json({ target, ...totals, checks: findings.map((finding) => ({ ...finding })) })
   else printer.line(`\n${totals.ok} right, ${totals.wrong} wrong, ${totals.skipped} skipped.`)
   return totals.wrong === 0 ? 0 : 1
 }
@@ -45,7 +54,7 @@ function readAddress(address: string): URL {
 
 const idWidth = Math.max(...checkIds.map((id) => id.length))
 
-function printFinding(printer: Printer, id: CheckId, finding: Finding): void {
+function printFinding(printer: Printer, id: string, finding: Finding): void {
   const colors = { ok: 'green', wrong: 'red', skipped: 'dim' } as const
   const words = { ok: 'ok   ', wrong: 'WRONG', skipped: 'skip ' } as const
   const { status, found } = finding

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 
 /**
  * Runs a program to its end and resolves to its output.
@@ -29,6 +30,29 @@ export function runCommand(
       reject(new Error(`${command} ${args.join(' ')} ended with ${code ?? signal} in ${folder}:\n${output}${errors}`))
     })
   })
+}
+
+/** A server that `npm start` runs. It ends with its scope. */
+export interface StartedProject extends AsyncDisposable {
+  readonly url: string
+}
+
+/** Starts a project on a free port, and resolves when it has printed its URL. */
+export async function startProject(folder: string): Promise<StartedProject> {
+  const child = spawn('npm', ['start', '--silent'], {
+    cwd: folder,
+    // A process group of its own, because npm passes no signal on.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...cleanEnvironment(), PORT: '0' },
+  })
+  const [line] = await once(child.stdout, 'data')
+  const dispose = async (): Promise<void> => {
+    const closed = once(child, 'close')
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+    await closed
+  }
+  return { url: String(line).trim(), [Symbol.asyncDispose]: dispose }
 }
 
 // Variables that pnpm and vitest set for their children would change the behaviour of npm and the program.
