@@ -142,8 +142,10 @@ async function packedProblems(one, folder) {
 function shippedProblems(one, shipped) {
   const manifest = readFileSync(join(shipped, 'package.json'), 'utf8')
   const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
-  const { exports } = JSON.parse(manifest)
-  const stray = files.filter((file) => /\.test\.|(^|\/)testing\/|\.tsbuildinfo$|^src\//.test(file))
+  const { exports, bin = {} } = JSON.parse(manifest)
+  // A template is the project of a user, with its test.
+  const ownFiles = files.filter((file) => !file.startsWith('templates/'))
+  const stray = ownFiles.filter((file) => /\.test\.|(^|\/)testing\/|\.tsbuildinfo$|^src\//.test(file))
   return [
     ...(/"workspace:/.test(manifest)
       ? [problem(`${one.folder} packs a manifest with workspace:`, 'pack it with pnpm')]
@@ -152,7 +154,7 @@ function shippedProblems(one, shipped) {
       ? [problem(`${one.folder} packs a manifest that names src`, 'correct publishConfig')]
       : []),
     ...stray.map((file) => problem(`${one.folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build anew')),
-    ...unreachedScripts(shipped, exports).map((file) =>
+    ...unreachedScripts(shipped, { exports, bin }).map((file) =>
       problem(`${one.folder} ships ${file}, which no entry imports`, 'remove dist, and build anew'),
     ),
   ]

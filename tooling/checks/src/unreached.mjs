@@ -6,7 +6,8 @@ import { shown } from './workspace.mjs'
 /** @typedef {import('./workspace.mjs').Target} Target */
 
 /**
- * The scripts under `dist` that no entry of `exports` imports, directly or through others. An earlier build left them.
+ * The scripts under `dist` that no entry of `exports` or `bin` imports, directly or through others. An earlier build left
+ * them.
  * @param {string} directory A package as it is shipped.
  * @param {Target | undefined} exports
  * @returns {string[]}
