@@ -8,7 +8,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { bundleExample, type BundledExample } from './bundle-example.ts'
-import { folderCaddy, folderHaproxy, startServer, stopServer } from './deployed-fleet.ts'
+import { folderHaproxy, startServer, stopServer } from './deployed-fleet.ts'
 import { freePort, startProxy } from './proxies.ts'
 
 let bundle: BundledExample
@@ -72,7 +72,7 @@ async function callRepeatedly(url: string, load: { isOver: boolean; readonly res
   ])
 }
 
-function defineRestarts(haproxy: string, caddy: string): void {
+function defineRestarts(haproxy: string): void {
   test('are restarted in turn under load, and no call and no task is lost [OPS-013]', async () => {
     const keysFile = `${bundle.folder}/state.keys`
     await writeFile(keysFile, `${keys.first}\n`)
@@ -91,11 +91,10 @@ function defineRestarts(haproxy: string, caddy: string): void {
       return child
     }
     let [one, two] = await Promise.all([start(0), start(1)])
-    await using behindHaproxy = await startProxy(haproxy, folderHaproxy, { ports })
-    await using behindCaddy = await startProxy(caddy, folderCaddy, { ports })
+    await using balancer = await startProxy(haproxy, folderHaproxy, { ports })
 
     const load = { isOver: false, results: [] as string[] }
-    const calls = Promise.all([behindHaproxy, behindCaddy].map(({ url }) => callRepeatedly(url, load)))
+    const calls = callRepeatedly(balancer.url, load)
     const waitForResults = async (): Promise<void> => {
       const before = load.results.length
       await expect.poll(() => load.results.length, { timeout: 30_000 }).toBeGreaterThan(before + 30)
@@ -117,6 +116,4 @@ function defineRestarts(haproxy: string, caddy: string): void {
   }, 120_000)
 }
 
-describeNeeding('haproxy', 'two instances behind the balancers of the folder', (haproxy) => {
-  describeNeeding('caddy', 'HAProxy and Caddy', (caddy) => defineRestarts(haproxy, caddy))
-})
+describeNeeding('haproxy', 'two instances behind the HAProxy of the folder', defineRestarts)

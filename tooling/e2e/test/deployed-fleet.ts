@@ -25,15 +25,6 @@ export const folderHaproxy: ProxyProgram = {
     onPorts(textOf('haproxy.cfg'), ports).replace('bind :8080', `bind 127.0.0.1:${port}`),
 }
 
-/** The folder's Caddy, with ports of this machine in the place of containers, and without certificates. */
-export const folderCaddy: ProxyProgram = {
-  name: 'caddy',
-  parameters: ({ config }) => ['run', '--adapter', 'caddyfile', '--config', config],
-  configure: ({ ports }, { port, folder }) =>
-    `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${folder}\n}\n` +
-    onPorts(textOf('Caddyfile'), ports).replace('mcp.example.com', `http://127.0.0.1:${port}`),
-}
-
 function onPorts(text: string, [one, two]: readonly number[]): string {
   return text.replaceAll(' one:3000', ` 127.0.0.1:${one}`).replaceAll(' two:3000', ` 127.0.0.1:${two}`)
 }
