@@ -15,7 +15,7 @@ export const maxDataDepth = 32
  * change.
  *
  * @throws BusError with `too_large` when the topic alone would fit but `data` does not, or when `data` is nested
- *   deeper than {@link maxDataDepth}.
+ *   deeper than 32 levels.
  */
 export function encodeChange({ topic, data }: Change, maxBytes: number): string {
   if (!isWithinDepth(data)) {
