@@ -160,6 +160,20 @@ describe('an event', () => {
     expect(result.statusCode).toBe(status)
   })
 
+  test.each([
+    ['host', { headers: { host: 'a b' } }],
+    ['method', { requestContext: { domainName: 'localhost', http: { method: 'TRACE' } } }],
+    ['header', { headers: { 'mcp-name': '\u20ac' } }],
+  ])('with a malformed %s is answered with 400, and the function does not fail', async (_, part) => {
+    const requestContext = { domainName: 'localhost', http: { method: 'POST' } }
+    const event = { rawPath: '/mcp', headers: {}, requestContext, body: '{}', ...part }
+    const { statusCode, body } = await lambdaHandler(server)(event, context)
+    expect([statusCode, JSON.parse(body)]).toMatchObject([
+      400,
+      { error: { message: expect.stringContaining('malformed') } },
+    ])
+  })
+
   test('with a foreign host is rejected', async () => {
     const requestContext = { domainName: 'evil.example', http: { method: 'POST' } }
     const result = await lambdaHandler(server, { allowedHosts: ['mcp.example.com'] })(

@@ -28,13 +28,25 @@ export interface LambdaResult {
   readonly body: string
 }
 
-/** Converts an event to a web request. Throws `TypeError` for an event of another format. */
-export function toWebRequest(event: LambdaEvent, signal: AbortSignal): Request {
-  const { rawPath, rawQueryString, headers, requestContext, body, isBase64Encoded } = event
-  if (typeof rawPath !== 'string' || requestContext?.http === undefined) {
+/**
+ * Converts an event to a web request. Returns undefined if its host, method or headers are none of a web request. Throws
+ * `TypeError` for an event of another format.
+ */
+export function toWebRequest(event: LambdaEvent, signal: AbortSignal): Request | undefined {
+  if (typeof event.rawPath !== 'string' || event.requestContext?.http === undefined) {
     const rule = 'invoke the function by a Function URL or an HTTP API with the payload format 2.0'
     throw new TypeError(`The event is no HTTP request of the payload format 2.0: ${rule}`)
   }
+  try {
+    return createRequest(event, signal)
+  } catch {
+    // A client sent them, so that it is answered, and the invocation is no failure of the function.
+    return undefined
+  }
+}
+
+function createRequest(event: LambdaEvent, signal: AbortSignal): Request {
+  const { rawPath, rawQueryString, headers, requestContext, body, isBase64Encoded } = event
   const { domainName, http } = requestContext
   const query = rawQueryString === undefined || rawQueryString === '' ? '' : `?${rawQueryString}`
   return new Request(`https://${headers['host'] ?? domainName}${rawPath}${query}`, {

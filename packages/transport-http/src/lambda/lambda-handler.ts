@@ -1,6 +1,8 @@
 import { platformRuntime } from '@x/core'
 import type { Server } from '@x/schema'
 import { type FetchHandler, httpHandler, type HttpHandlerOptions } from '../server/http-handler.ts'
+import { createErrorAnswer } from '../server/reply.ts'
+import { createWebResponse } from '../server/web-response-writer.ts'
 import { type LambdaContext, type LambdaEvent, type LambdaResult, toWebRequest } from './lambda-event.ts'
 
 /** The options of the handlers for Lambda. `clientAddress` has a default: the address that Lambda reports. */
@@ -104,6 +106,8 @@ const graceShare = 0.6
 /** The share of the reserve after which streams are closed. The rest is for sending the responses. */
 const closeShare = 0.8
 
+const malformedRequest = { status: 400, message: 'The host, the method or a header of the request is malformed' }
+
 type EventHandler = <T>(
   event: LambdaEvent,
   context: LambdaContext,
@@ -119,6 +123,7 @@ function createEventHandler(server: Server, options: LambdaOptions): EventHandle
   return async (event, context, send) => {
     const closed = new AbortController()
     const request = toWebRequest(event, closed.signal)
+    if (request === undefined) return send(createWebResponse(createErrorAnswer(malformedRequest, [])))
     const { sourceIp } = event.requestContext.http
     if (sourceIp !== undefined) addresses.set(request, sourceIp)
     const stop = drainBeforeEnd(server, context, () => closed.abort())
