@@ -66,9 +66,9 @@ async function callRepeatedly(url: string, load: { isOver: boolean; readonly res
       while (!load.isOver) load.results.push(textOf(await call()))
     })
   await Promise.all([
-    ...repeat(4, () => client.callTool('greet')),
-    ...repeat(3, () => client.callTool('report', { pages: 30 })),
-    ...repeat(2, () => followingClient.callTool('report', { pages: 20 })),
+    ...repeat(8, () => client.callTool('greet')),
+    ...repeat(6, () => client.callTool('report', { pages: 30 })),
+    ...repeat(4, () => followingClient.callTool('report', { pages: 20 })),
   ])
 }
 

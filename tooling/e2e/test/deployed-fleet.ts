@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp } from 'node:fs/promises'
 import { deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
-import { haproxy, type ProxyProgram } from './proxies.ts'
+import { haproxy, type ProxyKind } from './proxies.ts'
 
 /** Starts the bundle of `server.mjs` with an environment and nothing else. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
@@ -19,14 +19,13 @@ export async function stopServer(server: ChildProcess): Promise<readonly unknown
 }
 
 /** The folder's HAProxy, with ports of this machine in the place of containers. */
-export const folderHaproxy: ProxyProgram = {
+export const folderHaproxy: ProxyKind = {
   ...haproxy,
-  configure: ({ ports }, { port }) =>
-    onPorts(textOf('haproxy.cfg'), ports).replace('bind :8080', `bind 127.0.0.1:${port}`),
-}
-
-function onPorts(text: string, [one, two]: readonly number[]): string {
-  return text.replaceAll(' one:3000', ` 127.0.0.1:${one}`).replaceAll(' two:3000', ` 127.0.0.1:${two}`)
+  configure: ({ ports: [one, two] }, { port }) =>
+    textOf('haproxy.cfg')
+      .replace('bind :8080', `bind 127.0.0.1:${port}`)
+      .replaceAll(' one:3000', ` 127.0.0.1:${one}`)
+      .replaceAll(' two:3000', ` 127.0.0.1:${two}`),
 }
 
 /** Copies the files of the folder, as a user does. */

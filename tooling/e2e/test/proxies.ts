@@ -26,17 +26,12 @@ export interface Proxy extends AsyncDisposable {
   readonly url: string
 }
 
-/** The configuration and the command of a proxy. */
-export interface ProxyProgram {
+/** The configuration and the command of one kind of proxy. */
+export interface ProxyKind {
   /** The program, as `describeNeeding` knows it. */
-  readonly name: 'nginx' | 'haproxy' | 'caddy'
+  readonly name: 'nginx' | 'haproxy'
   readonly configure: (setup: ProxySetup, place: Place) => string
   readonly parameters: (place: Place) => readonly string[]
-}
-
-/** A proxy in front of which a server has to work. */
-export interface ProxyKind extends ProxyProgram {
-  readonly name: 'nginx' | 'haproxy'
 }
 
 interface Place {
@@ -112,7 +107,7 @@ ${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatche
 }
 
 /** Starts a proxy, and resolves when it takes connections. */
-export async function startProxy(program: string, kind: ProxyProgram, setup: ProxySetup): Promise<Proxy> {
+export async function startProxy(program: string, kind: ProxyKind, setup: ProxySetup): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), `e2e-${kind.name}-`))
   const place = { folder, config: join(folder, 'proxy.conf'), port: await freePort() }
   await writeFile(place.config, kind.configure(setup, place))
