@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
-import { drawTable, securityPage, tableProblems } from './page-tables.mjs'
+import { drawTable, limitsPage, tableProblems } from './page-tables.mjs'
 import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
@@ -67,7 +67,7 @@ export function checkCollections(root, flags = []) {
  * @param {boolean} writes
  */
 function pageProblems(root, listed, writes) {
-  if (!existsSync(join(root, securityPage))) return []
+  if (!existsSync(join(root, limitsPage))) return []
   const rows = listed
     .filter(({ bound }) => bound === 'ledger' || bound === 'constant')
     .map(({ file, name, bound, reason }) => [`\`${file.replace('packages/', '')}\``, `\`${name}\``, bound, reason])

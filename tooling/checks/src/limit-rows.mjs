@@ -1,5 +1,5 @@
 /**
- * One limit of the table in `docs/security.md`.
+ * One limit of the table in `docs/limits.md`.
  * @typedef {{
  *   package: string, option: string, unit: 'count' | 'ms' | 'bytes' | 'characters' | 'share', bounds: string,
  *   beyond: string, name?: string, file?: string, isFixed?: boolean

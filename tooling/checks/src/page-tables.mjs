@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { problem } from './report.mjs'
 
 /** The page with the tables that are drawn from the source. */
-export const securityPage = 'docs/security.md'
+export const limitsPage = 'docs/limits.md'
 
 /**
  * Compares a table of the page with the one that the source has, between two comments of its name. With `writes`, the
@@ -14,15 +14,15 @@ export const securityPage = 'docs/security.md'
  * @returns {string[]}
  */
 export function tableProblems(root, { name, table }, writes) {
-  const path = join(root, securityPage)
+  const path = join(root, limitsPage)
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
   const [start, end] = [text.indexOf(opening), text.indexOf(closing)]
   if (start === -1 || end < start)
-    return [problem(`${securityPage} has no table of ${name}`, `write ${opening} and ${closing} into it`)]
+    return [problem(`${limitsPage} has no table of ${name}`, `write ${opening} and ${closing} into it`)]
   const current = `${text.slice(0, start)}${opening}\n${table}\n${text.slice(end)}`
   if (current === text) return []
-  if (!writes) return [problem(`the ${name} in ${securityPage} differ from the source`, 'run pnpm docs:write')]
+  if (!writes) return [problem(`the ${name} in ${limitsPage} differ from the source`, 'run pnpm docs:write')]
   writeFileSync(path, current)
   return []
 }

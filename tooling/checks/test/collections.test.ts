@@ -64,11 +64,11 @@ test('the page lists those that a peer makes grow', () => {
   const root = tree({
     [file]: 'const one = new Map()\nconst other = new Map()',
     'tooling/checks/collections.tsv': rows.join('\n'),
-    'docs/security.md': '<!-- collections -->\n<!-- /collections -->\n',
+    'docs/limits.md': '<!-- collections -->\n<!-- /collections -->\n',
   })
   expect(checkCollections(root)).toEqual([expect.stringContaining('run pnpm docs:write')])
   expect(checkCollections(root, ['--write'])).toEqual([])
-  const page = readFileSync(join(root, 'docs/security.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/limits.md'), 'utf8')
   expect(page).toContain('| `a/src/a.ts` | `one` | ledger | Kind `calls`. |')
   expect(page).not.toContain('other')
 })

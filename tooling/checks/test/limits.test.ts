@@ -17,9 +17,9 @@ const page = 'before\n<!-- limits -->\n<!-- /limits -->\nafter\n'
 
 /** A tree with one source file and the page, of which the table was written. */
 function written(source: string, rows: readonly Limit[]): { readonly root: string; readonly lines: string[] } {
-  const root = tree({ 'packages/a/src/options.ts': source, 'docs/security.md': page })
+  const root = tree({ 'packages/a/src/options.ts': source, 'docs/limits.md': page })
   expect(checkLimits(root, ['--write'], rows)).toEqual([])
-  const lines = readFileSync(join(root, 'docs/security.md'), 'utf8').split('\n')
+  const lines = readFileSync(join(root, 'docs/limits.md'), 'utf8').split('\n')
   expect([lines[0], lines.at(-2)]).toEqual(['before', 'after'])
   return { root, lines: lines.filter((line) => line.startsWith('| `')) }
 }
@@ -71,12 +71,12 @@ test('a table that differs from the source is refused', () => {
 
 test('two defaults of one name are refused', () => {
   const source = 'const a = { maxDoors: 1 }\nconst b = { maxDoors: 2 }'
-  const root = tree({ 'packages/a/src/options.ts': source, 'docs/security.md': page })
+  const root = tree({ 'packages/a/src/options.ts': source, 'docs/limits.md': page })
   expect(checkLimits(root, [], [row('maxDoors')]).join()).toContain('the defaults 1 and 2 of maxDoors')
 })
 
 test('a page without the marks of the table is refused', () => {
-  const root = tree({ 'packages/a/src/options.ts': 'const d = { maxDoors: 1 }', 'docs/security.md': '# Security\n' })
+  const root = tree({ 'packages/a/src/options.ts': 'const d = { maxDoors: 1 }', 'docs/limits.md': '# Security\n' })
   expect(checkLimits(root, ['--write'], [row('maxDoors')]).join()).toContain('has no table of limits')
 })
 
@@ -91,11 +91,11 @@ test('the bounds of the ledger are drawn with their comments', () => {
   ].join('\n')
   const root = tree({
     'packages/core/src/ledger.ts': ledger.replace('table', 'ledgerBounds'),
-    'docs/security.md': `${page}<!-- ledger -->\n<!-- /ledger -->\n`,
+    'docs/limits.md': `${page}<!-- ledger -->\n<!-- /ledger -->\n`,
   })
-  expect(checkLimits(root, [], []).join()).toContain('the ledger in docs/security.md differ from the source')
+  expect(checkLimits(root, [], []).join()).toContain('the ledger in docs/limits.md differ from the source')
   expect(checkLimits(root, ['--write'], [])).toEqual([])
-  expect(readFileSync(join(root, 'docs/security.md'), 'utf8')).toContain(
+  expect(readFileSync(join(root, 'docs/limits.md'), 'utf8')).toContain(
     '| `calls` | 1,000 | none | Calls that run, all of them. |',
   )
 })

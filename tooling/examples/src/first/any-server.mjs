@@ -1,0 +1,19 @@
+import { createClient } from '@x/client'
+import { legacy } from '@x/legacy'
+import { connectAny } from '@x/legacy/client'
+import { createServer, tool } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
+
+const ping = tool('ping', { description: 'Answers', run: () => 'pong' })
+const server = createServer({ name: 'demo', version: '1.0.0', tools: [ping], extensions: [legacy()] })
+const http = await serveHttp(server)
+
+// Without `era`, the connection finds out which revision the server speaks.
+for (const era of ['probe', 'legacy']) {
+  const connection = connectAny(http.url, { era })
+  const client = createClient(connection, { name: 'host', version: '1.0.0' })
+  const { content } = await client.callTool('ping')
+  console.log(connection.peer.era, content[0])
+  await connection.close()
+}
+await http.close()

@@ -1,0 +1,21 @@
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import * as z from 'zod'
+
+// Stands for a bank that ignores a payment whose key it has seen.
+const payments = new Map()
+const pay = tool('pay', {
+  description: 'Pays an amount',
+  input: z.object({ amount: z.number().positive() }),
+  keyedEffects: true,
+  async run({ amount }, ctx) {
+    await ctx.step('pay', ({ idempotencyKey }) => void payments.set(idempotencyKey, amount))
+    return `Paid ${amount}`
+  },
+})
+const server = createServer({ name: 'payments', version: '1.0.0', tools: [pay] })
+const client = createClient(server, { name: 'host', version: '1.0.0' })
+
+const first = await client.callTool('pay', { amount: 5 }, { idempotencyKey: 'qdXlZ0c3yC9TbUqPpP3vJw' })
+const again = await client.callTool('pay', { amount: 5 }, { idempotencyKey: 'qdXlZ0c3yC9TbUqPpP3vJw' })
+console.log(first.content[0], again.content[0], payments.size)
