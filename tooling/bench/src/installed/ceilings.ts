@@ -24,7 +24,8 @@ export const ceilings: readonly InstallRow[] = [
     title: 'an HTTP server',
     names: ['@x/server', '@x/transport-http', 'zod'],
     packages: 11,
-    bytes: 11.5 * megabyte,
+    // 11.5 before the handlers for Lambda.
+    bytes: 11.6 * megabyte,
   },
   { title: 'a client', names: ['@x/client', '@x/transport-http'], packages: 8, bytes: 10.5 * megabyte },
 ]
