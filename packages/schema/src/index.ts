@@ -253,6 +253,12 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
+export type {
+  HttpAuthorizer,
+  HttpHeaders,
+  HttpResponseHead,
+  HttpTarget,
+} from './transports/http-authorizer.ts'
 export { checkHeaderParams, encodeHeaderArguments, parseHeaderParams } from './transports/header-params.ts'
 export type { CancelledNotificationParams } from './patterns/cancellation.ts'
 export type { ProgressNotificationParams } from './patterns/progress.ts'

@@ -85,16 +85,17 @@ export function createClientSettings(
   { sessionStates, link }: HttpDeps,
 ): ClientSettings {
   const changeState = async (
-    applyChange: (state: LegacySessionState) => void,
+    applyChange: (state: LegacySessionState) => void | Promise<void>,
     changeStoredSession: (storedSession: StoredSession) => StoredSession,
   ): Promise<void> => {
     if (session === undefined) return
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))
-    applyChange(state)
+    const applied = applyChange(state)
     sessionStates.removeIfEmpty(state)
+    await applied
     await link?.changeSession(session, view, changeStoredSession)
   }
-  const updateListenedUris = (state: LegacySessionState): void =>
+  const updateListenedUris = (state: LegacySessionState): Promise<void> | undefined =>
     state.listeningStream?.subscription.update(state.uris.keys())
   return {
     client,
@@ -111,14 +112,15 @@ export function createClientSettings(
       changeState(
         (state) => {
           sessionStates.addUri(uri, state)
-          updateListenedUris(state)
+          // The client may cause an update as soon as it has the answer.
+          return updateListenedUris(state)
         },
         (storedSession) => ({ ...storedSession, uris: [...new Set([...storedSession.uris, uri])] }),
       ),
     unsubscribe: (uri) =>
       changeState(
         (state) => {
-          if (sessionStates.removeUri(uri, state)) updateListenedUris(state)
+          if (sessionStates.removeUri(uri, state)) void updateListenedUris(state)
         },
         (storedSession) => ({
           ...storedSession,

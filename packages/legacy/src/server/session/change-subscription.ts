@@ -1,4 +1,4 @@
-import { randomId } from '@x/core'
+import { onCancel, randomId } from '@x/core'
 import {
   backPressureKey,
   createCall,
@@ -15,8 +15,13 @@ import { parseCapabilities, requestDiscovery } from './initialize.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {
-  /** Replaces the resources of the subscription. The new subscription is opened before the old one is closed. */
-  update(uris: Iterable<string>): void
+  /**
+   * Replaces the resources of the subscription. The new subscription is opened before the old one is closed. Resolves
+   * when the server has acknowledged the new one, or when the subscription has ended.
+   */
+  update(uris: Iterable<string>): Promise<void>
+  /** Resolves when the server has acknowledged the newest subscription, or when the subscription has ended. */
+  acknowledged(): Promise<void>
   close(): void
 }
 
@@ -42,6 +47,7 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
    */
   let newestController: AbortController | undefined
   let activeController: AbortController | undefined
+  let newestAcknowledgement = Promise.resolve()
   let isClosed = false
   const close = (): void => {
     isClosed = true
@@ -52,11 +58,15 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
   const openChangeSubscription = (uris: readonly string[]): void => {
     const controller = new AbortController()
     newestController = controller
+    let acknowledge = (): void => {}
+    newestAcknowledgement = new Promise((resolve) => (acknowledge = resolve))
+    onCancel(controller.signal, acknowledge)
     const notify = (message: RpcNotification): void => {
       if (message.method !== 'notifications/subscriptions/acknowledged') {
         if (!isClosed && activeController === controller) options.notify(toPlainNotification(message))
         return
       }
+      acknowledge()
       const replacedController = activeController
       if (newestController === controller) activeController = controller
       else return controller.abort(new DOMException('A newer subscription took its place', 'AbortError'))
@@ -64,6 +74,7 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
       else replacedController.abort(new DOMException('A newer subscription took its place', 'AbortError'))
     }
     const endSubscription = (error?: WireError): void => {
+      acknowledge()
       if (isClosed || newestController !== controller) return
       const wasOpen = activeController !== undefined
       close()
@@ -82,7 +93,20 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
     )
   }
   openChangeSubscription([...options.uris])
-  return { update: (uris) => (isClosed ? undefined : openChangeSubscription([...uris])), close }
+  const acknowledged = (): Promise<void> => waitForNewest(() => newestAcknowledgement)
+  const update = (uris: Iterable<string>): Promise<void> => {
+    if (!isClosed) openChangeSubscription([...uris])
+    return acknowledged()
+  }
+  return { update, acknowledged, close }
+}
+
+/** Waits for a promise that another one may replace meanwhile. */
+async function waitForNewest(getNewest: () => Promise<void>): Promise<void> {
+  for (let awaited; awaited !== getNewest(); ) {
+    awaited = getNewest()
+    await awaited
+  }
 }
 
 function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readonly string[]) {

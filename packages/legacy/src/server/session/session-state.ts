@@ -164,7 +164,7 @@ export function createSessionStates(settings: LegacySettings, ledger: Ledger): S
       state.level = level ?? defaultLevel
       for (const uri of Array.from(state.uris.keys())) if (!uris.includes(uri)) removeUri(uri, state)
       for (const uri of uris) addUri(uri, state)
-      state.listeningStream?.subscription.update(state.uris.keys())
+      void state.listeningStream?.subscription.update(state.uris.keys())
     },
     listStates: entries.list,
     addUri,

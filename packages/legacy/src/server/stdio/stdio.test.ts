@@ -1,5 +1,5 @@
 import { Duplex, PassThrough } from 'node:stream'
-import { clientAddressKey, isJsonObject, type JsonObject, transportKey } from '@x/schema'
+import { clientAddressKey, isJsonObject, type JsonObject, type Middleware, transportKey, withNotify } from '@x/schema'
 import { resource, type ServerDefinition, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { expect, test } from 'vitest'
@@ -141,6 +141,34 @@ test('list changes and updates of subscribed resources are sent after initialize
   expect(await peer.next()).toMatchObject({ method: 'notifications/resources/updated' })
   await peer.server.notifyListChanged('tools')
   expect(await peer.next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+})
+
+test('a subscription to a resource is answered once the server has acknowledged it', async () => {
+  let arrive = (): void => {}
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const holdAcknowledgement: Middleware = (next) => (request, call) => {
+    const notifications = request.params?.['notifications']
+    const isSession = isJsonObject(notifications) && notifications['toolsListChanged'] === true
+    if (!isSession || notifications['resourceSubscriptions'] === undefined) return next(request, call)
+    return next(
+      request,
+      withNotify(call, (message) => {
+        arrive()
+        void released.then(() => call.notify(message))
+      }),
+    )
+  }
+  await using peer = open({ use: [holdAcknowledgement] })
+  await peer.initialize()
+  const [subscribe, ping] = [createRpcRequest('resources/subscribe', { uri: 'test://notes' }), createRpcRequest('ping')]
+  peer.say(subscribe)
+  await arrived
+  peer.say(ping)
+  expect(await peer.next()).toMatchObject({ id: ping.id })
+  release()
+  expect(await peer.next()).toMatchObject({ id: subscribe.id, result: {} })
 })
 
 test('log messages carry nothing that older clients do not know [LEG-013]', async () => {

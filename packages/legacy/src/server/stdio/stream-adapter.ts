@@ -63,6 +63,8 @@ class LegacyStreamConnection implements StreamConnection {
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
   #subscription: ChangeSubscription | undefined
+  /** The opening of the subscription, for a client that subscribes to a resource meanwhile. */
+  #opening: Promise<void> | undefined
   #isClosed = false
 
   constructor(peer: StreamPeer, deps: CallDeps, onClose: () => void) {
@@ -84,7 +86,8 @@ class LegacyStreamConnection implements StreamConnection {
       this.#deps.questions.answer(this.#ownerId, message)
       return
     }
-    if (message.method === 'notifications/initialized' && !hasProtocolVersion(message.params)) void this.#listen()
+    if (message.method === 'notifications/initialized' && !hasProtocolVersion(message.params))
+      this.#opening = this.#listen()
   }
 
   close(): void {
@@ -143,18 +146,25 @@ class LegacyStreamConnection implements StreamConnection {
         this.#level = level
       },
       hasUri: (uri) => this.#uris.has(uri),
-      subscribe: (uri) => {
+      subscribe: async (uri) => {
         if (this.#uris.has(uri)) return
         this.#releaseUris.push(this.#deps.ledger.take('uris', callerKeyOf(this.#peer)))
         this.#uris.add(uri)
-        this.#subscription?.update(this.#uris)
+        // The client may cause an update as soon as it has the answer. A subscription that opens meanwhile has the URI.
+        if (this.#subscription !== undefined) return this.#subscription.update(this.#uris)
+        await this.#opening
+        await this.#acknowledged()
       },
       unsubscribe: (uri) => {
         if (!this.#uris.delete(uri)) return
         this.#releaseUris.pop()?.()
-        this.#subscription?.update(this.#uris)
+        void this.#subscription?.update(this.#uris)
       },
     }
+  }
+
+  async #acknowledged(): Promise<void> {
+    await this.#subscription?.acknowledged()
   }
 
   #forgetUris(): void {
