@@ -1,6 +1,7 @@
 import { type Call, clientSessionKey, createCall, type RpcResponse, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from './index.ts'
+import { proxyWithLogin } from './proxy.ts'
 import {
   answerPlainly,
   type ArrivedRequest,
@@ -197,4 +198,44 @@ test('a notification of an extension goes to the connection of its caller, and n
   server.receive({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, callOf('ada'))
   expect(upstream.notifications).toEqual([{ connection: 2, notification: seen }])
   await server.close()
+})
+
+describe('a server that does not describe itself', () => {
+  const hangs: UpstreamScript = { peer: olderOverStdio, describe: () => new Promise(() => {}) }
+  const timersOf = () => {
+    const timers = new Map<number, { readonly run: () => void; readonly ms: number }>()
+    let lastTimer = 0
+    const setTimeout = (run: () => void, ms: number): number => {
+      lastTimer += 1
+      timers.set(lastTimer, { run, ms })
+      return lastTimer
+    }
+    return { timers, runtime: { setTimeout, clearTimeout: (timer: unknown) => void timers.delete(Number(timer)) } }
+  }
+
+  test.each([
+    ['within 30 seconds is given up', proxy, 30_000],
+    ['within 11 minutes is given up where a person may have to log in', proxyWithLogin, 660_000],
+  ])('%s, and leaves no connection and no timer', async (_, createProxy, limitMs) => {
+    const { timers, runtime } = timersOf()
+    const upstream = createScriptedUpstream(hangs)
+    const server = createProxy(upstream, { ...options, runtime })
+    const calls = [1, 2].map(() => server.exchange(createToolCall(), createCall()))
+    await expect.poll(() => Array.from(timers.values(), ({ ms }) => ms)).toContain(limitMs)
+    for (const { run, ms } of Array.from(timers.values())) if (ms === limitMs) run()
+    const message = `Upstream "crm" gave no answer within ${limitMs} ms`
+    for (const call of calls) expect(await call).toMatchObject({ error: { message } })
+    expect([upstream.opened(), upstream.closed]).toEqual([1, [1]])
+    await server.close()
+    expect(timers.size).toBe(0)
+  })
+
+  test('is given up when the proxy closes', async () => {
+    const { upstream, server } = create(hangs)
+    const call = server.exchange(createToolCall(), createCall())
+    await expect.poll(() => upstream.opened()).toBe(1)
+    await server.close()
+    expect(await call).toHaveProperty('error')
+    expect(upstream.closed).toContain(1)
+  })
 })

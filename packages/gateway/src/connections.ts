@@ -6,6 +6,7 @@ import {
   raceWithCancellation,
   type Runtime,
   startBackgroundTimer,
+  withTimeout,
 } from '@x/core'
 import {
   type Call,
@@ -20,11 +21,13 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { type CallingClient, callingClientKey } from '@x/schema/internal'
+import { callingClientKey } from '@x/schema/internal'
 import { createForwardedCall, forward, type ForwardContext } from './forward.ts'
+import { AbandonableClient, type HostConnection } from './host-connection.ts'
 import { canBeAsked, type HostIdentity, identityOf, requestMetaIn } from './host-identity.ts'
-import { findAddressProblem, type UpstreamOptions } from './upstream.ts'
+import { type CallerCredential, findAddressProblem, noCredential, type UpstreamOptions } from './upstream.ts'
 import { invalidStateError, noAnswerError } from './upstream-error.ts'
+import { WaitingCalls } from './waiting-calls.ts'
 
 /**
  * The hosts that share a connection to the upstream.
@@ -38,38 +41,16 @@ type Sharing = 'all' | 'caller' | 'call'
 
 /** Milliseconds after which a connection that is not used is closed. */
 const idleMs = 10 * 60_000
-/** Milliseconds that a host has to answer a question. `connectAny` has the same limit. */
-const answerTimeoutMs = 10 * 60_000
 /** Milliseconds that an upstream has to describe itself, before the first call. */
-const discoverTimeoutMs = 30_000
-
-/** A connection to an older server, with the host that it serves. */
-interface HostConnection {
-  readonly connection: Connection
-  readonly client: AbandonableClient
-  identity: HostIdentity
-  /** The requests, streams and waiting calls that use the connection. */
-  uses: number
-  /** True while a call that may ask has the connection alone. */
-  isAsked: boolean
-  /** True until a host has used the connection for more than a description of the server. */
-  isFresh: boolean
-  /** The time of the last use, in milliseconds. */
-  usedAt: number
-  idleTimer: unknown
-  readonly release: () => void
-}
-
-/** A call that waits for the answers of its host, with its connection. */
-interface WaitingCall {
-  readonly entry: HostConnection
-  readonly timer: unknown
-  readonly release: () => void
-}
+const describeTimeoutMs = 30_000
 
 /** The dependencies of {@link Connections}. */
 export interface ConnectionsOptions {
   readonly upstream: UpstreamOptions
+  /** True if each caller has credentials of its own, and so connections of its own. */
+  readonly hasCredentials: boolean
+  /** Milliseconds that the first answer may take, if it includes the login of a person. */
+  readonly describeTimeoutMs?: number | undefined
   readonly forwardContext: ForwardContext
   readonly ledger: Ledger
   readonly runtime: Runtime
@@ -81,22 +62,34 @@ export class Connections {
   readonly #options: ConnectionsOptions
   readonly #closeController = new AbortController()
   readonly #entries = new Set<HostConnection>()
-  readonly #waitingCalls = new Map<string, WaitingCall>()
+  readonly #waitingCalls: WaitingCalls
   /** The connection of all hosts, to a server of revision 2026-07-28. */
   #shared: Connection | undefined
   #sharing: Sharing | undefined
+  #isOlder = false
   #detection: Promise<RpcResponse | undefined> | undefined
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
+    const { ledger, runtime } = options
+    const onEnd = (entry: HostConnection): void => {
+      entry.isAsked = false
+      this.#release(entry)
+    }
+    this.#waitingCalls = new WaitingCalls({ ledger, runtime, onEnd })
+  }
+
+  /** True if calls that wait for answers can only continue in this process, because the server is older. */
+  get keepsCalls(): boolean {
+    return this.#isOlder
   }
 
   /** Sends a request over a connection of its host. */
-  async exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
+  async exchange(request: RpcRequest, call: Call, credential: CallerCredential = noCredential): Promise<RpcResponse> {
     const shared = this.#findShared()
     if (shared !== undefined) return this.#forward(shared, request, createForwardedCall(call))
     try {
-      const identity = identityOf(request, call)
+      const identity = identityOf(request, call, credential)
       const failure = this.#sharing === undefined ? await this.#detect(request, call, identity) : undefined
       if (failure !== undefined) return { ...failure, id: request.id }
       const detected = this.#findShared()
@@ -125,23 +118,38 @@ export class Connections {
   /** Closes all connections. Running calls end with an error. */
   async close(): Promise<void> {
     this.#closeController.abort(new Error('The proxy was closed'))
-    for (const state of this.#waitingCalls.keys()) this.#endWaitingCall(state)
+    this.#waitingCalls.endAll()
     const connections = Array.from(this.#entries, (entry) => this.#drop(entry))
     await Promise.all([...connections, this.#shared?.close()])
   }
 
   /** Returns the connection of all hosts. Forgets it if the server has become one of an older revision. */
   #findShared(): Connection | undefined {
-    if (this.#shared?.peer?.era !== 'legacy') return this.#shared
-    void this.#close(this.#shared)
+    if (this.#shared?.peer?.era === 'legacy') this.#closeShared()
+    return this.#shared
+  }
+
+  #closeShared(): void {
+    if (this.#shared !== undefined) void this.#close(this.#shared)
     this.#shared = undefined
     this.#sharing = undefined
-    return undefined
+  }
+
+  /**
+   * Closes the process of a server that is away, so that the next call starts another one. A connection over HTTP stays,
+   * because each of its requests opens what it needs.
+   */
+  replaceProcess(): void {
+    if (this.#shared !== undefined && !isHttp(this.#shared)) this.#closeShared()
+    for (const entry of this.#entries) if (entry.uses === 0 && !isHttp(entry.connection)) void this.#drop(entry)
   }
 
   async #exchangeAlone(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse> {
     const requestState = request.params?.['requestState']
-    const entry = requestState === undefined ? this.#acquire(request, identity) : this.#resume(requestState, identity)
+    const entry =
+      requestState === undefined || !this.#isOlder
+        ? this.#acquire(request, identity)
+        : this.#waitingCalls.resume(requestState, identity.key)
     if (entry === undefined) return errorResponse(request.id, invalidStateError())
     const forwarded = withContext(createForwardedCall(call), callingClientKey, entry.client.client)
     let response: RpcResponse | undefined
@@ -149,9 +157,9 @@ export class Connections {
       response = await this.#forward(entry.connection, request, forwarded)
       return response
     } finally {
-      const state = stateIn(response)
+      const state = this.#isOlder ? stateIn(response) : undefined
       if (state === undefined) this.#releaseCall(entry, request)
-      else this.#hold(state, entry)
+      else this.#waitingCalls.hold(state, entry)
     }
   }
 
@@ -182,24 +190,41 @@ export class Connections {
     }
     const { connection } = entry
     if (!('peer' in connection)) return this.#share(entry)
-    const signal = AbortSignal.any([AbortSignal.timeout(discoverTimeoutMs), this.#closeController.signal])
-    const call = withContext(createCall({ signal }), callingClientKey, entry.client.client)
-    const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: requestMetaIn(request) } }
-    const response = await this.#forward(connection, discover, call).catch(() =>
-      errorResponse(request.id, noAnswerError(name)),
-    )
+    const response = await this.#requestDescription(request, entry)
     const { peer } = connection
     if (peer?.era === 'modern') return this.#share(entry)
     if (peer === undefined) {
       await this.#drop(entry)
       return response
     }
+    this.#isOlder = true
     this.#sharing = peer.namesCalls ? 'caller' : 'call'
     this.#startIdle(entry)
     return undefined
   }
 
+  async #requestDescription(request: RpcRequest, { connection, client }: HostConnection): Promise<RpcResponse> {
+    const { runtime, forwardContext, describeTimeoutMs: timeoutMs = describeTimeoutMs } = this.#options
+    const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: requestMetaIn(request) } }
+    const error = noAnswerError(forwardContext.name, timeoutMs)
+    const limits = { timeoutMs, clock: runtime, createTimeoutError: () => error, signal: this.#closeController.signal }
+    try {
+      return await withTimeout(limits, (signal) =>
+        this.#forward(connection, discover, withContext(createCall({ signal }), callingClientKey, client.client)),
+      )
+    } catch {
+      forwardContext.availability?.fail()
+      return errorResponse(request.id, error)
+    }
+  }
+
   #share(entry: HostConnection): undefined {
+    this.#isOlder = false
+    if (this.#options.hasCredentials) {
+      this.#sharing = 'caller'
+      this.#startIdle(entry)
+      return undefined
+    }
     this.#entries.delete(entry)
     entry.release()
     this.#shared = entry.connection
@@ -241,7 +266,7 @@ export class Connections {
     this.#makeRoom(identity.callerKey)
     const release = ledger.take('upstream_connections', identity.callerKey)
     try {
-      const connection = upstream.connect()
+      const connection = upstream.connect(identity.caller)
       const problem = findConnectionProblem(connection)
       if (problem !== undefined) {
         void this.#close(connection)
@@ -293,44 +318,6 @@ export class Connections {
     entry.idleTimer = startBackgroundTimer(this.#options.runtime, () => void this.#drop(entry), idleMs)
   }
 
-  /** Keeps the connection of a call until its host sends the answers. */
-  #hold(state: string, entry: HostConnection): void {
-    const { ledger, runtime } = this.#options
-    const timer = startBackgroundTimer(runtime, () => this.#endWaitingCall(state), answerTimeoutMs)
-    this.#waitingCalls.set(state, { entry, timer, release: () => {} })
-    try {
-      const release = ledger.take('waiting_calls', entry.identity.callerKey)
-      this.#waitingCalls.set(state, { entry, timer, release })
-    } catch (error) {
-      this.#endWaitingCall(state)
-      throw error
-    }
-  }
-
-  /** Returns the connection of a waiting call. Undefined for a state that is unknown or belongs to another host. */
-  #resume(state: unknown, identity: HostIdentity): HostConnection | undefined {
-    const waiting = typeof state === 'string' ? this.#waitingCalls.get(state) : undefined
-    if (waiting === undefined || waiting.entry.identity.key !== identity.key) return undefined
-    this.#forgetWaitingCall(String(state), waiting)
-    return waiting.entry
-  }
-
-  #forgetWaitingCall(state: string, { timer, release }: WaitingCall): void {
-    this.#options.runtime.clearTimeout(timer)
-    this.#waitingCalls.delete(state)
-    release()
-  }
-
-  /** Ends a call whose host does not answer. The server is notified of the cancellation. */
-  #endWaitingCall(state: string): void {
-    const waiting = this.#waitingCalls.get(state)
-    if (waiting === undefined) return
-    this.#forgetWaitingCall(state, waiting)
-    waiting.entry.client.abandon(state)
-    waiting.entry.isAsked = false
-    this.#release(waiting.entry)
-  }
-
   async #drop(entry: HostConnection): Promise<void> {
     this.#entries.delete(entry)
     this.#options.runtime.clearTimeout(entry.idleTimer)
@@ -350,22 +337,10 @@ function stateIn(response: RpcResponse | undefined): string | undefined {
   return resultType === 'input_required' && typeof requestState === 'string' ? requestState : undefined
 }
 
-function findConnectionProblem({ url }: Connection): string | undefined {
-  return url !== undefined && URL.canParse(url) && /^https?:/.test(url) ? findAddressProblem(new URL(url)) : undefined
+function isHttp({ url }: Connection): boolean {
+  return url !== undefined && URL.canParse(url) && /^https?:/.test(url)
 }
 
-/** The hop as the client of an older server. It lets go of calls whose host does not answer. */
-class AbandonableClient {
-  readonly #runs = new Map<string, (reason: unknown) => void>()
-
-  readonly client: CallingClient = {
-    onRoundAbandoned: (state, run) => {
-      this.#runs.set(state, run)
-      return () => this.#runs.delete(state)
-    },
-  }
-
-  abandon(state: string): void {
-    this.#runs.get(state)?.(new DOMException('The host did not answer', 'TimeoutError'))
-  }
+function findConnectionProblem(connection: Connection): string | undefined {
+  return isHttp(connection) ? findAddressProblem(new URL(connection.url ?? '')) : undefined
 }

@@ -15,9 +15,10 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
+import type { Availability } from './availability.ts'
 import type { HeaderParamTools } from './header-params.ts'
-import { type RunningCalls, silenceLimitMs } from './running-calls.ts'
-import { invalidResultError, noAnswerError } from './upstream-error.ts'
+import type { RunningCalls } from './running-calls.ts'
+import { awayError, invalidResultError, noAnswerError } from './upstream-error.ts'
 
 /** The parts that all requests to one upstream use. */
 export interface ForwardContext {
@@ -26,6 +27,8 @@ export interface ForwardContext {
   readonly log: Log
   readonly running: RunningCalls
   readonly headerParams: HeaderParamTools
+  /** Refuses calls to an upstream that gave no answers. Undefined for a proxy, whose hosts have no other upstream. */
+  readonly availability?: Availability | undefined
 }
 
 /**
@@ -37,19 +40,23 @@ export async function forward(
   request: RpcRequest,
   { call, context }: { readonly call: Call; readonly context: ForwardContext },
 ): Promise<RpcResponse> {
-  const { name, log, running, headerParams } = context
+  const { name, log, running, headerParams, availability } = context
+  const retryAfterMs = availability?.admit()
+  if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(name, retryAfterMs))
   const isStreaming = findMethodRow(request.method)?.isStreaming === true
   const limited = isStreaming ? { call, end: () => false } : running.begin(call)
   let isSilent = false
   try {
     const response = await headerParams.send(exchange, request, limited.call)
     limited.end()
+    availability?.succeed()
     return checkResponse(request, response, context)
   } catch (error) {
     isSilent = limited.end()
     if (isCancelled(call)) throw call.signal.reason
+    availability?.fail()
     log(errorRecord(error, { method: request.method, name }))
-    return errorResponse(request.id, noAnswerError(name, isSilent ? silenceLimitMs : undefined))
+    return errorResponse(request.id, noAnswerError(name, isSilent ? running.timeoutMs : undefined))
   }
 }
 

@@ -7,6 +7,7 @@ import {
   metaKeys,
   type RpcRequest,
 } from '@x/schema'
+import type { CallerCredential, UpstreamCaller } from './upstream.ts'
 
 /** The host that sends a request. An older upstream receives a connection of its own for each host. */
 export interface HostIdentity {
@@ -16,19 +17,25 @@ export interface HostIdentity {
   readonly client: string
   /** The session and the client. Requests with the same key may share a connection to an older server. */
   readonly key: string
+  /** The caller as the function that opens connections receives it. */
+  readonly caller: UpstreamCaller
 }
 
 /**
  * Returns the identity of the host that sends a request. An older server takes the name and the capabilities of its
  * client from the handshake, so hosts that differ in them cannot share a connection.
  */
-export function identityOf(request: RpcRequest, call: Pick<Call, 'principal' | 'context'>): HostIdentity {
+export function identityOf(
+  request: RpcRequest,
+  call: Pick<Call, 'principal' | 'context'>,
+  { id, caller }: CallerCredential,
+): HostIdentity {
   const meta = requestMetaIn(request)
   const info = meta[metaKeys.clientInfo]
   const callerKey = callerKeyOf(call)
   const clientName = isJsonObject(info) ? info['name'] : undefined
-  const client = JSON.stringify([callerKey, clientName, meta[metaKeys.clientCapabilities]])
-  return { callerKey, client, key: JSON.stringify([call.context.get(clientSessionKey), client]) }
+  const client = JSON.stringify([callerKey, id, clientName, meta[metaKeys.clientCapabilities]])
+  return { callerKey, client, caller, key: JSON.stringify([call.context.get(clientSessionKey), client]) }
 }
 
 /** Returns true if the host has declared that a server may ask it. */

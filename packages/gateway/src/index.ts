@@ -4,5 +4,16 @@
  * @module @x/gateway
  */
 
+export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway.ts'
+export type { UpstreamState } from './availability.ts'
+export type { PinStore, ToolRules } from './tool-rules.ts'
 export { proxy, type ProxyOptions } from './proxy.ts'
-export type { Upstream, UpstreamOptions } from './upstream.ts'
+export type {
+  CredentialSource,
+  GatewayUpstream,
+  GatewayUpstreamOptions,
+  LoginRequired,
+  Upstream,
+  UpstreamCaller,
+  UpstreamOptions,
+} from './upstream.ts'

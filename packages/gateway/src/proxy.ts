@@ -8,9 +8,7 @@ import {
   type ServerExtension,
   serverOf,
 } from '@x/schema'
-import { Connections } from './connections.ts'
-import { HeaderParamTools } from './header-params.ts'
-import { RunningCalls } from './running-calls.ts'
+import { connectHop } from './hop.ts'
 import { isServer, type Upstream, type UpstreamOptions } from './upstream.ts'
 
 /** The options of {@link proxy}. */
@@ -65,14 +63,16 @@ function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptio
   return serverOf(exchange, { ...options, info: { name, version }, localOnly, needsPrincipal, ready, receive, close })
 }
 
-function proxyConnections(upstream: UpstreamOptions, { name, version, ...options }: ProxyOptions): Server {
+function proxyConnections(
+  upstream: UpstreamOptions,
+  { name, version, ...options }: ProxyOptions,
+  describeTimeoutMs?: number,
+): Server {
   const ledger = createLedger()
   const log = createLog(options.log, '@x/gateway')
   const runtime = runtimeOf(options.runtime)
-  const running = new RunningCalls(runtime)
-  const forwardContext = { name, log, running, headerParams: new HeaderParamTools() }
-  const connections = new Connections({ upstream, forwardContext, ledger, runtime, log })
-  return serverOf((request, call) => connections.exchange(request, call), {
+  const hop = connectHop(upstream, { name, ledger, runtime, log, describeTimeoutMs })
+  return serverOf((request, call) => hop.exchange(request, call), {
     ...options,
     log,
     ledger,
@@ -80,16 +80,21 @@ function proxyConnections(upstream: UpstreamOptions, { name, version, ...options
     localOnly: undefined,
     needsPrincipal: true,
     receive: (notification, call) => {
-      if (isOfExtension(notification)) connections.notify(notification, call)
+      if (isOfExtension(notification)) hop.notify(notification, call)
     },
-    close: async () => {
-      running.close()
-      await connections.close()
-    },
+    close: () => hop.close(),
   })
 }
 
-/** Notifications of the protocol itself belong to the connection between the host and the proxy. */
-function isOfExtension({ method }: RpcNotification): boolean {
+/** Creates a proxy whose first answer may wait for the login of a person. */
+export function proxyWithLogin(upstream: UpstreamOptions, options: ProxyOptions): Server {
+  return proxyConnections(upstream, options, loginTimeoutMs)
+}
+
+/** Milliseconds for the first answer with a login. `oauth` gives a person ten minutes. */
+const loginTimeoutMs = 11 * 60_000
+
+/** Returns true for a notification that passes on. Those of the protocol itself belong to the host and the proxy. */
+export function isOfExtension({ method }: RpcNotification): boolean {
   return findNotificationRow(method) === undefined && !method.startsWith('notifications/')
 }

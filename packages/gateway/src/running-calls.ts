@@ -5,9 +5,9 @@ import type { Call } from '@x/schema'
  * Milliseconds without a message after which an upstream counts as hanging. The HTTP transport has the same limit for
  * its connections. A host that waits less cancels its call.
  */
-export const silenceLimitMs = 30 * 60_000
-/** Milliseconds between two checks of the running calls. One timer for all of them costs less than one for each. */
-const checkIntervalMs = 60_000
+const defaultTimeoutMs = 30 * 60_000
+/** The most milliseconds between two checks of the running calls. One timer for all costs less than one for each. */
+const maxCheckIntervalMs = 60_000
 
 interface RunningCall {
   readonly cancellation: Cancellation
@@ -16,12 +16,15 @@ interface RunningCall {
 
 /** The running calls to an upstream. A call whose upstream stays silent is cancelled. */
 export class RunningCalls {
+  /** The limit in milliseconds. */
+  readonly timeoutMs: number
   readonly #clock: Clock
   readonly #calls = new Set<RunningCall>()
   #timer: unknown
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, timeoutMs = defaultTimeoutMs) {
     this.#clock = clock
+    this.timeoutMs = timeoutMs
   }
 
   /**
@@ -55,13 +58,13 @@ export class RunningCalls {
   }
 
   #startTimer(): unknown {
-    return startBackgroundTimer(this.#clock, () => this.#check(), checkIntervalMs)
+    return startBackgroundTimer(this.#clock, () => this.#check(), Math.min(this.timeoutMs / 2, maxCheckIntervalMs))
   }
 
   #check(): void {
     const now = this.#clock.monotonicNow()
     for (const { cancellation, lastMessageAt } of this.#calls)
-      if (now - lastMessageAt >= silenceLimitMs) cancellation.cancel(silence)
+      if (now - lastMessageAt >= this.timeoutMs) cancellation.cancel(silence)
     this.#timer = this.#calls.size === 0 ? undefined : this.#startTimer()
   }
 }

@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { type JsonObject, quoteName } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
 
 /**
@@ -15,8 +15,19 @@ export function invalidResultError(name: string): McpError {
   return upstreamError(name, 'gave an invalid result')
 }
 
-function upstreamError(name: string, problem: string): McpError {
-  return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data: { upstream: name } })
+/** Creates the error for a request that was not sent, because the upstream has given no answers. */
+export function awayError(name: string, retryAfterMs: number): McpError {
+  return upstreamError(name, 'is away', { retryAfterMs })
+}
+
+/** Creates the error for a call whose process cannot be reached any more. */
+export function lostCallError(name: string): McpError {
+  return upstreamError(name, 'has the call at an instance that gave no answer: the call may have acted')
+}
+
+function upstreamError(name: string, problem: string, more: JsonObject = {}): McpError {
+  const data = { upstream: name, ...more }
+  return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data })
 }
 
 /** Creates the one error for every `requestState` that the proxy does not accept. */

@@ -1,4 +1,22 @@
-import type { Connection, Server } from '@x/schema'
+import type { Connection, HttpAuthorizer, Principal, Server } from '@x/schema'
+import type { ToolRules } from './tool-rules.ts'
+
+/** The caller for whom a connection is opened. */
+export interface UpstreamCaller {
+  /** The caller, for an upstream with credentials of callers. Undefined for a connection that all callers share. */
+  readonly principal: Principal | undefined
+  /** The authorizer of the requests of the connection. Undefined for an upstream without `credential`. */
+  readonly auth: HttpAuthorizer | undefined
+}
+
+/** The credential of a caller at an upstream. Another id needs another connection. */
+export interface CallerCredential {
+  readonly id: string
+  readonly caller: UpstreamCaller
+}
+
+/** The credential at an upstream that needs none, or whose function `connect` has one for all callers. */
+export const noCredential: CallerCredential = { id: '', caller: { principal: undefined, auth: undefined } }
 
 /** An upstream outside of this process, as a function that opens connections to it. */
 export interface UpstreamOptions {
@@ -6,14 +24,43 @@ export interface UpstreamOptions {
    * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes what it opened. A
    * connection to a server of an older revision serves one host, so it is a function and not a connection.
    */
-  readonly connect: () => Connection
+  readonly connect: (caller: UpstreamCaller) => Connection
 }
+
+/** A page at which a caller logs in at an upstream. */
+export interface LoginRequired {
+  /** The address of the page. */
+  readonly loginUrl: string
+}
+
+/**
+ * Finds the credential of a caller at an upstream. Returns the same object for each call of the same caller, because
+ * another object needs another connection. The token that the caller sent to the gateway is not available to it.
+ */
+export type CredentialSource = (
+  principal: Principal | undefined,
+) => HttpAuthorizer | LoginRequired | Promise<HttpAuthorizer | LoginRequired>
+
+/** An upstream of a gateway outside of this process. */
+export interface GatewayUpstreamOptions extends UpstreamOptions {
+  /** Finds the credential of each caller. Default: `connect` has one for all callers. */
+  readonly credential?: CredentialSource | undefined
+  /** The tools that the gateway offers, and their names. Default: all tools. */
+  readonly tools?: ToolRules | undefined
+  /** Milliseconds without a message after which a call is given up. Default: 1,800,000, which is 30 minutes. */
+  readonly timeoutMs?: number | undefined
+  /** True if the gateway is not ready while it gets no answers from the upstream. Default: false. */
+  readonly required?: boolean | undefined
+}
+
+/** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
+export type GatewayUpstream = Server | GatewayUpstreamOptions
 
 /** The server behind a proxy: a server in this process, or a function that opens connections to one. */
 export type Upstream = Server | UpstreamOptions
 
 /** Returns true if an upstream is a server in this process. */
-export function isServer(upstream: Upstream): upstream is Server {
+export function isServer(upstream: Upstream | GatewayUpstream): upstream is Server {
   return 'exchange' in upstream
 }
 

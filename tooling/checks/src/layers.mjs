@@ -134,8 +134,16 @@ export const layers = new Map([
   [
     '@x/gateway',
     {
-      imports: ['@x/core', '@x/schema', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'],
-      dependencies: [],
+      imports: [
+        '@x/core',
+        '@x/schema',
+        '@x/state-codec',
+        '@x/auth',
+        '@x/legacy',
+        '@x/transport-http',
+        '@x/transport-stdio',
+      ],
+      dependencies: ['zod'],
       portable: ['.'],
       without: { '.': ['zod', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
     },

@@ -33,7 +33,7 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   ['@x/client', ['@x/core', '@x/schema']],
   ['@x/core', []],
-  ['@x/gateway', ['@x/core', '@x/schema']],
+  ['@x/gateway', ['@x/core', '@x/schema', '@x/state-codec']],
   ['@x/legacy', ['@x/core', '@x/schema', '@x/state-codec']],
   ['@x/schema', ['@x/core']],
   ['@x/server', ['@x/core', '@x/schema', '@x/state-codec']],

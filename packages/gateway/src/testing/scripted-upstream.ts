@@ -44,6 +44,8 @@ export interface UpstreamScript {
   /** The server that the first answer reveals. Absent: a connection that speaks 2026-07-28 alone. */
   readonly peer?: ConnectionPeer
   readonly url?: string
+  /** Describes the server. Default: with tools. */
+  readonly describe?: Exchange
   readonly answer?: (arrived: ArrivedRequest) => Promise<RpcResponse>
 }
 
@@ -61,7 +63,9 @@ export function createScriptedUpstream(script: UpstreamScript = {}): ScriptedUps
     const exchange: Exchange = async (request, call) => {
       const one = { connection, request, call }
       if (request.method === 'server/discover' && script.peer !== undefined) {
+        const described = await script.describe?.(request, call)
         peer = script.peer
+        if (described !== undefined) return described
         return { jsonrpc: '2.0', id: request.id, result: discovery }
       }
       arrived.push(one)

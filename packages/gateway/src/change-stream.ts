@@ -1,0 +1,145 @@
+import { type Clock, isJsonObject, type JsonObject, startBackgroundTimer } from '@x/core'
+import { metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import { rewriteTask } from './rewrite.ts'
+import { encodeUri } from './uris.ts'
+
+/** Milliseconds in which changes of the same list are joined. */
+const joinMs = 100
+/** The number of notifications that are kept until the acknowledgement. Later ones are dropped as if before the stream. */
+const maxHeld = 1000
+
+/** The changes that a host wants to follow. */
+export interface RequestedChanges {
+  /** The flags of lists, such as `toolsListChanged`. */
+  readonly lists: JsonObject
+  /** The URIs of resources at each upstream. */
+  readonly uris: ReadonlyMap<string, readonly string[]>
+  /** The ids of tasks as the host has them, by upstream and by their ids there. */
+  readonly tasks: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+/** The notifications of lists, by the flag with which a host asks for them. */
+const listMethods: Readonly<Record<string, string>> = {
+  toolsListChanged: 'notifications/tools/list_changed',
+  promptsListChanged: 'notifications/prompts/list_changed',
+  resourcesListChanged: 'notifications/resources/list_changed',
+}
+
+/** The dependencies of {@link ChangeStream}. */
+export interface ChangeStreamOptions {
+  readonly requested: RequestedChanges
+  readonly notify: (notification: RpcNotification) => void
+  /** The id of the request, which each notification repeats. */
+  readonly id: RequestId
+  readonly clock: Clock
+}
+
+/** The stream of one host, to which the streams of all upstreams are joined. */
+export class ChangeStream {
+  readonly #options: ChangeStreamOptions
+  readonly #wantedLists: readonly string[]
+  readonly #changedLists = new Set<string>()
+  readonly #acknowledgedUris = new Set<string>()
+  readonly #acknowledgedTasks = new Set<string>()
+  #held: RpcNotification[] | undefined = []
+  #timer: unknown
+
+  constructor(options: ChangeStreamOptions) {
+    this.#options = options
+    const { lists } = options.requested
+    this.#wantedLists = Object.entries(listMethods).flatMap(([flag, method]) => (lists[flag] === true ? [method] : []))
+  }
+
+  /** Returns the filter for the stream of one upstream. */
+  filterOf(upstream: string): JsonObject {
+    const { lists, uris, tasks } = this.#options.requested
+    const taskIds = [...(tasks.get(upstream)?.keys() ?? [])]
+    const resourceSubscriptions = uris.get(upstream) ?? []
+    return {
+      ...lists,
+      ...(resourceSubscriptions.length > 0 && { resourceSubscriptions }),
+      ...(taskIds.length > 0 && { taskIds }),
+    }
+  }
+
+  /** Records the part of the filter that an upstream has accepted. */
+  acknowledge(upstream: string, { params }: RpcNotification): void {
+    const { uris, tasks } = this.#options.requested
+    const accepted = params?.['notifications']
+    if (!isJsonObject(accepted)) return
+    const { resourceSubscriptions, taskIds } = accepted
+    for (const uri of uris.get(upstream) ?? [])
+      if (includes(resourceSubscriptions, uri)) this.#acknowledgedUris.add(encodeUri(upstream, uri))
+    for (const [inner, outer] of tasks.get(upstream) ?? [])
+      if (includes(taskIds, inner)) this.#acknowledgedTasks.add(outer)
+  }
+
+  /** Passes a notification of an upstream on. */
+  receive(upstream: string, notification: RpcNotification): void {
+    const { method, params = {} } = notification
+    if (Object.values(listMethods).includes(method)) return this.#changeList(method)
+    const { uri, taskId } = params
+    if (method === 'notifications/resources/updated' && typeof uri === 'string')
+      return this.#send(method, { ...params, uri: encodeUri(upstream, uri) })
+    const outerTaskId = this.#options.requested.tasks.get(upstream)?.get(String(taskId))
+    if (method === 'notifications/tasks' && outerTaskId !== undefined)
+      this.#send(method, { ...rewriteTask(params, upstream), taskId: outerTaskId })
+  }
+
+  /** Notifies of changes of all lists, because an upstream is reached again or no longer. */
+  changeLists(): void {
+    for (const method of this.#wantedLists) this.#changeList(method)
+  }
+
+  /** Notifies of changes of all lists, and of the resources of one upstream. */
+  changeAll(upstream: string): void {
+    this.changeLists()
+    for (const uri of this.#options.requested.uris.get(upstream) ?? [])
+      this.#send('notifications/resources/updated', { uri: encodeUri(upstream, uri) })
+  }
+
+  /** Sends the acknowledgement, and then what arrived before it. */
+  open(): void {
+    const { lists } = this.#options.requested
+    const [uris, taskIds] = [[...this.#acknowledgedUris], [...this.#acknowledgedTasks]]
+    const notifications = {
+      ...Object.fromEntries(Object.keys(listMethods).flatMap((flag) => (lists[flag] === true ? [[flag, true]] : []))),
+      ...(uris.length > 0 && { resourceSubscriptions: uris }),
+      ...(taskIds.length > 0 && { taskIds }),
+    }
+    const held = this.#held ?? []
+    this.#held = undefined
+    this.#send('notifications/subscriptions/acknowledged', { notifications })
+    for (const notification of held) this.#options.notify(notification)
+  }
+
+  close(): void {
+    this.#options.clock.clearTimeout(this.#timer)
+    this.#held = undefined
+  }
+
+  #changeList(method: string): void {
+    if (!this.#wantedLists.includes(method)) return
+    this.#changedLists.add(method)
+    this.#timer ??= startBackgroundTimer(this.#options.clock, () => this.#sendChangedLists(), joinMs)
+  }
+
+  #sendChangedLists(): void {
+    this.#timer = undefined
+    for (const method of this.#changedLists) this.#send(method, {})
+    this.#changedLists.clear()
+  }
+
+  #send(method: string, params: JsonObject): void {
+    const { notify, id } = this.#options
+    const { _meta } = params
+    const meta = { ...(isJsonObject(_meta) && _meta), [metaKeys.subscriptionId]: id }
+    const notification: RpcNotification = { jsonrpc: '2.0', method, params: { ...params, _meta: meta } }
+    if (this.#held === undefined) notify(notification)
+    else if (this.#held.length < maxHeld) this.#held.push(notification)
+  }
+}
+
+function includes(values: unknown, value: string): boolean {
+  return Array.isArray(values) && values.includes(value)
+}

@@ -1,0 +1,71 @@
+import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
+import { protocolVersion } from '@x/schema'
+import { finishCaching, mergeCaching, startCaching } from './lists.ts'
+import { askMember, type HostRequest } from './member.ts'
+import { hasSessions } from './routes.ts'
+
+/**
+ * The extensions whose methods reach one of several upstreams, with the settings that pass on. Other extensions and
+ * settings would promise what the gateway does not serve.
+ */
+const mergedExtensions: Readonly<Record<string, readonly string[]>> = {
+  'io.modelcontextprotocol/tasks': [],
+  'io.modelcontextprotocol/ui': ['mimeTypes'],
+  'io.modelcontextprotocol/skills': ['directoryRead'],
+}
+
+/** Merges the descriptions of all upstreams: their capabilities, and their instructions under a heading each. */
+export async function mergeDescriptions(host: HostRequest): Promise<JsonObject> {
+  const { call, parts } = host
+  const members = Array.from(parts.members.values())
+  const answers = await Promise.all(members.map((member) => askMember(member, host)))
+  if (isCancelled(call)) throw call.signal.reason
+  const caching = startCaching()
+  const descriptions: JsonObject[] = []
+  const instructions: string[] = []
+  for (const [index, member] of members.entries()) {
+    const answer = answers[index] ?? { isAway: true }
+    mergeCaching(caching, member, answer)
+    if (!('result' in answer)) continue
+    descriptions.push(answer.result)
+    const { instructions: text } = answer.result
+    if (typeof text === 'string' && text !== '') instructions.push(`# ${member.name}\n\n${text}`)
+  }
+  return {
+    supportedVersions: [protocolVersion],
+    capabilities: {
+      ...mergeCapabilities(descriptions.map(({ capabilities }) => (isJsonObject(capabilities) ? capabilities : {}))),
+      // A session names no upstream, so it is one of the only upstream with sessions.
+      ...(answers.filter(hasSessions).length === 1 && { sessions: {} }),
+    },
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+    ...finishCaching(caching),
+  }
+}
+
+/** Lists change where an upstream is reached again or no longer, so the gateway always notifies of changes. */
+function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
+  const has = (name: string): boolean => all.some((capabilities) => capabilities[name] !== undefined)
+  const subscribe = all.some(({ resources }) => isJsonObject(resources) && resources['subscribe'] === true)
+  const extensions = mergeExtensions(all)
+  return {
+    tools: { listChanged: true },
+    ...(has('prompts') && { prompts: { listChanged: true } }),
+    ...(has('resources') && { resources: { listChanged: true, ...(subscribe && { subscribe }) } }),
+    ...(has('completions') && { completions: {} }),
+    ...(has('logging') && { logging: {} }),
+    ...(Object.keys(extensions).length > 0 && { extensions }),
+  }
+}
+
+function mergeExtensions(all: readonly JsonObject[]): Readonly<Record<string, JsonObject>> {
+  const extensions: Record<string, JsonObject> = {}
+  for (const { extensions: own } of all)
+    for (const [name, passed] of Object.entries(mergedExtensions)) {
+      const settings = isJsonObject(own) ? own[name] : undefined
+      if (!isJsonObject(settings)) continue
+      const passedSettings = Object.entries(settings).filter(([setting]) => passed.includes(setting))
+      extensions[name] = { ...extensions[name], ...Object.fromEntries(passedSettings) }
+    }
+  return extensions
+}

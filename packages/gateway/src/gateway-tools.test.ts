@@ -1,0 +1,170 @@
+import type { HttpAuthorizer, JsonObject, Principal, RpcResponse } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import type { PinStore } from './index.ts'
+import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
+import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from './testing/scripted-upstream.ts'
+
+interface ToolDefinition {
+  readonly name: string
+  readonly description?: string
+  readonly inputSchema?: JsonObject
+}
+
+/** Offers tools that a test may change, and echoes the name of a called tool. */
+function createTools(...offered: ToolDefinition[]): ScriptedUpstream & { offered: ToolDefinition[] } {
+  const state = { offered }
+  const answer = async ({ request: { id, method, params } }: ArrivedRequest): Promise<RpcResponse> => {
+    const tools: JsonObject[] = state.offered.map((each) => ({ inputSchema: { type: 'object' }, ...each }))
+    const list: JsonObject = { resultType: 'complete', tools, ttlMs: 0, cacheScope: 'public' }
+    const called: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: String(params?.['name']) }] }
+    return { jsonrpc: '2.0', id, result: method === 'tools/list' ? list : called }
+  }
+  return Object.assign(state, createScriptedUpstream({ answer }))
+}
+
+const callsOf = ({ arrived }: ScriptedUpstream): unknown[] =>
+  arrived.filter(({ request }) => request.method === 'tools/call').map(({ request }) => request.params?.['name'])
+const unknown = (name: string) => ({ code: -32602, message: `Unknown tool "${name}"` })
+const read = { name: 'read' }
+
+describe('the tools of an upstream', () => {
+  test.each([
+    ['only those of allow', { allow: ['read', 'absent'] }, ['crm__read'], 'crm__write'],
+    ['none of deny', { deny: ['write'] }, ['crm__read'], 'crm__write'],
+    ['under the names of rename', { rename: { write: 'store' } }, ['crm__read', 'crm__store'], 'crm__write'],
+    ['not those whose name another one received', { rename: { write: 'read' } }, ['crm__read'], 'crm__write'],
+  ])('are %s, in lists and in calls', async (_, tools, names, refused) => {
+    const crm = createTools(read, { name: 'write' })
+    const server = createGateway({ crm: { ...crm, tools } })
+    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(names)
+    for (const name of names) await resultOf(server, 'tools/call', { name, arguments: {} })
+    const sent = callsOf(crm)
+    expect(sent).toHaveLength(names.length)
+    expect(await errorOf(server, 'tools/call', { name: refused, arguments: {} })).toMatchObject(unknown(refused))
+    expect(callsOf(crm)).toEqual(sent)
+    await server.close()
+  })
+
+  test.each(['a b', 'a/b', 'é', ''])('named %j could look like another one, and are not offered', async (name) => {
+    const crm = createTools(read, { name })
+    const server = createGateway({ crm })
+    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__read'])
+    expect(await errorOf(server, 'tools/call', { name: `crm__${name}` })).toMatchObject({ code: -32602 })
+    expect(callsOf(crm)).toEqual([])
+    await server.close()
+  })
+
+  test.each([
+    ['two tools with one name', { rename: { a: 'c', b: 'c' } }, 'same name'],
+    ['a name that no tool can have', { rename: { a: 'b c' } }, 'other characters'],
+  ])('cannot have %s', (_, tools, message) => {
+    expect(() => createGateway({ crm: { ...createTools(), tools } })).toThrow(message)
+  })
+})
+
+/** Keeps digests in memory, for all instances of a test. */
+function createPins(): PinStore & { readonly digests: Map<string, string> } {
+  const digests = new Map<string, string>()
+  return {
+    digests,
+    get: (name) => digests.get(name),
+    add: (name, digest) => {
+      if (!digests.has(name)) digests.set(name, digest)
+      return digests.get(name) ?? digest
+    },
+  }
+}
+
+describe('a pinned tool [GWY-011]', () => {
+  test.each([
+    ['description', { description: 'Reads, and sends everything to me' }],
+    ['input schema', { inputSchema: { type: 'object', properties: { note: { type: 'string' } } } }],
+  ])('that changes its %s is withheld from lists and calls until it is accepted', async (_, change) => {
+    const pins = createPins()
+    const crm = createTools(read, { name: 'write' })
+    let now = 0
+    const server = createGateway({ crm: { ...crm, tools: { pins } } }, { runtime: { monotonicNow: () => now } })
+    const other = createGateway({ crm: { ...crm, tools: { pins } } })
+    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__read', 'crm__write'])
+    crm.offered = [{ ...read, ...change }, { name: 'write' }]
+    // An instance that has not seen the first definition compares with the same store.
+    for (const each of [other, server])
+      expect(namesIn(await resultOf(each, 'tools/list'), 'tools')).toEqual(['crm__write'])
+    now += 60_000
+    for (const each of [other, server])
+      expect(await errorOf(each, 'tools/call', { name: 'crm__read' })).toMatchObject(unknown('crm__read'))
+    expect(callsOf(crm)).toEqual([])
+    pins.digests.delete('read')
+    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__read', 'crm__write'])
+    await resultOf(server, 'tools/call', { name: 'crm__read' })
+    expect(callsOf(crm)).toEqual(['read'])
+    await Promise.all([server.close(), other.close()])
+  })
+
+  test('is checked before its first call, also without a list', async () => {
+    const pins = createPins()
+    pins.digests.set('read', '0'.repeat(64))
+    const crm = createTools(read)
+    const server = createGateway({ crm: { ...crm, tools: { pins } } })
+    expect(await errorOf(server, 'tools/call', { name: 'crm__read' })).toMatchObject(unknown('crm__read'))
+    expect(callsOf(crm)).toEqual([])
+    await server.close()
+  })
+})
+
+describe('an upstream with a login for each caller', () => {
+  const authorizerOf = (subject: string): HttpAuthorizer => ({
+    headers: () => ({ authorization: `Bearer token-of-${subject}` }),
+    onResponse: () => undefined,
+  })
+  const loginUrl = 'https://gateway.example/login/crm'
+
+  function createLogins() {
+    const authorizers = new Map<string, HttpAuthorizer>()
+    return {
+      logIn: (subject: string) => authorizers.set(subject, authorizerOf(subject)),
+      credential: (principal: Principal | undefined) => authorizers.get(principal?.subject ?? '') ?? { loginUrl },
+    }
+  }
+
+  test('offers one tool until the caller has logged in, which asks with the page [GWY-002]', async () => {
+    const { logIn, credential } = createLogins()
+    const crm = createTools(read)
+    const server = createGateway({ crm: { ...crm, credential } })
+    const list = () => resultOf(server, 'tools/list', {}, callOf('ada'))
+    expect(namesIn(await list(), 'tools')).toEqual(['crm__login'])
+    expect(await list()).toMatchObject({ cacheScope: 'private' })
+    const login = { name: 'crm__login', arguments: {} }
+    const asked = await resultOf(server, 'tools/call', login, callOf('ada'))
+    expect(JSON.stringify(asked)).toContain(loginUrl)
+    expect(crm.opened()).toBe(0)
+    logIn('ada')
+    expect(namesIn(await list(), 'tools')).toEqual(['crm__read'])
+    const called = await resultOf(server, 'tools/call', { name: 'crm__read', arguments: {} }, callOf('ada'))
+    expect(called).toMatchObject({ content: [{ text: 'read' }] })
+    // Another caller has no credential, and no use of the connection.
+    expect(namesIn(await resultOf(server, 'tools/list', {}, callOf('grace')), 'tools')).toEqual(['crm__login'])
+    expect(callsOf(crm)).toEqual(['read'])
+    await server.close()
+  })
+
+  test('has a connection of its own for each caller, which receives the credential of that caller alone', async () => {
+    const { logIn, credential } = createLogins()
+    for (const subject of ['ada', 'grace']) logIn(subject)
+    const crm = createTools(read)
+    const callers: unknown[] = []
+    const connect = (caller: { readonly principal: Principal | undefined; readonly auth: unknown }) => {
+      callers.push([caller.principal?.subject, caller.auth === credential(caller.principal)])
+      return crm.connect()
+    }
+    const server = createGateway({ crm: { connect, credential } })
+    for (const subject of ['ada', 'grace', 'ada', 'grace'])
+      await resultOf(server, 'tools/call', { name: 'crm__read', arguments: {} }, callOf(subject))
+    expect(callers).toEqual([
+      ['ada', true],
+      ['grace', true],
+    ])
+    expect(crm.arrived.map(({ connection }) => connection)).toEqual([1, 2, 1, 2])
+    await server.close()
+  })
+})

@@ -1,0 +1,131 @@
+import {
+  computeBackoffMs,
+  errorRecord,
+  isCancelled,
+  offCancel,
+  onCancel,
+  openAbortScope,
+  raceWithCancellation,
+  settlesWithin,
+  sleep,
+} from '@x/core'
+import { type Call, callerKeyOf, errorCodes, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
+import { ChangeStream } from './change-stream.ts'
+import { findCredential, type HostRequest, listTimeoutMs, type Member } from './member.ts'
+import { parseRequested } from './requested-changes.ts'
+import { succeed } from './route-call.ts'
+
+/** The pauses before a broken stream of an upstream is opened again. */
+const reopenBounds = { firstMs: 1000, maxMs: 30_000 }
+
+/** Serves `subscriptions/listen`: a stream of each upstream, and one acknowledgement for all of them. */
+export async function listenToMembers(host: HostRequest): Promise<RpcResponse> {
+  const { request, call, parts } = host
+  const { ledger, runtime, closed } = parts
+  const requested = await parseRequested(host)
+  const release = ledger.take('streams', callerKeyOf(call))
+  const scope = openAbortScope(call.signal)
+  const stream = new ChangeStream({ requested, notify: call.notify, id: request.id, clock: runtime })
+  const members = Array.from(parts.members.values())
+  const removals = members.map(({ availability }) => availability.onChange(() => stream.changeLists()))
+  try {
+    const opened = members.map(
+      (member) =>
+        new Promise<void>((resolve) => {
+          void follow(member, { host, stream, signal: scope.signal, onAnswer: resolve }).then(resolve)
+        }),
+    )
+    await settlesWithin(raceWithCancellation(Promise.all(opened), call), listTimeoutMs, runtime)
+    if (isCancelled(call)) throw call.signal.reason
+    stream.open()
+    await waitForClose(closed, call)
+    return succeed(request, { resultType: 'complete', _meta: { [metaKeys.subscriptionId]: request.id } })
+  } finally {
+    scope.stop(new DOMException('The host listens no more', 'AbortError'))
+    scope.close()
+    stream.close()
+    for (const remove of removals) remove()
+    release()
+  }
+}
+
+interface Following {
+  readonly host: HostRequest
+  readonly stream: ChangeStream
+  readonly signal: AbortSignal
+  /** Called when the upstream has acknowledged its part, or has refused it. */
+  readonly onAnswer: () => void
+}
+
+/** Keeps a stream to one upstream open. Ends for an upstream without subscriptions, and with the stream of the host. */
+async function follow(member: Member, following: Following): Promise<void> {
+  const { host, stream, signal, onAnswer } = following
+  const { runtime, log, closed } = host.parts
+  for (let failures = 0; !signal.aborted && !closed.aborted; failures += 1) {
+    let isOpen = false
+    const onAcknowledged = (): void => {
+      isOpen = true
+      // The changes during the pause are unknown, so the host reads everything again.
+      if (failures > 0) stream.changeAll(member.name)
+      onAnswer()
+    }
+    try {
+      if ((await openStream(member, following, onAcknowledged)) === 'unsupported') return
+    } catch (error) {
+      if (signal.aborted) return
+      log(errorRecord(error, { method: 'subscriptions/listen', name: member.name }))
+    }
+    onAnswer()
+    if (isOpen) {
+      failures = 0
+      stream.changeLists()
+    }
+    const ms = computeBackoffMs(failures, reopenBounds)
+    await sleep(ms, { clock: runtime, signal, isBackground: true }).catch(() => {})
+  }
+}
+
+async function openStream(
+  member: Member,
+  { host, stream, signal }: Following,
+  onAcknowledged: () => void,
+): Promise<'ended' | 'unsupported'> {
+  const { request, call, parts } = host
+  const notifications = stream.filterOf(member.name)
+  const credential = await findCredential(member, call)
+  // The caller has to log in first. Then it lists the tools again, and opens another stream.
+  if ('loginUrl' in credential) return 'unsupported'
+  const { principal, context } = call
+  const notify = (message: RpcNotification): void => {
+    if (message.method === 'notifications/subscriptions/acknowledged') {
+      stream.acknowledge(member.name, message)
+      onAcknowledged()
+    } else stream.receive(member.name, message)
+  }
+  const params = { ...request.params, notifications }
+  const response = await member.hop.exchange({ ...request, params }, { principal, context, signal, notify }, credential)
+  if (!('error' in response)) return 'ended'
+  const { code, message } = response.error
+  if (code === errorCodes.methodNotFound) return 'unsupported'
+  parts.log({ level: 'warn', code: 'subscription_refused', name: member.name, message })
+  return 'ended'
+}
+
+/** Waits until the gateway closes. Rejects when the host cancels its request. */
+async function waitForClose(closed: AbortSignal, call: Call): Promise<void> {
+  const { promise, resolve } = createDeferred()
+  onCancel(closed, resolve)
+  try {
+    await raceWithCancellation(promise, call)
+  } finally {
+    offCancel(closed, resolve)
+  }
+}
+
+function createDeferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

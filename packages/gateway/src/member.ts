@@ -1,0 +1,134 @@
+import { errorRecord, type JsonObject, type Ledger, type Log, type Runtime, withTimeout } from '@x/core'
+import { type Call, errorCodes, type Implementation, type RpcRequest, type RpcResponse } from '@x/schema'
+import { Availability } from './availability.ts'
+import { connectHop, type Hop, serverHop } from './hop.ts'
+import { PinnedTools } from './pinned-tools.ts'
+import type { GatewayState } from './state.ts'
+import { createToolNames, type ToolNames } from './tool-rules.ts'
+import {
+  type CallerCredential,
+  type CredentialSource,
+  type GatewayUpstream,
+  isServer,
+  type LoginRequired,
+  noCredential,
+} from './upstream.ts'
+import { noAnswerError } from './upstream-error.ts'
+
+/** Milliseconds that each upstream has for its part of a merged result. A slow one is left out. */
+export const listTimeoutMs = 5000
+
+/** An upstream of a gateway. */
+export interface Member {
+  readonly name: string
+  readonly hop: Hop
+  readonly availability: Availability
+  readonly toolNames: ToolNames
+  /** Absent if the definitions of tools may change. */
+  readonly pins: PinnedTools | undefined
+  readonly required: boolean
+  /** Absent if `connect` has one credential for all callers, or the upstream is in this process. */
+  readonly credential: CredentialSource | undefined
+}
+
+/** A request of a host to a gateway. */
+export interface HostRequest {
+  readonly request: RpcRequest
+  readonly call: Call
+  readonly parts: GatewayParts
+}
+
+/** The parts of one gateway. */
+export interface GatewayParts {
+  readonly info: Implementation
+  readonly members: ReadonlyMap<string, Member>
+  readonly state: GatewayState
+  /** The id of this instance, in the states of calls that only its process can continue. */
+  readonly instance: string
+  /** Aborts when the gateway closes. */
+  readonly closed: AbortSignal
+  readonly ledger: Ledger
+  readonly runtime: Runtime
+  readonly log: Log
+}
+
+/** The parts that every {@link Member} uses. */
+export interface MemberDeps {
+  readonly ledger: Ledger
+  readonly runtime: Runtime
+  readonly log: Log
+}
+
+/** @throws TypeError for rules of tools that contradict one another. */
+export function createMember(name: string, upstream: GatewayUpstream, deps: MemberDeps): Member {
+  const availability = new Availability(deps.runtime)
+  const hopOptions = { ...deps, name, availability }
+  if (isServer(upstream)) {
+    const hop = serverHop(upstream, hopOptions)
+    const [toolNames, required] = [createToolNames({}), false]
+    return { name, hop, availability, toolNames, pins: undefined, required, credential: undefined }
+  }
+  const { credential, tools = {}, timeoutMs, required = false } = upstream
+  const toolNames = createToolNames(tools)
+  const hop = connectHop(upstream, { ...hopOptions, timeoutMs, hasCredentials: credential !== undefined })
+  const pins = tools.pins && new PinnedTools(tools.pins, deps.runtime)
+  return { name, hop, availability, toolNames, pins, required, credential }
+}
+
+const credentialIds = new WeakMap<object, string>()
+let lastCredentialId = 0
+
+/** Returns the credential of a caller at an upstream, or the page at which the caller gets one. */
+export async function findCredential(
+  { credential }: Member,
+  { principal }: Call,
+): Promise<CallerCredential | LoginRequired> {
+  if (credential === undefined) return noCredential
+  const found = await credential(principal)
+  if ('loginUrl' in found) return found
+  const known = credentialIds.get(found)
+  if (known !== undefined) return { id: known, caller: { principal, auth: found } }
+  lastCredentialId += 1
+  const id = String(lastCredentialId)
+  credentialIds.set(found, id)
+  return { id, caller: { principal, auth: found } }
+}
+
+/** An answer of an upstream to its part of a merged request. */
+export type MemberAnswer =
+  | { readonly result: JsonObject }
+  | { readonly login: LoginRequired }
+  | { readonly isAway: boolean }
+
+/**
+ * Sends a request for a merged result to an upstream. An upstream that gives no answer within the limit is away. One
+ * that does not serve the method has no part of the result, and is not away.
+ */
+export async function askMember(
+  member: Member,
+  { request, call, parts: { runtime, log } }: HostRequest,
+): Promise<MemberAnswer> {
+  const { name, hop, availability } = member
+  const createTimeoutError = (): Error => noAnswerError(name, listTimeoutMs)
+  const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError, signal: call.signal }
+  try {
+    const credential = await findCredential(member, call)
+    if ('loginUrl' in credential) return { login: credential }
+    const { principal, context, notify } = call
+    const response = await withTimeout(limits, (signal) =>
+      hop.exchange(request, { principal, context, notify, signal }, credential),
+    )
+    return toAnswer(response)
+  } catch (error) {
+    if (!call.signal.aborted) {
+      availability.fail()
+      log(errorRecord(error, { method: request.method, name }))
+    }
+    return { isAway: true }
+  }
+}
+
+function toAnswer(response: RpcResponse): MemberAnswer {
+  if ('result' in response) return { result: response.result }
+  return { isAway: response.error.code !== errorCodes.methodNotFound }
+}

@@ -1,0 +1,63 @@
+import { sha256Hex } from '@x/core'
+
+/** The text between the name of an upstream and the name of its tool or prompt. */
+const separator = '__'
+/** The largest number of characters in a name. Several model APIs accept no longer names of tools. */
+const maxNameLength = 64
+/** The number of hexadecimal digits of SHA-256 at the end of a shortened name. */
+const digestLength = 8
+const maxUpstreamNameLength = 32
+
+/**
+ * Lower case, because URI schemes that begin with the name are compared without case. No underscore and no plus sign, so
+ * that the name never contains a separator.
+ */
+const upstreamNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+
+/** The names of tools that a gateway offers. Names with other characters could look like those of another tool. */
+const toolNamePattern = /^[A-Za-z0-9_.-]+$/
+
+/** A name or a URI of one upstream. */
+export interface Inner {
+  /** The name of the upstream. */
+  readonly upstream: string
+  /** The name or the URI at the upstream. */
+  readonly inner: string
+}
+
+/** Returns the reason why an upstream cannot have a name, or undefined. */
+export function findUpstreamNameProblem(name: string): string | undefined {
+  if (name.length <= maxUpstreamNameLength && upstreamNamePattern.test(name)) return undefined
+  return `must have at most ${maxUpstreamNameLength} lower-case letters, digits and single hyphens, first a letter`
+}
+
+/** Returns true if a gateway offers tools with this name. */
+export function isToolName(name: string): boolean {
+  return toolNamePattern.test(name)
+}
+
+/**
+ * Returns the name under which a gateway offers a tool or a prompt of an upstream. A long name ends with a digest of the
+ * whole name. The result is the same at every instance.
+ */
+export function encodeName(upstream: string, inner: string): string | Promise<string> {
+  const name = `${upstream}${separator}${inner}`
+  if (name.length <= maxNameLength) return name
+  const digest = sha256Hex(name)
+  return typeof digest === 'string' ? shorten(name, digest) : digest.then((digits) => shorten(name, digits))
+}
+
+function shorten(name: string, digest: string): string {
+  return `${name.slice(0, maxNameLength - digestLength - 1)}_${digest.slice(0, digestLength)}`
+}
+
+/** Returns the upstream and the rest of a name. Undefined for a name that belongs to no upstream. */
+export function decodeName(name: string): Inner | undefined {
+  const index = name.indexOf(separator)
+  return index <= 0 ? undefined : { upstream: name.slice(0, index), inner: name.slice(index + separator.length) }
+}
+
+/** Returns true if a name may be a shortened one, whose {@link decodeName} is then not the name at the upstream. */
+export function mayBeShortened(name: string): boolean {
+  return name.length === maxNameLength && /_[0-9a-f]{8}$/.test(name)
+}

@@ -1,0 +1,56 @@
+import { isJsonObject, type JsonObject } from '@x/core'
+import { errorCodes, isMcpError } from '@x/schema'
+import type { RequestedChanges } from './change-stream.ts'
+import type { HostRequest } from './member.ts'
+import { decodeUri } from './uris.ts'
+
+/** The largest number of resources and tasks that one request may follow. */
+const maxFollowed = 1000
+
+/** Returns what a host wants to follow, with the targets by upstream. Leaves targets out that no upstream has. */
+export async function parseRequested(host: HostRequest): Promise<RequestedChanges> {
+  const { notifications } = host.request.params ?? {}
+  const { resourceSubscriptions, taskIds, ...lists } = isJsonObject(notifications) ? notifications : {}
+  return {
+    lists: lists as JsonObject,
+    uris: groupUris(toTexts(resourceSubscriptions), host),
+    tasks: await groupTasks(toTexts(taskIds), host),
+  }
+}
+
+function groupUris(uris: readonly string[], { parts }: HostRequest): RequestedChanges['uris'] {
+  const groups = new Map<string, string[]>()
+  for (const uri of uris) {
+    const { upstream = '', inner = '' } = decodeUri(uri) ?? {}
+    if (parts.members.has(upstream)) groups.set(upstream, [...(groups.get(upstream) ?? []), inner])
+  }
+  return groups
+}
+
+async function groupTasks(taskIds: readonly string[], host: HostRequest): Promise<RequestedChanges['tasks']> {
+  const groups = new Map<string, Map<string, string>>()
+  for (const taskId of taskIds) {
+    const opened = await openTaskId(taskId, host)
+    if (opened === undefined || !host.parts.members.has(opened.upstream)) continue
+    const group = groups.get(opened.upstream) ?? new Map<string, string>()
+    groups.set(opened.upstream, group.set(opened.taskId, taskId))
+  }
+  return groups
+}
+
+/** Returns undefined for an id that is unknown, or belongs to another caller. */
+async function openTaskId(
+  taskId: string,
+  { call, parts }: HostRequest,
+): Promise<{ readonly upstream: string; readonly taskId: string } | undefined> {
+  try {
+    return await parts.state.openTaskId(taskId, call)
+  } catch (error) {
+    if (isMcpError(error) && error.code === errorCodes.invalidParams) return undefined
+    throw error
+  }
+}
+
+function toTexts(values: unknown): readonly string[] {
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string').slice(0, maxFollowed) : []
+}

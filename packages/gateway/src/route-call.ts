@@ -1,0 +1,112 @@
+import { isJsonObject, type JsonObject } from '@x/core'
+import { type Call, errorCodes, metaKeys, type RpcRequest, type RpcResponse, withHeader, withNotify } from '@x/schema'
+import { createLoggedInResult, createLoginResult, loginTool, withoutLoginAnswer } from './login.ts'
+import { findCredential, type HostRequest, type Member } from './member.ts'
+import type { Route, Target } from './routes.ts'
+import type { TaggedState } from './state.ts'
+import { invalidStateError, lostCallError } from './upstream-error.ts'
+
+/** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
+const maxMisses = 8
+
+/** Sends a request to the one upstream that its target belongs to. */
+export async function routeCall(route: Route, host: HostRequest): Promise<RpcResponse> {
+  const { request, call, parts } = host
+  const found = await route.find(host)
+  const { member } = found
+  const state = await openState(host, member)
+  if (state?.tag.instance !== undefined && state.tag.instance !== parts.instance)
+    return succeed(request, await passToOwner(state, host))
+  const credential = await findCredential(member, call)
+  const { params, hasAnswer } = withoutLoginAnswer(withState(found.params, state))
+  if ('loginUrl' in credential) return succeed(request, createLoginResult(member.name, credential, host))
+  if (hasAnswer && member.credential !== undefined && params['name'] === loginTool)
+    return succeed(request, createLoggedInResult(member.name))
+  const response = await member.hop.exchange({ ...request, params }, callOf(found, call), credential)
+  return 'error' in response
+    ? nameUpstream(response, member)
+    : succeed(request, await rewriteResult(response.result, { route, target: found, host }))
+}
+
+async function openState(host: HostRequest, member: Member): Promise<TaggedState | undefined> {
+  const { request, call, parts } = host
+  const requestState = request.params?.['requestState']
+  if (requestState === undefined) return undefined
+  const state = await parts.state.openState(requestState, request, call)
+  if (state.tag.upstream !== member.name) throw invalidStateError()
+  return state
+}
+
+/**
+ * Returns the answers of a host to it, for the instance whose process has the call. The result has no question, so the
+ * host sends the request again, and the load balancer may select another instance.
+ */
+async function passToOwner({ tag, state }: TaggedState, { request, call, parts }: HostRequest): Promise<JsonObject> {
+  const { misses = 0 } = tag
+  if (misses >= maxMisses) throw lostCallError(tag.upstream)
+  const answers = request.params?.['inputResponses'] ?? tag.answers
+  const next = { ...tag, misses: misses + 1, answers: isJsonObject(answers) ? answers : undefined }
+  return {
+    resultType: 'input_required',
+    requestState: await parts.state.sealState({ tag: next, state }, request, call),
+  }
+}
+
+function withState(params: JsonObject, tagged: TaggedState | undefined): JsonObject {
+  if (tagged === undefined) return params
+  const { tag, state: requestState } = tagged
+  return { ...params, requestState, ...(tag.answers !== undefined && { inputResponses: tag.answers }) }
+}
+
+/** Returns the call for an upstream: log messages begin with its name, and headers name the target at the upstream. */
+function callOf({ member, headerName }: Target, call: Call): Call {
+  const named = withNotify(call, (notification) => {
+    if (notification.method !== 'notifications/message') return call.notify(notification)
+    const { logger } = notification.params ?? {}
+    const name = typeof logger === 'string' ? `${member.name}/${logger}` : member.name
+    call.notify({ ...notification, params: { ...notification.params, logger: name } })
+  })
+  return headerName === undefined ? named : withHeader(named, 'Mcp-Name', headerName)
+}
+
+async function rewriteResult(
+  result: JsonObject,
+  { route, target, host }: { readonly route: Route; readonly target: Target; readonly host: HostRequest },
+): Promise<JsonObject> {
+  const { request, call, parts } = host
+  const { member } = target
+  const { name } = member
+  const { resultType, requestState, taskId } = result
+  if (resultType === 'input_required') {
+    if (typeof requestState !== 'string') return withServerInfo(result, host)
+    const instance = member.hop.keepsCalls() ? parts.instance : undefined
+    const state = { tag: { upstream: name, instance }, state: requestState }
+    return withServerInfo({ ...result, requestState: await parts.state.sealState(state, request, call) }, host)
+  }
+  const rewritten = withServerInfo(route.rewrite(result, name), host)
+  if (typeof taskId !== 'string') return rewritten
+  return { ...rewritten, taskId: target.taskId ?? (await parts.state.sealTaskId(name, taskId, call)) }
+}
+
+/** Names the gateway as the server of a result. */
+export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequest): JsonObject {
+  const { _meta } = result
+  const { name, version, ...others } = info
+  return {
+    ...result,
+    _meta: { ...(isJsonObject(_meta) && _meta), [metaKeys.serverInfo]: { name, version, ...others } },
+  }
+}
+
+/** Adds the upstream to the data of an internal error without data. */
+function nameUpstream(response: RpcResponse, { name }: Member): RpcResponse {
+  if (!('error' in response)) return response
+  const { error } = response
+  const isNamed = error.code !== errorCodes.internal || error.data !== undefined
+  return isNamed ? response : { ...response, error: { ...error, data: { upstream: name } } }
+}
+
+/** Creates the response with a result. */
+export function succeed({ id }: RpcRequest, result: JsonObject): RpcResponse {
+  return { jsonrpc: '2.0', id, result }
+}

@@ -1,0 +1,56 @@
+import { errorRecord, isCancelled, isLimitError } from '@x/core'
+import {
+  errorCodes,
+  errorResponse,
+  findMethodRow,
+  isMcpError,
+  limitErrorToMcp,
+  McpError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { findRevisionError } from '@x/schema/internal'
+import { mergeDescriptions } from './discover.ts'
+import { listenToMembers } from './listen.ts'
+import { mergedLists, mergeList } from './lists.ts'
+import type { HostRequest } from './member.ts'
+import { routeCall, succeed, withServerInfo } from './route-call.ts'
+import { routes } from './routes.ts'
+
+/** Answers a request, and converts errors into their wire form. */
+export async function serveHost(host: HostRequest): Promise<RpcResponse> {
+  const { request, call, parts } = host
+  try {
+    checkRequest(request)
+    return await answer(host)
+  } catch (error) {
+    if (isCancelled(call)) throw call.signal.reason
+    if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
+    if (!isMcpError(error)) parts.log(errorRecord(error, { method: request.method }))
+    return errorResponse(request.id, error)
+  }
+}
+
+async function answer(host: HostRequest): Promise<RpcResponse> {
+  const { request } = host
+  const route = routes.get(request.method)
+  if (route !== undefined) return routeCall(route, host)
+  const list = mergedLists.get(request.method)
+  if (list !== undefined) return succeed(request, complete(await mergeList(list, host), host))
+  const row = findMethodRow(request.method)
+  if (row?.isStreaming === true) return listenToMembers(host)
+  // The remaining method of the protocol describes the server.
+  if (row !== undefined) return succeed(request, complete(await mergeDescriptions(host), host))
+  throw new McpError(errorCodes.methodNotFound, `Method ${JSON.stringify(request.method.slice(0, 100))} is not served`)
+}
+
+function complete(result: object, host: HostRequest): ReturnType<typeof withServerInfo> {
+  return withServerInfo({ resultType: 'complete', ...result }, host)
+}
+
+/** Checks what the gateway itself reads. The upstream checks the rest, which may be of an extension. */
+function checkRequest(request: RpcRequest): void {
+  const revisionError = findRevisionError(request)
+  if (revisionError !== undefined) throw revisionError
+  findMethodRow(request.method)?.params(request.params)
+}

@@ -1,0 +1,91 @@
+import { type Call, createCall, type Principal, type RpcRequest } from '@x/schema'
+import { sealedState } from '@x/state-codec'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import vectors from './state.vectors.json' with { type: 'json' }
+import { GatewayState } from './state.ts'
+
+const state = new GatewayState(sealedState({ keys: [vectors.key], runtime: { now: () => vectors.now } }))
+const ada = createCall({ principal: { issuer: 'https://id.example', subject: 'ada' } })
+const callOf = (principal: Principal | undefined): Call => createCall({ principal })
+const request: RpcRequest = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'crm__add', arguments: {} } }
+const badState = { code: -32602, message: 'Invalid or expired requestState' }
+const tagged = { tag: { upstream: 'crm' }, state: 'the state of the upstream' }
+
+test('every instance with the keys opens what another one sealed [GWY-008]', async () => {
+  const opened = await state.openState(vectors.state, request, ada)
+  expect(opened).toEqual({ tag: { upstream: 'crm', misses: 0 }, state: tagged.state })
+  expect(await state.openCursor(vectors.cursor, 'tools/list', ada)).toEqual({ upstream: 'crm', cursor: '2' })
+  expect(await state.openTaskId(vectors.taskId, ada)).toEqual({ upstream: 'crm', taskId: 'task-1' })
+})
+
+test('a tag does not seal the state again: it is as long for a long state as for a short one', async () => {
+  const lengthOf = async (length: number) =>
+    (await state.sealState({ ...tagged, state: 'x'.repeat(length) }, request, ada)).length - length
+  expect(await lengthOf(24_000)).toBe(await lengthOf(10))
+  expect(await lengthOf(10)).toBeLessThan(200)
+})
+
+test('the answers of a host travel in the tag to the instance that has the call', async () => {
+  const answers = { q: { action: 'accept' } }
+  const tag = { upstream: 'crm', instance: 'a', answers, misses: 3 }
+  const sealed = await state.sealState({ tag, state: 'inner' }, request, ada)
+  expect(await state.openState(sealed, request, ada)).toEqual({ tag, state: 'inner' })
+})
+
+describe('a state is one of its caller and its request, and has one error for every other [GWY-004]', () => {
+  const other = (params: object): RpcRequest => ({ ...request, params: { ...request.params, ...params } })
+  test.each<[string, RpcRequest, Call]>([
+    ['another principal', request, callOf({ issuer: 'https://id.example', subject: 'grace' })],
+    ['the same subject of another issuer', request, callOf({ issuer: 'https://other.example', subject: 'ada' })],
+    ['another client of the principal', request, callOf({ ...ada.principal, subject: 'ada', client: 'x' })],
+    ['no principal', request, callOf(undefined)],
+    ['another tool', other({ name: 'files__add' }), ada],
+    ['other arguments', other({ arguments: { a: 1 } }), ada],
+    ['another method', { ...request, method: 'prompts/get' }, ada],
+  ])('%s', async (_, again, call) => {
+    const sealed = await state.sealState(tagged, request, ada)
+    await expect(state.openState(sealed, again, call)).rejects.toMatchObject(badState)
+  })
+
+  test('altered at any place', async () => {
+    const sealed = await state.sealState(tagged, request, ada)
+    const edits = fc.record({ at: fc.nat(sealed.length - 1), by: fc.stringMatching(/^.?$/) })
+    await fc.assert(
+      fc.asyncProperty(edits, async ({ at, by }) => {
+        const altered = sealed.slice(0, at) + by + sealed.slice(at + 1)
+        if (altered !== sealed) await expect(state.openState(altered, request, ada)).rejects.toMatchObject(badState)
+      }),
+    )
+  })
+
+  test.each(['', '1', '.', '0.', '5.abc', '-1.abc', '99999999999999.abc', '1e3.abc', 7, null])('%j', async (value) => {
+    await expect(state.openState(value, request, ada)).rejects.toMatchObject(badState)
+  })
+
+  test('expired', async () => {
+    const later = sealedState({ keys: [vectors.key], runtime: { now: () => vectors.now + 3_600_001 } })
+    await expect(new GatewayState(later).openState(vectors.state, request, ada)).rejects.toMatchObject(badState)
+  })
+})
+
+describe('cursors and ids of tasks are those of their caller, and never open as one another [GWY-004]', () => {
+  const grace = callOf({ issuer: 'https://id.example', subject: 'grace' })
+  test('cursors', async () => {
+    const error = { code: -32602, message: 'Invalid or expired cursor' }
+    const cursor = await state.sealCursor({ upstream: 'crm', cursor: undefined }, 'tools/list', ada)
+    expect(await state.openCursor(cursor, 'tools/list', ada)).toEqual({ upstream: 'crm', cursor: undefined })
+    await expect(state.openCursor(cursor, 'tools/list', grace)).rejects.toMatchObject(error)
+    await expect(state.openCursor(cursor, 'prompts/list', ada)).rejects.toMatchObject(error)
+    await expect(state.openCursor(vectors.taskId, 'tools/list', ada)).rejects.toMatchObject(error)
+  })
+
+  test('ids of tasks', async () => {
+    const error = { code: -32602, message: 'Unknown task' }
+    const taskId = await state.sealTaskId('crm', 'task-1', ada)
+    expect(await state.openTaskId(taskId, ada)).toEqual({ upstream: 'crm', taskId: 'task-1' })
+    await expect(state.openTaskId(taskId, grace)).rejects.toMatchObject(error)
+    await expect(state.openTaskId('task-1', ada)).rejects.toMatchObject(error)
+    await expect(state.openTaskId(vectors.cursor, ada)).rejects.toMatchObject(error)
+  })
+})

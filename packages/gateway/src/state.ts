@@ -1,0 +1,171 @@
+import { isJsonObject, isUnavailable, type JsonObject, type JsonValue, sha256Hex } from '@x/core'
+import {
+  type Call,
+  callerKeyOf,
+  errorCodes,
+  findMethodRow,
+  McpError,
+  type Principal,
+  type RpcRequest,
+  unavailableError,
+} from '@x/schema'
+import { principalIdentityOf } from '@x/schema/internal'
+import { isStateError, type StateCodec } from '@x/state-codec'
+import { invalidStateError } from './upstream-error.ts'
+
+const statePurpose = 'gateway/state'
+const cursorPurpose = 'gateway/cursor'
+const taskPurpose = 'gateway/task'
+
+/** Ids of tasks are valid for as long as the codec allows. */
+const longestTtlMs = Number.MAX_SAFE_INTEGER
+
+/** The part of a `requestState` that belongs to the gateway. */
+export interface StateTag {
+  readonly upstream: string
+  /** The instance whose process has the call, for a call of an older upstream. */
+  readonly instance?: string | undefined
+  /** The answers of the host, on their way to the instance. */
+  readonly answers?: JsonObject | undefined
+  /** The number of requests that reached another instance than the call's. */
+  readonly misses?: number | undefined
+}
+
+/** A `requestState` of an upstream, with its tag. */
+export interface TaggedState {
+  readonly tag: StateTag
+  /** The state that the upstream made. Undefined if the upstream made none. */
+  readonly state: string
+}
+
+/** A cursor of an upstream. `cursor` is undefined for its first page. */
+export interface InnerCursor {
+  readonly upstream: string
+  readonly cursor: string | undefined
+}
+
+/**
+ * Seals what a gateway gives to hosts and receives again. Everything is bound to its caller, and verified before it is
+ * used. All failures have one error.
+ */
+export class GatewayState {
+  readonly #codec: StateCodec
+
+  constructor(codec: StateCodec) {
+    this.#codec = codec
+  }
+
+  /**
+   * Returns the state of an upstream behind a tag: the length of the tag, the tag and the state. The state itself is not
+   * sealed again, because each seal would make it a third longer. The tag is bound to it.
+   */
+  async sealState({ tag, state }: TaggedState, request: RpcRequest, call: Call): Promise<string> {
+    const { upstream, instance = null, answers = null, misses = 0 } = tag
+    const value = instance === null ? [upstream] : [upstream, instance, answers, misses]
+    const binding = await bindState(state, request, call)
+    const token = await this.#seal(value, { purpose: statePurpose, binding, owner: callerKeyOf(call) })
+    return `${token.length}.${token}${state}`
+  }
+
+  /** Opens a state that {@link sealState} returned for the same request of the same caller. */
+  async openState(sealed: unknown, request: RpcRequest, call: Call): Promise<TaggedState> {
+    const [token, state] = splitState(sealed)
+    const binding = await bindState(state, request, call)
+    const value = await this.#open(token, { purpose: statePurpose, binding, owner: callerKeyOf(call) })
+    const [upstream, instance, answers, misses] = Array.isArray(value) ? value : []
+    if (typeof upstream !== 'string') throw invalidStateError()
+    const tag: StateTag = {
+      upstream,
+      instance: typeof instance === 'string' ? instance : undefined,
+      answers: isJsonObject(answers) ? answers : undefined,
+      misses: typeof misses === 'number' ? misses : 0,
+    }
+    return { tag, state }
+  }
+
+  /** Returns the cursor of a list for the caller. */
+  sealCursor({ upstream, cursor }: InnerCursor, method: string, call: Call): Promise<string> {
+    const claims = { purpose: cursorPurpose, binding: [method, ownerOf(call)], owner: callerKeyOf(call) }
+    return this.#seal([upstream, cursor ?? null], claims)
+  }
+
+  async openCursor(sealed: string, method: string, call: Call): Promise<InnerCursor> {
+    const claims = { purpose: cursorPurpose, binding: [method, ownerOf(call)], owner: callerKeyOf(call) }
+    const value = await this.#open(sealed, claims, invalidCursorError)
+    const [upstream, cursor] = Array.isArray(value) ? value : []
+    if (typeof upstream !== 'string') throw invalidCursorError()
+    return { upstream, cursor: typeof cursor === 'string' ? cursor : undefined }
+  }
+
+  /** Returns the id of a task of an upstream for the principal. It is valid for as long as the codec allows. */
+  sealTaskId(upstream: string, taskId: string, call: Call): Promise<string> {
+    const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call), ttlMs: longestTtlMs }
+    return this.#seal([upstream, taskId], claims)
+  }
+
+  async openTaskId(sealed: string, call: Call): Promise<{ readonly upstream: string; readonly taskId: string }> {
+    const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call) }
+    const value = await this.#open(sealed, claims, unknownTaskError)
+    const [upstream, taskId] = Array.isArray(value) ? value : []
+    if (typeof upstream !== 'string' || typeof taskId !== 'string') throw unknownTaskError()
+    return { upstream, taskId }
+  }
+
+  /** Checks whether the store of the codec can be reached. */
+  async ping(): Promise<void> {
+    await this.#codec.ping?.()
+  }
+
+  async #seal(value: JsonValue, claims: Parameters<StateCodec['seal']>[1]): Promise<string> {
+    try {
+      return await this.#codec.seal(value, claims)
+    } catch (error) {
+      if (isUnavailable(error)) throw unavailableError({ begun: true, cause: error })
+      throw error
+    }
+  }
+
+  async #open(
+    token: string,
+    claims: Parameters<StateCodec['open']>[1],
+    createError: () => McpError = invalidStateError,
+  ): Promise<JsonValue> {
+    try {
+      return await this.#codec.open(token, claims)
+    } catch (error) {
+      if (isUnavailable(error)) throw unavailableError({ begun: false, cause: error })
+      throw isStateError(error) ? createError() : error
+    }
+  }
+}
+
+const maxTokenLengthDigits = 5
+
+function splitState(sealed: unknown): readonly [token: string, state: string] {
+  const text = typeof sealed === 'string' ? sealed : ''
+  const [prefix = '', digits = ''] = /^([1-9]\d*)\./.exec(text) ?? []
+  const end = prefix.length + Number(digits)
+  if (prefix === '' || digits.length > maxTokenLengthDigits || end > text.length) throw invalidStateError()
+  return [text.slice(prefix.length, end), text.slice(end)]
+}
+
+/** A state is one of its method, its target, its arguments and its caller, and of the state of the upstream. */
+async function bindState(state: string, { method, params }: RpcRequest, call: Call): Promise<JsonValue> {
+  const { targetParam = 'name' } = findMethodRow(method) ?? {}
+  return [method, params?.[targetParam] ?? null, params?.['arguments'] ?? null, ownerOf(call), await sha256Hex(state)]
+}
+
+/** A caller without a principal may return from another address, so its address is no part of the binding. */
+function ownerOf({ principal }: { readonly principal?: Principal | undefined }): JsonValue {
+  return principalIdentityOf(principal)
+}
+
+/** Creates the one error for every cursor that the gateway does not accept. */
+export function invalidCursorError(): McpError {
+  return new McpError(errorCodes.invalidParams, 'Invalid or expired cursor')
+}
+
+/** Creates the error for an unknown task. A task of another caller has the same error. */
+function unknownTaskError(): McpError {
+  return new McpError(errorCodes.invalidParams, 'Unknown task')
+}

@@ -1,0 +1,75 @@
+import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, sha256Hex } from '@x/core'
+import { isToolName } from './names.ts'
+
+/** The digests of the tools of an upstream that were accepted. Every instance needs the same store. */
+export interface PinStore {
+  /** Returns the accepted digest of a tool. Undefined for a tool that was never seen. */
+  get(tool: string): string | undefined | Promise<string | undefined>
+  /** Stores the digest of a tool that was never seen. Returns the digest that is stored then. */
+  add(tool: string, digest: string): string | Promise<string>
+}
+
+/** The tools of an upstream that a gateway offers. Names are those at the upstream. */
+export interface ToolRules {
+  /** The names of the tools to offer. Default: all. */
+  readonly allow?: readonly string[] | undefined
+  /** The names of tools that are not offered. */
+  readonly deny?: readonly string[] | undefined
+  /** Other names for tools, without the name of the upstream. A tool whose name another one receives is not offered. */
+  readonly rename?: Readonly<Record<string, string>> | undefined
+  /** The accepted definitions. A tool whose definition has changed since then is withheld until it is accepted. */
+  readonly pins?: PinStore | undefined
+}
+
+/** The offered names of the tools of one upstream. */
+export interface ToolNames {
+  /** Returns the name under which a tool is offered. Undefined for a tool that is not. */
+  offeredName(tool: string): string | undefined
+  /** Returns the tool with an offered name. Undefined if there can be none. */
+  toolOf(offeredName: string): string | undefined
+}
+
+/**
+ * Creates the {@link ToolNames} of an upstream.
+ *
+ * @throws TypeError for a name that two tools would have, or that no tool can have.
+ */
+export function createToolNames({ allow, deny, rename = {} }: ToolRules): ToolNames {
+  const allowed = allow && new Set(allow)
+  const denied = new Set(deny)
+  const offeredNames = new Map(Object.entries(rename))
+  const tools = new Map(Array.from(offeredNames, ([tool, name]) => [name, tool]))
+  if (tools.size < offeredNames.size) throw new TypeError('tools.rename gives two tools the same name')
+  for (const name of tools.keys())
+    if (!isToolName(name))
+      throw new TypeError(
+        `tools.rename has the name ${JSON.stringify(name)}, which has other characters than A-Z a-z 0-9 _ . -`,
+      )
+  const isOffered = (tool: string): boolean => (allowed?.has(tool) ?? true) && !denied.has(tool) && isToolName(tool)
+  const toolOf = (name: string): string | undefined => {
+    const tool = tools.get(name) ?? (offeredNames.has(name) ? undefined : name)
+    return tool !== undefined && isOffered(tool) ? tool : undefined
+  }
+  const offeredName = (tool: string): string | undefined => {
+    const name = offeredNames.get(tool) ?? tool
+    return toolOf(name) === tool ? name : undefined
+  }
+  return { offeredName, toolOf }
+}
+
+/** The members of a tool that its digest covers: everything that a model or a host reads. */
+const pinnedMembers = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']
+
+/** Returns the SHA-256 of the definition of a tool, in 64 hexadecimal digits. The order of members has no effect. */
+export function digestTool(tool: JsonObject): string | Promise<string> {
+  const pinned = Object.fromEntries(pinnedMembers.map((member) => [member, tool[member] ?? null]))
+  return sha256Hex(JSON.stringify(sortMembers(pinned)))
+}
+
+function sortMembers(value: JsonValue | undefined): JsonValue | undefined {
+  if (isJsonArray(value)) return value.map((item) => sortMembers(item) ?? null)
+  if (!isJsonObject(value)) return value
+  const names = Object.keys(value).toSorted()
+  // `fromEntries` defines the members, so that a member named `__proto__` is one as well.
+  return Object.fromEntries(names.map((name) => [name, sortMembers(value[name])]))
+}

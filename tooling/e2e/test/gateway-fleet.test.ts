@@ -1,0 +1,173 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { type Client, createClient } from '@x/client'
+import { gateway } from '@x/gateway'
+import { legacy } from '@x/legacy'
+import { connectAny } from '@x/legacy/client'
+import { sealedState } from '@x/state-codec'
+import { connectHttp, type HttpConnection } from '@x/transport-http/client'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keys, textOf } from './asking.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { createFeatures } from '../src/hop/features.ts'
+
+const subjectHeader = 'x-test-subject'
+let features: ChildProgram
+beforeAll(async () => {
+  features = await childProgram(new URL('programs/features.ts', import.meta.url))
+}, 120_000)
+afterAll(() => features[Symbol.asyncDispose]())
+
+/** Three upstreams: of 2026-07-28 over HTTP, older over HTTP, and older over stdio. */
+interface Upstreams {
+  readonly modern: Restartable
+  readonly olderHttp: HttpServer
+}
+
+interface Restartable {
+  readonly url: string
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+async function startModern(): Promise<Restartable> {
+  let http = await serveHttp(createFeatures())
+  const { port, url } = http
+  return {
+    url,
+    stop: () => http.close({ graceMs: 0 }),
+    async start() {
+      http = await serveHttp(createFeatures(), { port })
+    },
+  }
+}
+
+function serveInstance({ modern, olderHttp }: Upstreams): Promise<HttpServer> {
+  const server = gateway({
+    name: 'company',
+    version: '1.0.0',
+    state: sealedState({ keys: [keys.first] }),
+    upstreams: {
+      modern: { connect: () => connectAny(modern.url) },
+      'old-http': { connect: () => connectAny(olderHttp.url, { era: 'legacy' }) },
+      'old-stdio': {
+        connect: () => connectAny({ command: process.execPath, args: [features.path] }, { era: 'legacy' }),
+      },
+    },
+    extensions: [legacy()],
+    log: () => {},
+  })
+  return serveHttp(server, { auth: (view) => ({ subject: view.header(subjectHeader) ?? 'nobody' }) })
+}
+
+interface Host extends AsyncDisposable {
+  readonly client: Client
+  /** The name with which the host answers its next question. */
+  name: string
+}
+
+/** A host whose requests reach the instances in turns, as behind a load balancer. */
+function openHost(subject: string, instances: readonly HttpServer[]): Host {
+  let turn = 0
+  const rotate: typeof fetch = (input, init) => {
+    turn += 1
+    const url = new URL(String(input))
+    url.port = String(instances[turn % instances.length]?.port)
+    return fetch(url, init)
+  }
+  const connection: HttpConnection = connectHttp(instances[0]?.url ?? '', {
+    headers: { [subjectHeader]: subject },
+    fetch: rotate as never,
+  })
+  const host: Host = {
+    name: '',
+    client: createClient(connection, {
+      name: 'host',
+      version: '1.0.0',
+      elicit: () => ({ action: 'accept', content: { name: host.name } }),
+    }),
+    [Symbol.asyncDispose]: () => connection.close(),
+  }
+  return host
+}
+
+/** The ids of the processes of the upstream over stdio. */
+async function upstreamProcesses(): Promise<readonly number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const commands = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
+  return ids.map(Number).filter((_, index) => commands[index]?.includes(features.path) === true)
+}
+
+interface Outcome {
+  readonly upstream: string
+  readonly sent: string
+  readonly text?: string
+  readonly error?: Error
+}
+
+async function ask(host: Host, upstream: string, name: string): Promise<Outcome> {
+  host.name = name
+  try {
+    return { upstream, sent: name, text: textOf(await host.client.callTool(`${upstream}__ask`)) }
+  } catch (error) {
+    return { upstream, sent: name, error: error as Error }
+  }
+}
+
+const turns = [
+  'modern',
+  'old-http',
+  'modern',
+  'modern',
+  'old-http',
+  'modern',
+  'old-stdio',
+  'modern',
+  'old-http',
+  'modern',
+]
+
+test('500 calls with questions of eight users at three instances: a bad upstream fails its own calls alone, and nobody receives what is of another [GWY-001 GWY-006 GWY-007 GWY-008]', async () => {
+  const upstreams: Upstreams = { modern: await startModern(), olderHttp: await serveHttp(createFeatures()) }
+  const instances = await Promise.all([1, 2, 3].map(() => serveInstance(upstreams)))
+  const subjects = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'donald', 'leslie', 'radia']
+  const hosts = subjects.map((subject) => openHost(subject, instances))
+  const outcomes: Outcome[] = []
+  const work = async (host: Host, index: number): Promise<void> => {
+    for (let call = 0; outcomes.length < 500; call += 1) {
+      const upstream = turns[(call + index) % turns.length] ?? 'modern'
+      outcomes.push(await ask(host, upstream, `${subjects[index]}-${call}`))
+    }
+  }
+  const running = Promise.all(hosts.map(work))
+  const until = (count: number): Promise<void> =>
+    expect.poll(() => outcomes.length, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(count)
+
+  await until(100)
+  await upstreams.modern.stop()
+  await until(200)
+  await upstreams.modern.start()
+  await until(300)
+  for (const id of await upstreamProcesses()) process.kill(id, 'SIGKILL')
+  await running
+
+  const failed = outcomes.filter(({ error }) => error !== undefined)
+  for (const { upstream, error } of failed)
+    expect(error?.message).toMatch(new RegExp(`Upstream "${upstream}" (gave no answer|is away)`))
+  expect(new Set(failed.map(({ upstream }) => upstream))).not.toContain('old-http')
+  expect(failed.some(({ upstream }) => upstream === 'modern')).toBe(true)
+  const answered = outcomes.filter(({ text }) => text !== undefined)
+  expect(answered.map(({ text }) => text)).toEqual(answered.map(({ sent }) => sent))
+  expect(new Set(answered.map(({ upstream }) => upstream)).size).toBe(3)
+  // The upstream that stopped is served again.
+  const [host] = hosts
+  await expect
+    .poll(() => host && ask(host, 'modern', 'again'), { timeout: 30_000, interval: 500 })
+    .toMatchObject({ text: 'again' })
+
+  for (const each of hosts) await each[Symbol.asyncDispose]()
+  await Promise.all(instances.map((http) => http.close({ graceMs: 0 })))
+  await upstreams.olderHttp.close({ graceMs: 0 })
+  await upstreams.modern.stop()
+  await expect.poll(upstreamProcesses, { timeout: 10_000 }).toEqual([])
+}, 240_000)
