@@ -2,12 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { describeError, type ExitCode, exitCodeOf } from './cli-error.ts'
 import { type CliIo, hasColors, widthOf } from './cli-io.ts'
 import type { CommandHost } from './command.ts'
-import { bridgeCommand, callCommand, listCommand } from './commands/calls.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { initCommand } from './commands/init.ts'
-import { keysCommand } from './commands/keys.ts'
-import { replayCommand, stateCommand } from './commands/state.ts'
-import { tasksCommand } from './commands/tasks.ts'
+import { createCommands } from './commands/create-commands.ts'
 import { readManifest } from './package-root.ts'
 import { toDisplayText } from './terminal/display-text.ts'
 
@@ -28,18 +23,7 @@ function createProgram(host: CommandHost): Command {
   const program = new Command('mcpx')
     .description('Checks MCP servers, calls them, and manages their tasks and keys.')
     .version(readManifest().version, '--version', 'write the version')
-  const commands = [
-    doctorCommand,
-    listCommand,
-    callCommand,
-    bridgeCommand,
-    initCommand,
-    tasksCommand,
-    keysCommand,
-    stateCommand,
-    replayCommand,
-  ]
-  for (const createEntry of commands) program.addCommand(createEntry(host))
+  for (const command of createCommands(host)) program.addCommand(command)
   configure(program, host.io)
   return program
 }

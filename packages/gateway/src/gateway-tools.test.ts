@@ -1,4 +1,5 @@
 import type { HttpAuthorizer, JsonObject, Principal, RpcResponse } from '@x/schema'
+import type { LogRecord } from '@x/core'
 import { describe, expect, test } from 'vitest'
 import type { PinStore } from './index.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
@@ -83,7 +84,9 @@ describe('a pinned tool [GWY-011]', () => {
     const pins = createPins()
     const crm = createTools(read, { name: 'write' })
     let now = 0
-    const server = createGateway({ crm: { ...crm, tools: { pins } } }, { runtime: { monotonicNow: () => now } })
+    const records: LogRecord[] = []
+    const log = (record: LogRecord): void => void records.push(record)
+    const server = createGateway({ crm: { ...crm, tools: { pins } } }, { runtime: { monotonicNow: () => now }, log })
     const other = createGateway({ crm: { ...crm, tools: { pins } } })
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__read', 'crm__write'])
     crm.offered = [{ ...read, ...change }, { name: 'write' }]
@@ -94,6 +97,9 @@ describe('a pinned tool [GWY-011]', () => {
     for (const each of [other, server])
       expect(await errorOf(each, 'tools/call', { name: 'crm__read' })).toMatchObject(unknown('crm__read'))
     expect(callsOf(crm)).toEqual([])
+    // The operator is informed once, with the names, and not with the text of the tool.
+    expect(records.map(({ code, name }) => [code, name])).toEqual([['tool_withheld', 'crm']])
+    expect(records[0]?.message).toMatch(/the tool read /)
     pins.digests.delete('read')
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__read', 'crm__write'])
     await resultOf(server, 'tools/call', { name: 'crm__read' })

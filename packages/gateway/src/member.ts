@@ -71,7 +71,7 @@ export function createMember(name: string, upstream: GatewayUpstream, deps: Memb
   const { credential, tools = {}, timeoutMs, required = false } = upstream
   const toolNames = createToolNames(tools)
   const hop = connectHop(upstream, { ...hopOptions, timeoutMs, hasCredentials: credential !== undefined })
-  const pins = tools.pins && new PinnedTools(tools.pins, deps.runtime)
+  const pins = tools.pins && new PinnedTools({ pins: tools.pins, upstream: name, clock: deps.runtime, log: deps.log })
   return { name, hop, availability, toolNames, pins, required, credential }
 }
 

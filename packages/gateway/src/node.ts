@@ -1,7 +1,9 @@
 /**
- * Bridges between stdio and HTTP, as programs of Node.
+ * Bridges between stdio and HTTP, and gateways from a file, as programs of Node.
  *
  * @module @x/gateway/node
  */
 
 export { type Bridge, bridge, type BridgeToHttp, type BridgeToStdio } from './bridge.ts'
+export { openPinFile, type PinFile } from './config/file-pins.ts'
+export { GatewayFileError, type GatewaySettings, readGatewayFile } from './config/read-gateway-file.ts'

@@ -1,4 +1,4 @@
-import type { Clock, JsonObject } from '@x/core'
+import type { Clock, JsonObject, Log } from '@x/core'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
 /** Milliseconds after which a call checks the definition of its tool again. */
@@ -6,33 +6,55 @@ const freshMs = 60_000
 /** The number of tools whose check is remembered. An upstream may list any number. */
 const maxRememberedTools = 1000
 
+/** The dependencies of {@link PinnedTools}. */
+export interface PinnedToolsOptions {
+  readonly pins: PinStore
+  /** The name of the upstream, for the log. */
+  readonly upstream: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
 /** The tools of an upstream whose definitions are compared with the accepted ones. */
 export class PinnedTools {
-  readonly #pins: PinStore
-  readonly #clock: Clock
+  readonly #options: PinnedToolsOptions
   readonly #checkedAt = new Map<string, number>()
+  /** The digests with which tools were withheld, so that each is logged once. */
+  readonly #withheld = new Map<string, string>()
 
-  constructor(pins: PinStore, clock: Clock) {
-    this.#pins = pins
-    this.#clock = clock
+  constructor(options: PinnedToolsOptions) {
+    this.#options = options
   }
 
   /** Returns true if the definition of a tool was accepted at a recent check. */
   isFresh(tool: string): boolean {
     const checkedAt = this.#checkedAt.get(tool)
-    return checkedAt !== undefined && this.#clock.monotonicNow() - checkedAt < freshMs
+    return checkedAt !== undefined && this.#options.clock.monotonicNow() - checkedAt < freshMs
   }
 
   /** Returns true if a tool has its accepted definition. The first definition that is seen is accepted. */
   async check(tool: JsonObject): Promise<boolean> {
+    const { pins, clock } = this.#options
     const name = String(tool['name'])
     const digest = await digestTool(tool)
-    const accepted = (await this.#pins.get(name)) ?? (await this.#pins.add(name, digest))
+    const accepted = (await pins.get(name)) ?? (await pins.add(name, digest))
     this.#checkedAt.delete(name)
-    if (accepted !== digest) return false
-    const [oldest] = this.#checkedAt.keys()
-    if (this.#checkedAt.size >= maxRememberedTools && oldest !== undefined) this.#checkedAt.delete(oldest)
-    this.#checkedAt.set(name, this.#clock.monotonicNow())
-    return true
+    if (accepted === digest) remember(this.#checkedAt, name, clock.monotonicNow())
+    else this.#reportWithheld(name, digest)
+    return accepted === digest
   }
+
+  #reportWithheld(name: string, digest: string): void {
+    if (this.#withheld.get(name) === digest) return
+    remember(this.#withheld, name, digest)
+    const message = `The definition of the tool ${name} has changed, so it is withheld until its digest is removed`
+    this.#options.log({ level: 'warn', code: 'tool_withheld', name: this.#options.upstream, message })
+  }
+}
+
+/** Sets an entry, and removes the oldest one of a full map. */
+function remember<T>(entries: Map<string, T>, name: string, value: T): void {
+  const [oldest] = entries.keys()
+  if (entries.size >= maxRememberedTools && oldest !== undefined) entries.delete(oldest)
+  entries.set(name, value)
 }

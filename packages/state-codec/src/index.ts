@@ -7,7 +7,7 @@
 export type { JsonArray, JsonObject, JsonValue } from '@x/core'
 export { migratingState, plainState, sealedState, signedState, singleUseState, storedState } from './on-web.ts'
 export { type InspectOptions, inspectToken, type TokenReport } from './token/inspect-token.ts'
-export { type KeyInput, randomKey } from './token/keys.ts'
+export { type KeyInput, type KeyLine, parseKeyLines, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain-codec.ts'
 export type { KeyedOptions } from './token/token-codec.ts'
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts'

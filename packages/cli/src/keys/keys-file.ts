@@ -1,39 +1,23 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import type { KeyInput } from '@x/state-codec'
+import { type KeyLine, parseKeyLines } from '@x/state-codec'
 import { CliError } from '../cli-error.ts'
 
 const maxFileBytes = 65_536
 
-/** A key of a file: its line, and the key as a codec takes it. */
-export interface FileKey {
-  readonly line: string
-  readonly input: KeyInput
-}
-
 /**
- * Reads the keys of a file. Keys are separated by line breaks or commas, as in an environment variable. `id:key` names a
- * key. Lines that begin with `#` are comments.
+ * Reads the keys of a file, in the format of {@link parseKeyLines}.
  *
  * @throws CliError if the file cannot be read or has no keys.
  */
-export async function readKeysFile(path: string): Promise<readonly FileKey[]> {
+export async function readKeysFile(path: string): Promise<readonly KeyLine[]> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
     throw new CliError('usage', `The keys file cannot be read: ${cause.message}`, { cause })
   })
   if (text.length > maxFileBytes) throw new CliError('usage', `${path} is larger than a file of keys`)
-  const keys = text
-    .split(/[\n,]/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => ({ line, input: parseLine(line) }))
+  const keys = parseKeyLines(text)
   if (keys.length === 0)
     throw new CliError('usage', `${path} has no keys; make a file with: mcpx keys new --keys-file FILE`)
   return keys
-}
-
-function parseLine(line: string): KeyInput {
-  const colon = line.indexOf(':')
-  return colon === -1 ? line : { id: line.slice(0, colon).trim(), key: line.slice(colon + 1).trim() }
 }
 
 /** Creates a file of keys that only its owner can read. Rejects with `EEXIST` if the file exists. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { sealedState } from '@x/state-codec'
+import { type KeyLine, sealedState } from '@x/state-codec'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { printTable } from '../output/printer.ts'
-import { createKeysFile, type FileKey, readKeysFile, replaceKeysFile } from './keys-file.ts'
+import { createKeysFile, readKeysFile, replaceKeysFile } from './keys-file.ts'
 
 /** Writes a new random key to the standard output, or to a new file. */
 export async function newKey({ printer }: CommandContext, { keysFile }: { keysFile?: string }): Promise<ExitCode> {
@@ -96,13 +96,13 @@ export async function rotateKeys(
  *
  * @throws StateUsageError for an invalid key, with its index.
  */
-async function listKeyIds(keys: readonly FileKey[]): Promise<readonly string[]> {
+async function listKeyIds(keys: readonly KeyLine[]): Promise<readonly string[]> {
   // The codec checks the keys together: none may be given twice.
   sealedState({ keys: keys.map(({ input }) => input) })
   return Promise.all(keys.map(keyIdOf))
 }
 
-async function keyIdOf({ input }: FileKey): Promise<string> {
+async function keyIdOf({ input }: KeyLine): Promise<string> {
   return tokenKeyIdOf(await sealedState({ keys: [input] }).seal(null, { purpose: 'requestState' }))
 }
 

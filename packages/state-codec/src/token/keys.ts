@@ -136,3 +136,26 @@ function haveSameBytes(one: Uint8Array, other: Uint8Array): boolean {
 function keyError(message: string): StateUsageError {
   return new StateUsageError('key', message)
 }
+
+/** A key of a text: its line, and the key as a codec takes it. */
+export interface KeyLine {
+  readonly line: string
+  readonly input: KeyInput
+}
+
+/**
+ * Parses the keys of a file or of an environment variable, the newest first. Keys are separated by line breaks or commas.
+ * `id:key` names a key. Lines that begin with `#` are comments. The keys themselves are not checked.
+ */
+export function parseKeyLines(text: string): readonly KeyLine[] {
+  return text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => ({ line, input: parseKeyLine(line) }))
+}
+
+function parseKeyLine(line: string): KeyInput {
+  const colon = line.indexOf(':')
+  return colon === -1 ? line : { id: line.slice(0, colon).trim(), key: line.slice(colon + 1).trim() }
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import type { CommandHost } from '../command.ts'
+import { bridgeCommand, callCommand, listCommand } from './calls.ts'
+import { doctorCommand } from './doctor.ts'
+import { gatewayCommand } from './gateway.ts'
+import { initCommand } from './init.ts'
+import { keysCommand } from './keys.ts'
+import { replayCommand, stateCommand } from './state.ts'
+import { tasksCommand } from './tasks.ts'
+
+/** Creates all commands, in the order of the help. */
+export function createCommands(host: CommandHost): readonly Command[] {
+  return [
+    doctorCommand,
+    listCommand,
+    callCommand,
+    bridgeCommand,
+    gatewayCommand,
+    initCommand,
+    tasksCommand,
+    keysCommand,
+    stateCommand,
+    replayCommand,
+  ].map((create) => create(host))
+}

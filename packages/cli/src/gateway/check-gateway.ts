@@ -1,0 +1,50 @@
+import { createClient } from '@x/client'
+import { gateway, type GatewayOptions } from '@x/gateway'
+import type { JsonObject } from '@x/schema'
+import type { ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { type Column, printTable } from '../output/printer.ts'
+import { readSettings } from './read-settings.ts'
+
+/** The outcome for one upstream. */
+interface UpstreamReport extends JsonObject {
+  readonly upstream: string
+  readonly tools: number
+  readonly problem: string | null
+}
+
+const columns: readonly Column<UpstreamReport>[] = [
+  { title: 'UPSTREAM', text: ({ upstream }) => upstream },
+  { title: 'FOUND', text: ({ problem, tools }) => problem ?? `${tools} tools` },
+]
+
+/** Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer. */
+export async function checkGateway(
+  { io, printer }: CommandContext,
+  { config }: { readonly config: string },
+): Promise<ExitCode> {
+  const { gateway: options } = await readSettings(config, io)
+  const names = Object.keys(options.upstreams)
+  const reports = await Promise.all(names.map((name) => checkUpstream(name, options)))
+  if (printer.isJson) printer.json({ upstreams: reports })
+  else printTable(printer, columns, reports)
+  return reports.some(({ problem }) => problem !== null) ? 1 : 0
+}
+
+/** Asks one upstream through a gateway of its own, so that its rules and its credentials apply. */
+async function checkUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
+  let problem: string | null = null
+  const server = gateway({
+    ...options,
+    upstreams: Object.fromEntries(Object.entries(options.upstreams).filter(([name]) => name === upstream)),
+    log: ({ level, message }) => {
+      if (level === 'error') problem ??= message
+    },
+  })
+  try {
+    const tools = await createClient(server, { name: 'mcpx', version: '1.0.0' }).listTools()
+    return { upstream, tools: tools.length, problem }
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@x/client'
+import { openPinFile } from '@x/gateway/node'
+import { createServer, tool } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { runCommand } from '../testing/run-command.ts'
+
+const env = { STATE_KEYS: '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b' }
+let folder: string
+let upstream: HttpServer
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mcpx-gateway-'))
+  const add = tool('add', { description: 'Adds', run: () => 'added' })
+  upstream = await serveHttp(createServer({ name: 'crm', version: '1.0.0', tools: [add], log: () => {} }))
+})
+afterEach(async () => {
+  await upstream.close({ graceMs: 0 })
+  await rm(folder, { recursive: true })
+})
+
+async function writeConfig(more: object = {}, upstreams: object = {}): Promise<string> {
+  const path = join(folder, 'gateway.json')
+  const crm = { url: upstream.url, tools: { pins: 'pins.json' } }
+  const file = { name: 'company', state: { keys: { env: 'STATE_KEYS' } }, upstreams: { crm, ...upstreams }, ...more }
+  await writeFile(path, JSON.stringify(file))
+  return path
+}
+
+test.each([[['gateway']], [['gateway', 'start']]])('%j serves the upstreams of a file', async (words) => {
+  const { code, out } = await runCommand([...words, '--config', await writeConfig(), '--json'], { env })
+  expect(code).toBe(0)
+  await using connection = connectHttp(JSON.parse(out).url)
+  const client = createClient(connection, { name: 'host', version: '1.0.0' })
+  expect((await client.callTool('crm__add')).content).toEqual([{ type: 'text', text: 'added' }])
+})
+
+test('gateway check names each upstream with its tools, or with what is wrong', async () => {
+  const config = await writeConfig({}, { hr: { url: 'http://127.0.0.1:1/mcp' } })
+  const { code, json } = await runCommand(['gateway', 'check', '--config', config, '--json'], { env })
+  expect([code, json()]).toEqual([
+    1,
+    {
+      upstreams: [
+        { upstream: 'crm', tools: 1, problem: null },
+        { upstream: 'hr', tools: 0, problem: expect.stringContaining('ECONNREFUSED') },
+      ],
+    },
+  ])
+  const { out } = await runCommand(['gateway', 'check', '--config', config], { env })
+  expect(out).toMatch(/crm +1 tools\nhr +\S/)
+})
+
+test('gateway accept removes the digest of a changed tool', async () => {
+  const pins = join(folder, 'pins.json')
+  await openPinFile(pins).storeOf('crm').add('add', 'a'.repeat(64))
+  const args = ['gateway', 'accept', 'crm', 'add', '--pins', pins]
+  expect(await runCommand(args)).toMatchObject({ code: 0, out: 'The next definition of add is accepted.\n' })
+  expect(await openPinFile(pins).storeOf('crm').get('add')).toBeUndefined()
+  expect(await runCommand(args)).toMatchObject({ code: 1, err: expect.stringContaining('has no tool add') })
+})
+
+test('a file with problems is wrong usage, and all of them are named without a stack trace', async () => {
+  const config = await writeConfig({ version: 7, extra: true })
+  const { code, err } = await runCommand(['gateway', '--config', config], { env })
+  expect(code).toBe(2)
+  expect(err).toMatch(/cannot be used:\n- version: .*\n- Unrecognized key: "extra"/)
+  expect(err).not.toContain(' at ')
+  const missing = await runCommand(['gateway', '--config', await writeConfig()], { env: {} })
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('the variable STATE_KEYS is not set')])
+  const absent = await runCommand(['gateway', '--config', join(folder, 'absent.json')], { env })
+  expect([absent.code, absent.err]).toEqual([2, expect.stringContaining('ENOENT')])
+})

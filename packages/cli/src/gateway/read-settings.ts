@@ -1,0 +1,14 @@
+import { GatewayFileError, type GatewaySettings, readGatewayFile } from '@x/gateway/node'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+
+/** Reads the file of a gateway. Throws `CliError` with all problems for a file that cannot be used. */
+export async function readSettings(path: string, { env }: CliIo): Promise<GatewaySettings> {
+  try {
+    return await readGatewayFile(path, env)
+  } catch (cause) {
+    const isOfFile = cause instanceof GatewayFileError || (cause instanceof Error && 'code' in cause)
+    if (!isOfFile) throw cause
+    throw new CliError('usage', cause.message, { cause })
+  }
+}

@@ -1,0 +1,17 @@
+import { gateway } from '@x/gateway'
+import { serveHttp } from '@x/transport-http/node'
+import type { ExitCode } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import { readSettings } from './read-settings.ts'
+
+/** Starts a gateway, which continues after this function until the process is stopped. */
+export async function startGateway(
+  { io, printer }: CommandContext,
+  { config }: { readonly config: string },
+): Promise<ExitCode> {
+  const { gateway: options, http } = await readSettings(config, io)
+  const { url } = await serveHttp(gateway(options), { ...http, stopOnSignals: true })
+  if (printer.isJson) printer.json({ url })
+  else printer.line(url)
+  return 0
+}

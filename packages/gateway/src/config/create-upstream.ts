@@ -1,0 +1,77 @@
+import { resolve } from 'node:path'
+import { clientCredentials } from '@x/auth/machine'
+import { connectAny } from '@x/legacy/client'
+import type { HttpAuthorizer } from '@x/schema'
+import type { ToolRules } from '../tool-rules.ts'
+import type { GatewayUpstreamOptions } from '../upstream.ts'
+import { openPinFile } from './file-pins.ts'
+import type { CommandUpstream, UrlUpstream } from './file-schema.ts'
+import type { SecretReader } from './secret-reader.ts'
+
+/** What every upstream of a file is created with. */
+export interface UpstreamSource {
+  /** The folder of the file, to which its paths are relative. */
+  readonly folder: string
+  readonly secrets: SecretReader
+}
+
+/** Creates an upstream of a gateway from its part of the file. */
+export async function createUpstream(
+  name: string,
+  upstream: UrlUpstream | CommandUpstream,
+  source: UpstreamSource,
+): Promise<GatewayUpstreamOptions> {
+  const { tools, timeoutMs, required } = upstream
+  const connect =
+    'url' in upstream ? await connectUrl(name, upstream, source) : await connectCommand(name, upstream, source)
+  return { connect, tools: tools && createToolRules(name, tools, source), timeoutMs, required }
+}
+
+function createToolRules(
+  upstream: string,
+  { pins, ...rules }: NonNullable<UrlUpstream['tools']>,
+  { folder }: UpstreamSource,
+): ToolRules {
+  return { ...rules, pins: pins === undefined ? undefined : openPinFile(resolve(folder, pins)).storeOf(upstream) }
+}
+
+type Connect = GatewayUpstreamOptions['connect']
+
+async function connectUrl(name: string, { url, auth, headers }: UrlUpstream, source: UpstreamSource): Promise<Connect> {
+  const place = `upstreams.${name}`
+  const entries: [string, string][] = []
+  for (const [header, reference] of Object.entries(headers ?? {}))
+    entries.push([header, await source.secrets.read(`${place}.headers.${header}`, reference)])
+  const http = { headers: Object.fromEntries(entries), auth: auth && (await createAuthorizer(place, auth, source)) }
+  return () => connectAny(url, { http })
+}
+
+async function createAuthorizer(
+  place: string,
+  { bearer, clientCredentials: account }: NonNullable<UrlUpstream['auth']>,
+  { secrets }: UpstreamSource,
+): Promise<HttpAuthorizer | undefined> {
+  if (bearer !== undefined) {
+    const authorization = `Bearer ${await secrets.read(`${place}.auth.bearer`, bearer)}`
+    return { headers: () => ({ authorization }), onResponse: () => undefined }
+  }
+  if (account === undefined) return undefined
+  const { issuer, id, secret: reference } = account
+  const secret = await secrets.read(`${place}.auth.clientCredentials.secret`, reference)
+  // An empty secret is a problem that the reader has kept.
+  return secret === '' ? undefined : clientCredentials({ issuer, client: { id, secret } })
+}
+
+async function connectCommand(
+  name: string,
+  { command, args, env = {}, cwd }: CommandUpstream,
+  { folder, secrets }: UpstreamSource,
+): Promise<Connect> {
+  const entries: [string, string][] = []
+  for (const [variable, value] of Object.entries(env)) {
+    const place = `upstreams.${name}.env.${variable}`
+    entries.push([variable, typeof value === 'string' ? value : await secrets.read(place, value)])
+  }
+  const target = { command, args, env: Object.fromEntries(entries), cwd: resolve(folder, cwd ?? '.') }
+  return () => connectAny(target, { stdio: { stderr: 'inherit' } })
+}

@@ -1,0 +1,46 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openPinFile } from './file-pins.ts'
+
+let path: string
+beforeEach(async () => {
+  path = join(await mkdtemp(join(tmpdir(), 'pins-')), 'pins.json')
+})
+afterEach(() => rm(join(path, '..'), { recursive: true }))
+
+const digest = (character: string): string => character.repeat(64)
+
+test('a file has the first digest of each tool of each upstream, also of tools that are added at the same time', async () => {
+  const pins = openPinFile(path)
+  const [crm, files] = [pins.storeOf('crm'), pins.storeOf('files')]
+  expect(await crm.get('read')).toBeUndefined()
+  const names = Array.from({ length: 20 }, (_, index) => `tool-${index}`)
+  await Promise.all(names.flatMap((name) => [crm.add(name, digest('a')), files.add(name, digest('b'))]))
+  expect(await crm.add('tool-0', digest('c'))).toBe(digest('a'))
+  const again = openPinFile(path)
+  for (const name of names) expect(await again.storeOf('files').get(name)).toBe(digest('b'))
+  expect(Object.keys(JSON.parse(await readFile(path, 'utf8')))).toEqual(['crm', 'files'])
+})
+
+test('a removed tool is accepted anew', async () => {
+  const pins = openPinFile(path)
+  await pins.storeOf('crm').add('read', digest('a'))
+  expect([await pins.remove('crm', 'read'), await pins.remove('crm', 'read')]).toEqual([true, false])
+  expect(await pins.storeOf('crm').add('read', digest('b'))).toBe(digest('b'))
+})
+
+test.each(['__proto__', 'constructor', 'toString'])('a tool named %s is one like any other', async (name) => {
+  const crm = openPinFile(path).storeOf('crm')
+  expect(await crm.get(name)).toBeUndefined()
+  expect(await crm.add(name, digest('a'))).toBe(digest('a'))
+  expect(await openPinFile(path).storeOf('crm').get(name)).toBe(digest('a'))
+})
+
+test('a file of another kind is left as it is', async () => {
+  await writeFile(path, '[1]')
+  await expect(async () => openPinFile(path).storeOf('crm').get('read')).rejects.toThrow('no JSON object')
+  await expect(async () => openPinFile(path).storeOf('crm').add('read', digest('a'))).rejects.toThrow('no JSON object')
+  expect(await readFile(path, 'utf8')).toBe('[1]')
+})

@@ -1,0 +1,107 @@
+import * as z from 'zod'
+import { findUpstreamNameProblem } from '../names.ts'
+import { findAddressProblem } from '../upstream.ts'
+import { secretReference } from './secret-reader.ts'
+
+const text = z.string().min(1)
+
+const tools = z.strictObject({
+  allow: z.array(text).optional(),
+  deny: z.array(text).optional(),
+  rename: z.record(text, text).optional(),
+  /** The path of the file with the accepted definitions. */
+  pins: text.optional(),
+})
+
+const common = {
+  tools: tools.optional(),
+  timeoutMs: z.int().min(1).optional(),
+  required: z.boolean().optional(),
+}
+
+const address = text.superRefine((value, context) => {
+  const problem = URL.canParse(value) ? findAddressProblem(new URL(value)) : 'must be a URL'
+  if (problem !== undefined) context.addIssue(problem)
+})
+
+/** The headers that the transport or an authorizer writes. */
+const reservedHeader = /^(?:authorization|cookie|host|content-.*|accept|mcp-.*)$/i
+const headerName = text.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
+const headers = z.record(
+  headerName.refine((name) => !reservedHeader.test(name), 'is written by the gateway itself; use auth for a token'),
+  secretReference,
+)
+
+const auth = z
+  .strictObject({
+    /** A token that every request sends. */
+    bearer: secretReference.optional(),
+    /** The gateway's own account at an authorization server (RFC 6749, section 4.4). */
+    clientCredentials: z.strictObject({ issuer: z.url(), id: text, secret: secretReference }).optional(),
+  })
+  .refine((value) => Object.keys(value).length === 1, 'must have one of bearer and clientCredentials')
+
+const urlUpstream = z.strictObject({ url: address, auth: auth.optional(), headers: headers.optional(), ...common })
+
+const commandUpstream = z.strictObject({
+  command: text,
+  args: z.array(z.string()).optional(),
+  env: z.record(text, z.union([z.string(), secretReference])).optional(),
+  cwd: text.optional(),
+  ...common,
+})
+
+export type UrlUpstream = z.infer<typeof urlUpstream>
+export type CommandUpstream = z.infer<typeof commandUpstream>
+
+/** An upstream. Its schema depends on the member that it has, because the problems of a union say nothing. */
+const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUpstream => {
+  const isObject = typeof value === 'object' && value !== null
+  const hasUrl = isObject && 'url' in value
+  if (hasUrl === (isObject && 'command' in value)) {
+    context.addIssue('must have url or command, and not both')
+    return z.NEVER
+  }
+  const parsed = (hasUrl ? urlUpstream : commandUpstream).safeParse(value)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues)
+    context.addIssue({ code: 'custom', path: issue.path, message: messageOf(issue) })
+  return z.NEVER
+})
+
+const upstreamName = z.string().superRefine((name, context) => {
+  const problem = findUpstreamNameProblem(name)
+  if (problem !== undefined) context.addIssue(problem)
+})
+
+/** The configuration of a gateway, as a JSON file has it. */
+export const gatewayFile = z.strictObject({
+  name: text,
+  version: text.default('1.0.0'),
+  state: z.strictObject({ keys: secretReference }),
+  listen: z
+    .strictObject({
+      port: z.int().min(0).max(65_535).optional(),
+      host: text.optional(),
+      allowedHosts: z.array(text).optional(),
+      /** The access tokens that hosts need. */
+      protect: z.strictObject({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
+    })
+    .default({}),
+  upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),
+})
+
+export type GatewayFile = z.infer<typeof gatewayFile>
+
+/** Returns the problems of a parsed file, each with its place. Values are left out, because they may be secrets. */
+export function describeIssues({ issues }: z.ZodError): readonly string[] {
+  return issues.map((issue) => {
+    const place = issue.path.map(String).join('.')
+    return place === '' ? messageOf(issue) : `${place}: ${messageOf(issue)}`
+  })
+}
+
+/** Returns the reason of an issue. An issue of a key has it in issues of its own. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message
+}

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { protect } from '@x/auth/server'
+import { parseJsonObject } from '@x/core'
+import { legacy } from '@x/legacy'
+import { parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
+import type { ServeHttpOptions } from '@x/transport-http/node'
+import type { GatewayOptions } from '../gateway.ts'
+import { createUpstream, type UpstreamSource } from './create-upstream.ts'
+import { describeIssues, type GatewayFile, gatewayFile } from './file-schema.ts'
+import { SecretReader } from './secret-reader.ts'
+
+/** The options of a gateway and of its endpoint, as a file has them. */
+export interface GatewaySettings {
+  readonly gateway: GatewayOptions
+  readonly http: Pick<ServeHttpOptions, 'port' | 'host' | 'allowedHosts' | 'auth'>
+}
+
+/** A file that is no configuration of a gateway. The message has all problems, and no values. */
+export class GatewayFileError extends Error {
+  override readonly name = 'GatewayFileError'
+  readonly code = 'invalid_configuration'
+  readonly problems: readonly string[]
+
+  constructor(path: string, problems: readonly string[]) {
+    super(`${path} cannot be used:\n${problems.map((problem) => `- ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads the configuration of a gateway from a JSON file. Secrets are in environment variables or in files of their own,
+ * whose paths are relative to the file. The gateway serves hosts of older revisions, too.
+ *
+ * @example
+ * const { gateway: options, http } = await readGatewayFile('gateway.json')
+ * await serveHttp(gateway(options), http)
+ *
+ * @throws GatewayFileError with all problems at once, and the error of Node if the file cannot be read.
+ */
+export async function readGatewayFile(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<GatewaySettings> {
+  const value = parseJsonObject(await readFile(path, 'utf8'))
+  if (value === undefined) throw new GatewayFileError(path, ['it is no JSON object'])
+  const { data, error } = gatewayFile.safeParse(value)
+  if (error !== undefined) throw new GatewayFileError(path, describeIssues(error))
+  const source = { folder: dirname(resolve(path)), secrets: new SecretReader(dirname(resolve(path)), environment) }
+  const settings = await createSettings(data, source)
+  if (settings === undefined || source.secrets.problems.length > 0)
+    throw new GatewayFileError(path, source.secrets.problems)
+  return settings
+}
+
+async function createSettings(file: GatewayFile, source: UpstreamSource): Promise<GatewaySettings | undefined> {
+  const { name, version, listen } = file
+  const state = await createState(file, source)
+  const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
+  for (const [each, upstream] of Object.entries(file.upstreams))
+    upstreams[each] = await createUpstream(each, upstream, source)
+  if (state === undefined) return undefined
+  const { protect: protection, ...address } = listen
+  return {
+    gateway: { name, version, state, upstreams, extensions: [legacy()] },
+    http: { ...address, ...(protection !== undefined && { auth: protect(protection) }) },
+  }
+}
+
+async function createState({ state }: GatewayFile, { secrets }: UpstreamSource): Promise<StateCodec | undefined> {
+  const keys = parseKeyLines(await secrets.read('state.keys', state.keys)).map(({ input }) => input)
+  if (keys.length === 0) return undefined
+  try {
+    return sealedState({ keys })
+  } catch (error) {
+    secrets.problems.push(`state.keys: ${error instanceof Error ? error.message : 'the keys cannot be used'}`)
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import * as z from 'zod'
+
+/** The place of a secret: the name of an environment variable, or the path of a file. The file itself has no secrets. */
+export const secretReference = z.union(
+  [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
+  'must be { "env": NAME } or { "file": PATH }, because secrets do not belong in this file',
+)
+
+/** The place of a secret. */
+export type SecretReference = z.infer<typeof secretReference>
+
+/** Reads secrets, and collects the problems. */
+export class SecretReader {
+  readonly problems: string[] = []
+  readonly #folder: string
+  readonly #environment: NodeJS.ProcessEnv
+
+  constructor(folder: string, environment: NodeJS.ProcessEnv) {
+    this.#folder = folder
+    this.#environment = environment
+  }
+
+  /** Returns a secret without the whitespace around it. Returns an empty text, and keeps the problem, if there is none. */
+  async read(place: string, reference: SecretReference): Promise<string> {
+    const text = 'env' in reference ? this.#environment[reference.env] : await this.#readFile(place, reference.file)
+    const secret = text?.trim() ?? ''
+    if (secret === '' && 'env' in reference) this.problems.push(`${place}: the variable ${reference.env} is not set`)
+    return secret
+  }
+
+  async #readFile(place: string, file: string): Promise<string> {
+    try {
+      const text = await readFile(resolve(this.#folder, file), 'utf8')
+      if (text.trim() === '') this.problems.push(`${place}: the file ${file} is empty`)
+      return text
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'an error'
+      this.problems.push(`${place}: the file ${file} cannot be read (${reason})`)
+      return ''
+    }
+  }
+}
