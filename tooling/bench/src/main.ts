@@ -28,6 +28,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['tasks', () => import('./tasks/run.ts')],
     ['telemetry', () => import('./telemetry/run.ts')],
     ['types', () => import('./types.ts')],
+    ['workload', () => import('./workload/run.ts')],
   ])
 
 const { values, positionals } = parseArgs({

@@ -19,12 +19,15 @@ export const pinning = canPin ? 'server on core 0, load on core 1' : 'not pinned
  * Starts a built program of this package on one core.
  *
  * @param path relative to this file's folder, such as `http/load.js`.
+ * @param environment variables beside those of this process.
  */
 export async function startPinned<Question extends object, Answer>(
   path: string,
   core: 0 | 1,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<PinnedProcess<Question, Answer>> {
-  const child = fork(fileURLToPath(new URL(path, import.meta.url)), { execArgv: ['--conditions=dist'] })
+  const env = { ...process.env, ...environment }
+  const child = fork(fileURLToPath(new URL(path, import.meta.url)), { execArgv: ['--conditions=dist'], env })
   // taskset moves the process that runs already, with every thread of it, so that the channel of `fork` stays.
   pin(child.pid, core)
   await once(child, 'spawn')

@@ -1,0 +1,131 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@tooling/real-servers/free-port'
+import { type RealRedis, startRedis } from '@tooling/real-servers/redis'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seedRedis } from './seed-redis.ts'
+import { findWrongAnswer } from './tool-calls.ts'
+
+const example = fileURLToPath(new URL('../../../../examples/benchmark-mcp-servers/server.mjs', import.meta.url))
+const products = fileURLToPath(new URL('./products-service.ts', import.meta.url))
+
+let folder: string
+let redis: RealRedis
+let service: ChildProcess
+let server: ChildProcess
+let url: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'benchmark-row-'))
+  const [redisPort, port] = [await findFreePort(), await findFreePort()]
+  redis = await startRedis('redis-server', ['--port', String(redisPort), '--appendonly', 'no'])
+  await seedRedis(redis.path)
+  service = fork(await bundle(products, 'products.mjs'))
+  service.send({ ask: 'url' })
+  const [answer] = await once(service, 'message')
+  server = spawn(process.execPath, [await bundle(example, 'server.mjs')], {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      PORT: String(port),
+      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+      API_SERVICE_URL: new URL(answer.url).origin,
+      SERVER_TYPE: 'row',
+      WEB_CONCURRENCY: '2',
+    },
+  })
+  url = `http://127.0.0.1:${port}/mcp`
+}, 60_000)
+
+afterAll(async () => {
+  for (const child of [server, service]) {
+    const ended = once(child, 'exit')
+    child.kill()
+    await ended
+  }
+  await redis.close()
+  await rm(folder, { recursive: true })
+})
+
+interface ToolList {
+  readonly result: { readonly tools: readonly { readonly name: string }[] }
+}
+
+/** Bundles a program, because the folder of the example has no packages of its own. */
+async function bundle(entry: string, name: string): Promise<string> {
+  const outfile = join(folder, name)
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    nodePaths: [fileURLToPath(new URL('../../node_modules', import.meta.url))],
+    // Packages of CommonJS call `require`.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+    logLevel: 'error',
+  })
+  return outfile
+}
+
+async function readHealth(): Promise<unknown> {
+  const response = await fetch(new URL('/health', url)).catch(() => undefined)
+  return response?.json()
+}
+
+/** Sends a message as the scripts of the public benchmark do, over any connection. */
+async function post(message: object, session?: string): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  })
+}
+
+test('the example passes the validation of the public benchmark, with two workers', async () => {
+  await expect.poll(readHealth, { timeout: 30_000 }).toEqual({ status: 'ok' })
+  const clientInfo = { name: 'test-client', version: '1.0.0' }
+  const params = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo }
+  const opened = await post({ id: 1, method: 'initialize', params })
+  const session = opened.headers.get('mcp-session-id') ?? ''
+  expect(await opened.json()).toMatchObject({ result: { serverInfo: { name: 'shop' } } })
+  expect((await post({ method: 'notifications/initialized' }, session)).status).toBe(202)
+
+  const listed: ToolList = await (await post({ id: 2, method: 'tools/list', params: {} }, session)).json()
+  const names = listed.result.tools.map(({ name }) => name)
+  expect(names.toSorted()).toEqual(['checkout', 'get_user_cart', 'search_products'])
+
+  // Without arguments, so that the defaults of the contract apply.
+  for (const name of names) {
+    const called = await post({ id: 3, method: 'tools/call', params: { name, arguments: {} } }, session)
+    const message = await called.text()
+    expect(findWrongAnswer(name, called.status, message)).toBeUndefined()
+    expect(JSON.parse(JSON.parse(message).result.content[0].text).server_type).toBe('row')
+  }
+
+  const ended = await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': session } })
+  expect(ended.ok).toBe(true)
+})
+
+test.each([
+  ['an error', 200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"No"}}'],
+  ['another status', 503, '{}'],
+  ['a text that is no JSON', 200, '{"result":{"content":[{"type":"text","text":"Redis is away"}]}}'],
+  [
+    'too few products',
+    200,
+    '{"result":{"content":[{"type":"text","text":"{\\"total_found\\":2251,\\"products\\":[]}"}]}}',
+  ],
+])('the workload reports %s', (_, status, message) => {
+  expect(findWrongAnswer('search_products', status, message)).toContain(String(status))
+})
