@@ -61,6 +61,8 @@ export interface FaultyStore extends StateStore {
   isReachable: boolean
   /** True makes the store reject each write of a round after the write had its effect. */
   rejectsStoredRounds: boolean
+  /** Called after each read, whose result arrives when the promise resolves. */
+  afterRead: () => Promise<void>
   /** The number of operations so far. */
   operationCount: number
   /** Deletes all entries, like a store that restarts without its files. */
@@ -77,6 +79,7 @@ function createFaultyStore(): FaultyStore {
   const faultyStore: FaultyStore = {
     isReachable: true,
     rejectsStoredRounds: false,
+    afterRead: async () => {},
     operationCount: 0,
     empty() {
       store = memoryStore({ maxEntriesPerOwner: 10_000 })
@@ -87,7 +90,12 @@ function createFaultyStore(): FaultyStore {
         if (faultyStore.rejectsStoredRounds && key.startsWith('legacy:call:')) throw new Error('The response was lost')
         return isAdded
       }),
-    get: (key) => run((current) => current.get(key)),
+    get: (key) =>
+      run(async (current) => {
+        const value = await current.get(key)
+        await faultyStore.afterRead()
+        return value
+      }),
     delete: (key) => run((current) => current.delete(key)),
   }
   return faultyStore

@@ -65,7 +65,7 @@ async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps)
   return true
 }
 
-/** Serves requests, and ends them if their session was ended while the stream got its id. */
+/** Serves requests, and ends them if their session was ended while it was opened. */
 function beginRequests(posted: PostedRequests, peer: HttpPeer, http: HttpDeps): void {
   serveRequests(posted, peer, http)
   const { session, view } = peer

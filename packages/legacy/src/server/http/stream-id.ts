@@ -1,25 +1,25 @@
-import { encodeBase64url, randomId } from '@x/core'
+import { randomId, sha256Hex } from '@x/core'
 import { streamIdLength } from '../call/round-store.ts'
 
-const randomLength = 14
-const encoder = new TextEncoder()
+const tagLength = 8
 
 /**
  * Returns the id of a new stream of a session. It ends with a digest of the session key, which no client knows. So
  * every instance can check whether an id belongs to the session, without asking the store or another instance.
  */
-export async function createStreamId(sessionKey: string): Promise<string> {
-  const random = randomId().slice(0, randomLength)
-  return random + (await digestOf(random, sessionKey))
+export function createStreamId(sessionKey: string): string | Promise<string> {
+  const random = randomId().slice(0, streamIdLength - tagLength)
+  const tag = tagOf(random, sessionKey)
+  return typeof tag === 'string' ? random + tag : tag.then((text) => random + text)
 }
 
 /** Returns true if {@link createStreamId} made this id for this session. */
 export async function isStreamOf(streamId: string, sessionKey: string): Promise<boolean> {
-  const random = streamId.slice(0, randomLength)
-  return streamId.length === streamIdLength && streamId === random + (await digestOf(random, sessionKey))
+  const random = streamId.slice(0, streamIdLength - tagLength)
+  return streamId.length === streamIdLength && streamId === random + (await tagOf(random, sessionKey))
 }
 
-async function digestOf(random: string, sessionKey: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(`x/legacy stream ${random} ${sessionKey}`))
-  return encodeBase64url(new Uint8Array(digest).subarray(0, 6))
+function tagOf(random: string, sessionKey: string): string | Promise<string> {
+  const digest = sha256Hex(`x/legacy stream ${random} ${sessionKey}`)
+  return typeof digest === 'string' ? digest.slice(0, tagLength) : digest.then((digits) => digits.slice(0, tagLength))
 }
