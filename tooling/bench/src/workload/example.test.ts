@@ -101,7 +101,7 @@ test('the example passes the validation of the public benchmark, with two worker
   expect(await opened.json()).toMatchObject({ result: { serverInfo: { name: 'shop' } } })
   expect((await post({ method: 'notifications/initialized' }, session)).status).toBe(202)
 
-  const listed: ToolList = await (await post({ id: 2, method: 'tools/list', params: {} }, session)).json()
+  const listed = (await (await post({ id: 2, method: 'tools/list', params: {} }, session)).json()) as ToolList
   const names = listed.result.tools.map(({ name }) => name)
   expect(names.toSorted()).toEqual(['checkout', 'get_user_cart', 'search_products'])
 
