@@ -22,6 +22,10 @@ const ofOthers = {
   'the program of Cloudflare': 'wrangler',
   'a file of the MCP Registry': 'server.json',
   'an option of other SDKs': 'protocolVersionDiscovery',
+  'exported by the official SDK, and methods of its server and client':
+    'server.registerTool server.registerPrompt server.registerResource server.server.elicitInput ' +
+    'server.server.createMessage server.sendLoggingMessage server.sendToolListChanged server.connect client.connect ' +
+    'client.setRequestHandler authInfo EventStore requireBearerAuth mcpAuthMetadataRouter',
   'methods of strings and arrays': 'indexOf sort',
   'examples within a sentence': 'dueDate sonnet server.carts client.carts v',
   'spellings of sampling in other languages': 'endTurn stopSequence toolUse',

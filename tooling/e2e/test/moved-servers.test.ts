@@ -1,0 +1,40 @@
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { createClient } from '@x/client'
+import { connectAny } from '@x/legacy/client'
+import { serveHttp } from '@x/transport-http/node'
+import { createServer as createHttpServer } from 'node:http'
+import { expect, test } from 'vitest'
+import { travel } from './interop/travel.ts'
+import { travelV1 } from './interop/travel-v1.ts'
+import { travelV2 } from './interop/travel-v2.ts'
+import { serveOfficial } from './official-v1-server.ts'
+import { portOf } from './older-server-peers.ts'
+
+type Served = { readonly url: string; close(): Promise<unknown> }
+
+async function serveV2(): Promise<Served> {
+  const handle = toNodeHandler(travelV2())
+  // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
+  const http = createHttpServer((request, response) => void handle(request, response))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${portOf(http)}/mcp`, close: async () => http.close() }
+}
+
+test.each<[string, 'legacy' | 'modern', () => Promise<Served>]>([
+  ['the official SDK v1', 'legacy', () => serveOfficial(true, travelV1)],
+  ['the official SDK v2', 'modern', serveV2],
+  ['these packages', 'modern', () => serveHttp(travel())],
+  ['these packages, for an older client', 'legacy', () => serveHttp(travel())],
+])('the server of the guide about moving, with %s, asks and books', async (_, era, serve) => {
+  const served = await serve()
+  const connection = connectAny(served.url, { era })
+  const client = createClient(connection, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: () => ({ action: 'accept', content: { nights: 3 } }),
+  })
+  const { content } = await client.callTool('book', { city: 'Oslo' })
+  expect(content).toEqual([{ type: 'text', text: '3 nights in Oslo' }])
+  await connection.close()
+  await served.close()
+})
