@@ -1,7 +1,7 @@
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
-import type { Printer } from '../output/printer.ts'
+import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayText } from '../terminal/display-text.ts'
 import { checkIds, type Finding } from './check.ts'
 import { runChecks } from './run-checks.ts'
@@ -58,7 +58,11 @@ function printFinding(printer: Printer, id: string, finding: Finding): void {
   const colors = { ok: 'green', wrong: 'red', skipped: 'dim' } as const
   const words = { ok: 'ok   ', wrong: 'WRONG', skipped: 'skip ' } as const
   const { status, found } = finding
-  printer.line(`${printer.color(colors[status], words[status])} ${id.padEnd(idWidth)} ${toDisplayText(found)}`)
-  if (status === 'wrong')
-    printer.line(`      ${' '.repeat(idWidth)} ${printer.color('bold', toDisplayText(finding.change))}`)
+  const indent = ' '.repeat(words.ok.length + idWidth + 2)
+  const width = printer.width === undefined ? undefined : printer.width - indent.length
+  const [first = '', ...others] = wrapWords(toDisplayText(found), width)
+  printer.line(`${printer.color(colors[status], words[status])} ${id.padEnd(idWidth)} ${first}`)
+  for (const line of others) printer.line(indent + line)
+  if (status !== 'wrong') return
+  for (const line of wrapWords(toDisplayText(finding.change), width)) printer.line(indent + printer.color('bold', line))
 }

@@ -71,3 +71,18 @@ export function formatDuration(ms: number): string {
   if (seconds < 7200) return `${sign}${Math.round(seconds / 60)}m`
   return seconds < 172_800 ? `${sign}${Math.round(seconds / 3600)}h` : `${sign}${Math.round(seconds / 86_400)}d`
 }
+
+/** The least width at which breaking a text between its words helps to read it. */
+const minWrapWidth = 20
+
+/** Breaks a text between its words into lines that fit into a width. A longer word has a line of its own. */
+export function wrapWords(text: string, width: number | undefined): readonly string[] {
+  if (width === undefined || width < minWrapWidth) return [text]
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
