@@ -41,8 +41,11 @@ const recoveryMs = 30_000
 /** Milliseconds after the recovery in which all calls must have ended. */
 const endMs = 15 * 60_000
 
-/** Milliseconds after the last call in which the instances finish calls that their clients gave up. */
-const quietMs = 60_000
+/**
+ * Milliseconds after the last call in which the instances finish calls that their clients gave up. A broken connection is
+ * detected after 15 seconds, a store that does not answer is given up after 10, and a stream is then kept for 60.
+ */
+const quietMs = 120_000
 
 /** The clients of a fleet. Each seed has one of these lists. */
 const clientMixes: readonly (readonly ClientKind[])[] = [
