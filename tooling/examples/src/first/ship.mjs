@@ -1,0 +1,35 @@
+import { createClient } from '@x/client'
+import { createServer, form, tool } from '@x/server'
+import { taskCalls } from '@x/tasks/client'
+import { tasks } from '@x/tasks/server'
+import * as z from 'zod'
+
+const carrierForm = form(z.object({ carrier: z.enum(['bike', 'truck']) }))
+
+const shipOrders = tool('ship_orders', {
+  description: 'Ships all orders of a day',
+  task: 'allowed',
+  async run(_, ctx) {
+    const orders = await ctx.step('orders', () => [17, 18])
+    const { carrier } = await ctx.elicit('carrier', { message: 'Which carrier?', schema: carrierForm })
+    for (const order of orders)
+      await ctx.step(`ship/${order}`, () => console.log(`Order ${order} leaves by ${carrier}`))
+    return `${orders.length} orders shipped`
+  },
+})
+
+const server = createServer({
+  name: 'shop',
+  version: '1.0.0',
+  tools: [shipOrders],
+  extensions: [tasks({ store: 'memory:' })],
+})
+const client = createClient(server, {
+  name: 'host',
+  version: '1.0.0',
+  elicit: () => ({ action: 'accept', content: { carrier: 'bike' } }),
+  extensions: [taskCalls({ onTask: ({ tool: name }) => console.log(`${name} runs as a task`) })],
+})
+const { content } = await client.callTool('ship_orders')
+console.log(content[0])
+await server.close()
