@@ -71,10 +71,10 @@ const readersByKey = new Map<symbol, ReadValue>([
  * the client.
  */
 export function createClientContext(address: string | undefined): CallContext {
+  // Not at module level, because Workers allow no AbortController there.
+  const httpCall = withContext(createCall(), transportKey, 'http')
   return address === undefined ? httpCall.context : withContext(httpCall, clientAddressKey, address).context
 }
-
-const httpCall = withContext(createCall(), transportKey, 'http')
 
 /**
  * Returns the context for the authentication of a request. The caller key is computed when it is read, because few

@@ -1,5 +1,5 @@
 import { httpHandler } from '@x/transport-http'
 import { server } from './server.js'
 
-// Replace '*' by the names of the Worker, once it has one.
-export default { fetch: httpHandler(server, { allowedHosts: '*' }) }
+// Before you deploy, give the handler `allowedHosts` with the names of the Worker, and the server a `state` with a key.
+export default { fetch: httpHandler(server) }
