@@ -32,6 +32,7 @@ const steps = [
   },
   { name: 'borders', command: check('borders') },
   { name: 'docs', command: check('docs') },
+  { name: 'pages', command: check('pages') },
   { name: 'mentions', command: check('mentions') },
   { name: 'limits', command: check('limits') },
   { name: 'collections', command: check('collections') },
