@@ -7,7 +7,7 @@ import { measureInstall } from '../src/installed/install.ts'
 import { type LocalRegistry, startRegistry } from '../src/installed/local-registry.ts'
 import { listEntries, type PackageEntries } from '../src/installed/packed-packages.ts'
 import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
-import { runCommand, startProject } from '../src/installed/run-command.ts'
+import { runCommand, startProject, startWorker } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
 import { copyDeployFolder, startServer, stopServer } from './deployed-fleet.ts'
 
@@ -168,7 +168,7 @@ describe('a release to a registry of this machine', () => {
     5 * minutes,
   )
 
-  test.each(['http', 'stdio'] as const)(
+  test.each(['http', 'stdio', 'worker'] as const)(
     'a folder of mcpx init --%s is installed, passes its test, starts, and answers a call',
     async (kind) => {
       const place = `${folder}/init-${kind}`
@@ -185,8 +185,8 @@ describe('a release to a registry of this machine', () => {
         expect(await callTarget('npm start --silent')).toBe('Hello, Ada!\n')
         return
       }
-      await using started = await startProject(project)
-      expect(await callTarget(started.url)).toBe('Hello, Ada!\n')
+      await using started = await (kind === 'worker' ? startWorker(project) : startProject(project))
+      expect(await callTarget(new URL('/mcp', started.url).href)).toBe('Hello, Ada!\n')
     },
     5 * minutes,
   )

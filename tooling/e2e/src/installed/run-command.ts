@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { findFreePort } from '@tooling/real-servers/free-port'
 
 /**
  * Runs a program to its end and resolves to its output.
@@ -38,21 +41,39 @@ export interface StartedProject extends AsyncDisposable {
 }
 
 /** Starts a project on a free port, and resolves when it has printed its URL. */
-export async function startProject(folder: string): Promise<StartedProject> {
-  const child = spawn('npm', ['start', '--silent'], {
+export async function startProject(folder: string, parameters: readonly string[] = []): Promise<StartedProject> {
+  const child = spawn('npm', ['start', '--silent', '--', ...parameters], {
     cwd: folder,
     // A process group of its own, because npm passes no signal on.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...cleanEnvironment(), PORT: '0' },
   })
-  const [line] = await once(child.stdout, 'data')
+  const url = await findUrl(child.stdout)
   const dispose = async (): Promise<void> => {
     const closed = once(child, 'close')
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
     await closed
   }
-  return { url: String(line).trim(), [Symbol.asyncDispose]: dispose }
+  return { url, [Symbol.asyncDispose]: dispose }
+}
+
+/** Starts a project that is a Worker, whose `npm start` takes its port as an option. */
+export async function startWorker(folder: string): Promise<StartedProject> {
+  return startProject(folder, ['--port', String(await findFreePort())])
+}
+
+/** Returns the first URL that a program prints, and reads on, so that the program never waits. */
+function findUrl(output: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    output.setEncoding('utf8').on('data', (piece: string) => {
+      text += stripVTControlCharacters(piece)
+      const [url] = /https?:\/\/(?:localhost|127\.0\.0\.1)\S*(?=\s)/.exec(text) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    output.once('close', () => reject(new Error(`The program ended before it printed a URL:\n${text}`)))
+  })
 }
 
 // Variables that pnpm and vitest set for their children would change the behaviour of npm and the program.
