@@ -27,7 +27,7 @@ export const layers = new Map([
   ],
   [
     '@x/state-codec',
-    { imports: ['@x/core'], dependencies: ['jose', '@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
+    { imports: ['@x/core'], dependencies: ['@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
   ],
   [
     '@x/server',

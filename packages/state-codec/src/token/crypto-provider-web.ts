@@ -1,47 +1,59 @@
-import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, errors } from 'jose'
 import { encodeBase64url } from '@x/core'
-import { isCanonicalBase64url } from './base64url.ts'
-import type { Cipher, CipherKey, CryptoProvider } from './crypto-provider.ts'
-import { derivationSalt } from './crypto-provider.ts'
+import { decodeBase64url, isCanonicalBase64url } from './base64url.ts'
+import { type Cipher, type CipherKey, type CryptoProvider, derivationSalt } from './crypto-provider.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The operations of Web Crypto. The library jose implements the token formats. */
+/** The operations of Web Crypto. */
 export const webCrypto: CryptoProvider = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-  digest: async (text) => encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))),
+  digest: async (text) => encodeBuffer(await crypto.subtle.digest('SHA-256', encoder.encode(text))),
   isCanonicalBase64url,
 }
+
+/** The length of the authentication tag, in bytes. Web Crypto appends the tag to the ciphertext. */
+const tagBytes = 16
 
 /** Creates a cipher for JWE compact. */
 export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
-  const { header } = cipherKey
-  if (header.alg !== 'dir') throw new TypeError('createEncryption needs a header with the algorithm "dir"')
+  const header = encodeHeader(cipherKey)
+  const gcm = { name: 'AES-GCM', additionalData: encoder.encode(header), tagLength: tagBytes * 8 }
   return {
-    seal: (content, random) =>
-      new CompactEncrypt(encoder.encode(content))
-        .setProtectedHeader({ ...header })
-        .setInitializationVector(random(12))
-        .encrypt(key),
-    open: (segments) =>
-      returnUndefinedIfForged(async () => {
-        const options = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
-        return (await compactDecrypt(segments.join('.'), key, options)).plaintext
-      }),
+    async seal(content, random) {
+      const iv = new Uint8Array(random(12))
+      const encrypted = await crypto.subtle.encrypt({ ...gcm, iv }, key, encoder.encode(content))
+      const ciphertext = encodeBuffer(encrypted.slice(0, -tagBytes))
+      const tag = encodeBuffer(encrypted.slice(-tagBytes))
+      return `${header}..${encodeBase64url(iv)}.${ciphertext}.${tag}`
+    },
+    async open([, , nonce = '', content = '', tag = '']) {
+      const iv = decodeSegment(nonce)
+      const encrypted = concatBytes(decodeSegment(content), decodeSegment(tag))
+      const plaintext = await crypto.subtle
+        .decrypt({ ...gcm, iv }, key, encrypted)
+        // The only error that Web Crypto reports here is a tag that does not match.
+        .catch(() => undefined)
+      return plaintext && decoder.decode(plaintext)
+    },
   }
 }
 
 /** Creates a cipher for JWS compact. */
 export async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
+  const header = encodeHeader(cipherKey)
   return {
-    seal: (content) => new CompactSign(encoder.encode(content)).setProtectedHeader({ ...cipherKey.header }).sign(key),
-    open: (segments) =>
-      returnUndefinedIfForged(
-        async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload,
-      ),
+    async seal(content) {
+      const signedText = `${header}.${encodeText(content)}`
+      return `${signedText}.${encodeBuffer(await crypto.subtle.sign('HMAC', key, encoder.encode(signedText)))}`
+    },
+    async open([, content = '', signature = '']) {
+      const signedText = encoder.encode(`${header}.${content}`)
+      const isValid = await crypto.subtle.verify('HMAC', key, decodeSegment(signature), signedText)
+      return isValid ? decoder.decode(decodeSegment(content)) : undefined
+    },
   }
 }
 
@@ -55,15 +67,28 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
   return crypto.subtle.deriveKey(derivation, rootKey, algorithm, false, keyUses)
 }
 
-/**
- * Returns the content of a token as text, or `undefined` if jose rejects the token as forged. Rethrows every other
- * error.
- */
-async function returnUndefinedIfForged(decode: () => Promise<Uint8Array>): Promise<string | undefined> {
-  try {
-    return decoder.decode(await decode())
-  } catch (error) {
-    if (error instanceof errors.JOSEError) return undefined
-    throw error
-  }
+function encodeHeader({ header }: CipherKey): string {
+  return encodeText(JSON.stringify(header))
+}
+
+function encodeText(text: string): string {
+  return encodeBase64url(encoder.encode(text))
+}
+
+function encodeBuffer(buffer: ArrayBuffer): string {
+  return encodeBase64url(new Uint8Array(buffer))
+}
+
+/** Decodes a segment of a token. The codec gives a cipher only segments in canonical Base64url. */
+function decodeSegment(segment: string): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64url(segment)
+  if (bytes === undefined) throw new TypeError('A segment of the token is not canonical Base64url')
+  return new Uint8Array(bytes)
+}
+
+function concatBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
 }
