@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { measureInstall } from '../src/installed/install.ts'
 import { type LocalRegistry, startRegistry } from '../src/installed/local-registry.ts'
@@ -10,6 +9,7 @@ import { importedPackages, readProgram } from '../src/installed/readme-program.t
 import { runCommand, startProject, startWorker } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
 import { copyDeployFolder, startServer, stopServer } from './deployed-fleet.ts'
+import { followTutorial } from './tutorial-steps.ts'
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
@@ -62,7 +62,7 @@ const runProgram = "process.env.PORT = '0'\nconst { http } = await import('./pro
 
 let folder = ''
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'release-'))
+  folder = await mkdtemp(`${tmpdir()}/release-`)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -166,6 +166,16 @@ describe('a release to a registry of this machine', () => {
       expect(await stopServer(server)).toEqual([0, null])
     },
     5 * minutes,
+  )
+
+  test(
+    'the steps of the tutorial, in an empty folder, print what its page shows',
+    async () => {
+      const place = `${folder}/bakery`
+      await published.consumer(place)
+      await followTutorial(place)
+    },
+    3 * minutes,
   )
 
   test.each(['http', 'stdio', 'worker'] as const)(

@@ -76,8 +76,8 @@ function findUrl(output: Readable): Promise<string> {
   })
 }
 
-// Variables that pnpm and vitest set for their children would change the behaviour of npm and the program.
-function cleanEnvironment(): NodeJS.ProcessEnv {
+/** Returns the environment without variables of pnpm and vitest, which change the behaviour of npm and of programs. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|pnpm_|vitest|node_options|node_env$)/i.test(name),
   )

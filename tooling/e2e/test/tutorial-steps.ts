@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { validate as findDockerfileProblems } from 'dockerfile-utils'
+import { expect } from 'vitest'
+import { runCommand } from '../src/installed/run-command.ts'
+import { startServer, stopServer } from './deployed-fleet.ts'
+import { shownOutput, type TutorialFolder, tutorialFolder } from './tutorial-folder.ts'
+
+/** Follows the tutorial from its first step to its last one, and compares each output with the one that the page shows. */
+export async function followTutorial(place: string): Promise<void> {
+  const tutorial = tutorialFolder(place)
+  await tutorial.save(1)
+  await tutorial.run('install.sh')
+  await callOverStdio(tutorial)
+  await orderAtTerminal(place, tutorial)
+  await serveOverHttp(place, tutorial)
+  await killAnInstance(place, tutorial)
+  await deploy(place, tutorial)
+}
+
+async function callOverStdio(tutorial: TutorialFolder): Promise<void> {
+  await tutorial.save(2)
+  expect(await tutorial.run('call.sh')).toBe(await shownOutput('step-2/call.txt'))
+  expect(await tutorial.run('invalid.sh')).toBe(await shownOutput('step-2/invalid.txt'))
+}
+
+/** Step 3 writes an order in each run of the handler, and step 4 writes it once. */
+async function orderAtTerminal(place: string, tutorial: TutorialFolder): Promise<void> {
+  for (const step of [3, 4]) {
+    await rm(`${place}/orders.txt`, { force: true })
+    await tutorial.save(step)
+    const lines = await tutorial.runAtTerminal('order.sh', 'Guests', '8\r')
+    const shown = (await shownOutput('step-3/order.txt')).trimEnd().split('\n')
+    expect(lines).toEqual(expect.arrayContaining(shown))
+    expect(await tutorial.run('count.sh')).toBe(await shownOutput(`step-${step}/count.txt`))
+  }
+}
+
+/** Steps 5 and 6: `mcpx` and a host of an older revision reach the server at its URL. */
+async function serveOverHttp(place: string, tutorial: TutorialFolder): Promise<void> {
+  await tutorial.save(5)
+  await tutorial.save(6)
+  const server = startServer(`${place}/server.mjs`, { PORT: '0' })
+  const [line] = await once(server.stdout ?? server, 'data')
+  const url = String(line).trim().replace('Serving ', '')
+  const shownUrl = 'http://127.0.0.1:3000/mcp'
+  expect(await readFile(`${place}/mcp.json`, 'utf8')).toContain(`"${shownUrl}"`)
+  expect(await tutorial.run('call.sh', { [shownUrl]: url })).toBe(await shownOutput('step-5/call.txt'))
+  const initialized: unknown = JSON.parse(await tutorial.run('initialize.sh', { [shownUrl]: url }))
+  expect(initialized).toEqual(JSON.parse(await shownOutput('step-6/initialize.txt')))
+  expect(await stopServer(server)).toEqual([0, null])
+}
+
+/** Steps 7 and 8: a fleet whose instance is killed while it waits, and the tests of the project. */
+async function killAnInstance(place: string, tutorial: TutorialFolder): Promise<void> {
+  await tutorial.save(7)
+  expect(await tutorial.run('key.sh')).toMatch(/^state\.keys has the new key /)
+  expect(await tutorial.run('run.sh')).toBe(await shownOutput('step-7/run.txt'))
+  await tutorial.save(8)
+  expect(await tutorial.run('test.sh')).toMatch(/pass 2$/m)
+  const bakery = await readFile(`${place}/bakery.mjs`, 'utf8')
+  await writeFile(`${place}/bakery.mjs`, bakery.replace("ctx.step('save', () => ", '('))
+  await expect(tutorial.run('test.sh')).rejects.toThrow(/fail 2$/m)
+  await writeFile(`${place}/bakery.mjs`, bakery)
+}
+
+/** Step 9: the commands of the Dockerfile, without a container. */
+async function deploy(place: string, tutorial: TutorialFolder): Promise<void> {
+  await tutorial.save(9)
+  expect(findDockerfileProblems(await readFile(`${place}/Dockerfile`, 'utf8'))).toEqual([])
+  const key = (await readFile(`${place}/state.keys`, 'utf8')).trim()
+  await rm(`${place}/state.keys`)
+  await runCommand('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], place)
+  const environment = { PORT: '0', HOST: '0.0.0.0', ALLOWED_HOSTS: 'localhost', STATE_KEYS: key }
+  const server = startServer(`${place}/server.mjs`, environment)
+  const [line] = await once(server.stdout ?? server, 'data')
+  const { port } = new URL(String(line).trim().replace('Serving ', ''))
+  const response = await fetch(`http://localhost:${port}/readyz`)
+  expect(response.status).toBe(200)
+  await response.body?.cancel()
+  expect(await stopServer(server)).toEqual([0, null])
+}

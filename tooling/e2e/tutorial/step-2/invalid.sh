@@ -1,0 +1,1 @@
+npx mcpx call "node server.mjs" price --args '{"cake":"plum"}'

@@ -1,0 +1,1 @@
+npx mcpx call "node server.mjs" order --args '{"cake":"cheese"}'

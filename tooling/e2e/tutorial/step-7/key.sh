@@ -1,0 +1,1 @@
+npx mcpx keys new --keys-file state.keys

@@ -1,0 +1,1 @@
+node fleet.mjs

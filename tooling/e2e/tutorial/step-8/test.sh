@@ -1,0 +1,1 @@
+node --test bakery.test.mjs
