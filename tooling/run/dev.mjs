@@ -3,7 +3,7 @@ import { existsSync, readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { exitCode, pnpm, root } from './pnpm.mjs'
 
-const apps = ['ado-work-items', 'load-shedding']
+const apps = ['ado-work-items', 'load-shedding', 'gateway']
 
 /** The time without a change after which a build is complete, in milliseconds. */
 const settledMs = 500

@@ -5,7 +5,7 @@ import { exitCode, pnpm, root } from './pnpm.mjs'
 
 /** The oldest Node that everything here runs on. */
 const oldestNode = [20, 19]
-const apps = ['ado-work-items', 'load-shedding']
+const apps = ['ado-work-items', 'load-shedding', 'gateway']
 
 const [first, ...rest] = process.argv.slice(2)
 process.exitCode = await (apps.includes(first) ? start(first, rest) : start(apps[0], process.argv.slice(2)))

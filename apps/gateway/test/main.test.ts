@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { createClient } from '@x/client'
+import { connectAny } from '@x/legacy/client'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+
+// The application runs as it was built, in processes of its own.
+const main = join(import.meta.dirname, '../dist/main.js')
+const started: { kill(signal: 'SIGKILL'): boolean }[] = []
+
+beforeAll(() => {
+  if (!existsSync(main))
+    throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/gateway..."')
+})
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+test('the walk-through sees every step happen at both instances, and ends with 0', async () => {
+  const { code, output } = await start(['--once']).ended
+  expect(output).toBe(stripVTControlCharacters(output))
+  const text = output.replace(/\s+/g, ' ')
+  for (const landmark of [
+    /work-items: [1-9]\d* tools, such as work-items__list_work_items/,
+    /everything: [1-9]\d* tools, such as everything__\w+/,
+    /files: [1-9]\d* tools, such as files__\w+/,
+    /instance (\d): question, "Please provide [^"]+" instance (?!\1)\d: state without a question instance \1: result/,
+    /instance 1: work-items fails: Upstream "work-items" gave no answer/,
+    /instance 2: work-items fails: Upstream "work-items" gave no answer/,
+    /instance 1: the others succeed: Echo: hello, The release is on Thursday\./,
+    /instance 2: the others succeed: Echo: hello, The release is on Thursday\./,
+    /work-items was started again, and both instances serve it/,
+    /everything__echo is not listed, and a call fails: Unknown tool "everything__echo"/,
+    /accepted: Echoes back the input string\. Before you call it,/,
+    /All 4 steps went as expected\./,
+  ])
+    expect(text).toMatch(landmark)
+  expect(code).toBe(0)
+}, 180_000)
+
+test('it serves hosts of both eras at one address until a signal stops it, and leaves no process', async () => {
+  const run = start(['--port', '0'])
+  for (const era of ['auto', 'legacy'] as const) {
+    const connection = connectAny(await run.url, { era })
+    const client = createClient(connection, { name: 'host', version: '1.0.0' })
+    const { content } = await client.callTool('everything__echo', { message: 'hello' })
+    expect([connection.peer?.era, content]).toEqual([
+      era === 'auto' ? 'modern' : 'legacy',
+      [{ type: 'text', text: 'Echo: hello' }],
+    ])
+    await connection.close()
+  }
+  run.child.kill('SIGTERM')
+  // Its output ends when the last process that writes to it has ended.
+  expect((await run.ended).code).toBe(0)
+}, 180_000)
+
+test.each([
+  [['--help'], 0, 'Usage: npm run start:gateway'],
+  [['--port', 'x'], 1, 'Cannot start: --port is "x"; it should be a whole number from 0 to 65535'],
+  [['--instances', '3'], 1, "Cannot start: Unknown option '--instances'"],
+])('%j ends with %i and says what there is to know', async (args, code, words) => {
+  const ended = await start(args).ended
+  expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(words)])
+})
+
+function start(args: readonly string[]) {
+  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined }
+  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  let output = ''
+  const ended = once(child, 'close').then(([code]) => ({ code, output }))
+  const url = new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        const found = /^Serving on (\S+) until/m.exec(output)?.[1]
+        if (found !== undefined) resolve(found)
+      })
+    }
+    void ended.then(() => reject(new Error(`It ended before it served:\n${output}`)))
+  })
+  url.catch(() => {})
+  return { child, url, ended }
+}
