@@ -52,6 +52,21 @@ describe('a package that is bundled', () => {
     expect(named).toEqual(['chunk-hash.js', 'index.js', 'later-hash.js', 'node.js', 'web/web.js'])
   })
 
+  test('that is joined has one file for what its main entry loads, and the same exports', async () => {
+    const shared = { 'src/index.ts': `export { Refused } from './refused.ts'\nexport { most } from './most.ts'\n` }
+    const parts = { 'src/most.ts': 'export const most = 7\n', 'src/web/web.ts': `export { most } from '../most.ts'\n` }
+    for (const [path, text] of Object.entries({ ...shared, ...parts })) await writeFile(join(folder, path), text)
+    const scripts = async () => (await readdir(join(folder, 'dist'))).filter((file) => /^chunk.*\.js$/.test(file))
+    await bundlePackage(folder)
+    expect(await scripts()).toHaveLength(2)
+    await bundlePackage(folder, { joined: true })
+    expect(await scripts()).toHaveLength(1)
+    const [index, node, web] = [await load('index.js'), await load('node.js'), await load('web/web.js')]
+    expect(Object.keys(index)).toEqual(['Refused', 'most'])
+    expect(node.isRefused(new index.Refused('no'))).toBe(true)
+    expect(web.most).toBe(7)
+  })
+
   test('has one instance of a class, whichever entry it came by', async () => {
     await bundlePackage(folder)
     const [index, node] = [await load('index.js'), await load('node.js')]
