@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { withImports } from './shown-imports.mjs'
 import { problem, runCheck } from './report.mjs'
+import { checkTroubleshooting } from './troubleshooting.mjs'
 import { listFiles, listPackages } from './workspace.mjs'
 
 const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
@@ -24,6 +25,7 @@ export function checkDocs(root, flags = []) {
   return [
     ...documents.flatMap((file) => [...blockProblems(root, file), ...linkProblems(root, file)]),
     ...listPackages(root).flatMap(readmeProblems),
+    ...checkTroubleshooting(root),
   ]
 }
 

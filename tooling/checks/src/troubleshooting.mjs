@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { problem } from './report.mjs'
+import { isTest, listFiles } from './workspace.mjs'
+
+const page = 'docs/troubleshooting.md'
+const source = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract)\/).*\.ts$/
+/** The folders in which a number of three digits from 400 is the status of a response. */
+const serverSource =
+  /^packages\/(?:transport-http\/src\/(?:server|node|lambda)|legacy\/src\/server|auth\/src\/server)\//
+const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
+const rpcCode = /(?<![\w.]|[<>]=? )-3[0-9]{4}\b/g
+const status = /(?<![\w.-])(?:4[0-3][0-9]|50[0-9])\b/g
+const cliMessage = /new CliError\(\s*'\w+',\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/g
+
+/** The types whose members are the codes of an error. */
+const codeTypes = ['DefinitionProblem', 'StateUsageCode', 'HandlerProblem', 'ClientErrorCode']
+
+/**
+ * Compares the page with the source in both directions. The page has to name each code of a JSON-RPC error, each HTTP
+ * status of an error, each code of the errors of authors and clients, and each message of `mcpx`. Each message in a
+ * table of the page has to be in the source, where `…` stands for any text.
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function checkTroubleshooting(root) {
+  if (!existsSync(join(root, page))) return []
+  const text = readFileSync(join(root, page), 'utf8')
+  const sources = listFiles(root)
+    .filter((file) => source.test(file) && !isTest(file))
+    .map((file) => ({ file, code: readFileSync(join(root, file), 'utf8').replaceAll(comments, '') }))
+  const missing = [...new Set(sources.flatMap(({ file, code }) => requiredIn(file, code)))].filter(
+    (required) => !text.includes(required),
+  )
+  const all = sources.map(({ code }) => code).join('\n')
+  const stale = messagesOf(text).filter((message) => !isIn(all, message))
+  return [
+    ...missing.map((required) => problem(`${page} lacks ${required}`, 'write its meaning, and what to change')),
+    ...stale.map((message) => problem(`${page} has the message "${message}"`, 'no package has it: correct it')),
+  ]
+}
+
+/**
+ * Returns the texts that the page has to contain because of a file.
+ * @param {string} file
+ * @param {string} code
+ */
+function requiredIn(file, code) {
+  const statuses = serverSource.test(file) ? (code.match(status) ?? []) : []
+  return [
+    ...(code.match(rpcCode) ?? []).map((found) => `| ${found}`),
+    ...statuses.map((found) => `| ${found} |`),
+    ...codeTypes.flatMap((type) => membersOf(code, type).map((member) => `| \`${member}\` |`)),
+    ...[...code.matchAll(cliMessage)].map(([, text = '', template = text]) => template.replaceAll(/\$\{[^}]*\}/g, '…')),
+  ]
+}
+
+/**
+ * Returns the members of a union of texts.
+ * @param {string} code
+ * @param {string} type
+ */
+function membersOf(code, type) {
+  const [, union = ''] = new RegExp(`export type ${type} =((?:\\s*\\|?\\s*'\\w+')+)`).exec(code) ?? []
+  return [...union.matchAll(/'(\w+)'/g)].map(([, member = '']) => member)
+}
+
+/**
+ * Returns the texts in backticks of the columns with the head `message`.
+ * @param {string} text
+ */
+function messagesOf(text) {
+  const lines = text.split('\n')
+  let column = -1
+  return lines.flatMap((line, index) => {
+    const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim())
+    if (!line.startsWith('|')) return []
+    if (lines[index + 1]?.startsWith('| ---') === true) {
+      column = cells.indexOf('message')
+      return []
+    }
+    return [...(cells[column] ?? '').matchAll(/`([^`]+)`/g)].map(([, message = '']) => message)
+  })
+}
+
+/**
+ * @param {string} all
+ * @param {string} message
+ */
+function isIn(all, message) {
+  return message.split('…').every((part) => all.includes(part.trim()))
+}
