@@ -2,8 +2,9 @@ import { readdir } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-const folder = new URL('../src/first/', import.meta.url)
-const programs = (await readdir(folder)).filter((file) => file.endsWith('.mjs'))
+const source = new URL('../src/', import.meta.url)
+const firstPrograms = await listPrograms('first')
+const seedPrograms = await listPrograms('seps')
 
 beforeEach(() => {
   vi.stubEnv('PORT', '0')
@@ -16,13 +17,25 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test.each(programs)('the first program of a guide, %s, prints what the guide shows', async (file) => {
+test.each(firstPrograms)('the first program of a guide, %s, prints what the guide shows', printsItsOutput)
+
+test.each(seedPrograms)(
+  'the program of a design document, %s, prints the messages that its page shows',
+  printsItsOutput,
+)
+
+async function listPrograms(folder: string): Promise<readonly string[]> {
+  const files = await readdir(new URL(folder, source))
+  return files.filter((file) => file.endsWith('.mjs')).map((file) => `${folder}/${file}`)
+}
+
+async function printsItsOutput(file: string): Promise<void> {
   const print = vi.spyOn(console, 'log').mockImplementation(() => {})
-  await import(new URL(file, folder).href)
+  await import(new URL(file, source).href)
   const lines = print.mock.calls.map((values) => values.map(shown).join(' '))
-  const output = new URL(file.replace(/\.mjs$/, '.txt'), folder)
+  const output = new URL(file.replace(/\.mjs$/, '.txt'), source)
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(output.pathname)
-})
+}
 
 function shown(value: unknown): string {
   return typeof value === 'string' ? value : inspect(value)
