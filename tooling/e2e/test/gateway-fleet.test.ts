@@ -1,4 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { type Client, createClient } from '@x/client'
 import { gateway } from '@x/gateway'
 import { legacy } from '@x/legacy'
@@ -9,6 +8,7 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { type ChildProgram, childProgram } from './child-program.ts'
+import { processesOf } from './process-list.ts'
 import { createFeatures } from '../src/hop/features.ts'
 
 const subjectHeader = 'x-test-subject'
@@ -91,13 +91,6 @@ function openHost(subject: string, instances: readonly HttpServer[]): Host {
   return host
 }
 
-/** The ids of the processes of the upstream over stdio. */
-async function upstreamProcesses(): Promise<readonly number[]> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const commands = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
-  return ids.map(Number).filter((_, index) => commands[index]?.includes(features.path) === true)
-}
-
 interface Outcome {
   readonly upstream: string
   readonly sent: string
@@ -148,7 +141,7 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   await until(200)
   await upstreams.modern.start()
   await until(300)
-  for (const id of await upstreamProcesses()) process.kill(id, 'SIGKILL')
+  for (const id of await processesOf(features.path)) process.kill(id, 'SIGKILL')
   await running
 
   const failed = outcomes.filter(({ error }) => error !== undefined)
@@ -170,5 +163,5 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   await Promise.all(instances.map((http) => http.close({ graceMs: 0 })))
   await upstreams.olderHttp.close({ graceMs: 0 })
   await upstreams.modern.stop()
-  await expect.poll(upstreamProcesses, { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => processesOf(features.path), { timeout: 10_000 }).toEqual([])
 }, 240_000)

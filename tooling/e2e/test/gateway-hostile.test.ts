@@ -1,0 +1,130 @@
+import { isClientError } from '@x/client'
+import { serveHttp } from '@x/transport-http/node'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFeatures } from '../src/hop/features.ts'
+import { textOf } from './asking.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { openUser, type User } from './gateway-user.ts'
+import { hostileProgram, serveHostileGateway } from './hostile-gateway.ts'
+import { startHostileUpstreams } from './hostile-upstream.ts'
+import { processesOf } from './process-list.ts'
+import { send } from './raw-request.ts'
+
+/** As many as there are instances, so that each instance serves each call once. */
+const rounds = 2
+let features: ChildProgram
+beforeAll(async () => {
+  features = await childProgram(new URL('programs/features.ts', import.meta.url))
+}, 120_000)
+afterAll(() => features[Symbol.asyncDispose]())
+
+/** The tool of each hostile upstream that is called, and the outcome of its calls. */
+const hostileCalls: readonly (readonly [upstream: string, outcome: RegExp])[] = [
+  ['hang', /gave no answer within 1000 ms/],
+  ['stream', /gave no answer within 1000 ms/],
+  ['shape', /gave an invalid result/],
+  ['question', /gave an invalid result/],
+  ['no-json', /gave no answer/],
+  ['redirect', /gave no answer/],
+  ['ids', /gave no answer/],
+  ['flood', /gave no answer/],
+  ['old-ids', /gave no answer/],
+  ['old-shape', /gave an invalid result/],
+  ['old-flood', /gave no answer/],
+  ['old-die', /gave no answer/],
+]
+
+/** The hostile upstreams whose calls succeed. */
+const noisy = ['noise', 'changes', 'old-noise']
+const honestTools = ['honest__sum', 'old-honest__sum']
+
+interface Outcome {
+  readonly upstream: string
+  readonly message: string
+  readonly named: unknown
+  /** The canary of the user who called. */
+  readonly canary: string
+}
+
+/** Calls a tool of a hostile upstream. */
+async function callHostile({ client, canary }: User, upstream: string): Promise<Outcome> {
+  try {
+    const result = await client.callTool(`${upstream}__go`, { canary }, { onProgress: () => {} })
+    return { upstream, message: textOf(result), named: undefined, canary }
+  } catch (error) {
+    if (!isClientError(error) || error.rpc === undefined) throw error
+    return { upstream, message: error.rpc.message, named: Object(error.rpc.data)['upstream'], canary }
+  }
+}
+
+/** Calls every upstream at once, and lists the tools meanwhile. */
+async function runRound(user: User): Promise<Outcome[]> {
+  const { client, canary } = user
+  const hostile = Promise.all([...hostileCalls.map(([name]) => name), ...noisy].map((name) => callHostile(user, name)))
+  const lists = client.listTools()
+  const [asked, olderAsked, sum, shadow] = await Promise.all([
+    client.callTool('honest__ask'),
+    client.callTool('old-honest__ask'),
+    client.callTool('honest__sum', { a: 1, b: 2 }),
+    client.callTool('names__honest__sum', { a: 1, b: 2 }),
+  ])
+  expect([textOf(asked), textOf(olderAsked), textOf(shadow)]).toEqual([canary, canary, 'names'])
+  expect(sum.structuredContent).toEqual({ total: 3 })
+  const names = (await lists).map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(honestTools))
+  expect(new Set(names).size).toBe(names.length)
+  expect(names.filter((name) => name.length > 64 || !/^[\w.-]+$/.test(name))).toEqual([])
+  const [long = '', huge = ''] = ['mmm', 'nnn'].map((start) => names.find((name) => name.startsWith(`names__${start}`)))
+  expect(textOf(await client.callTool(long))).toBe('names')
+  // The whole name is a header of the request to the upstream, which accepts none of this size.
+  await expect(client.callTool(huge)).rejects.toMatchObject({ rpc: { data: { upstream: 'names' } } })
+  return hostile
+}
+
+async function runRounds(user: User): Promise<readonly Outcome[]> {
+  // The processes of the honest upstream start before the many others do.
+  for (let round = 0; round < rounds; round += 1) await user.client.callTool('old-honest__sum', { a: 1, b: 2 })
+  const outcomes: Outcome[] = []
+  for (let round = 0; round < rounds; round += 1) outcomes.push(...(await runRound(user)))
+  return outcomes
+}
+
+const listen = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
+
+test('upstreams that hang, lie, flood and change their lists fail their own calls alone, with their names, and nothing of a user reaches another [GWY-001 GWY-005 GWY-006 GWY-007]', async () => {
+  await using hostile = await startHostileUpstreams()
+  const honest = await serveHttp(createFeatures())
+  const honestTargets = { url: honest.url, program: features.path }
+  const names = [...hostileCalls.map(([name]) => name), ...noisy, 'names', 'mute']
+  const instances = await Promise.all([1, 2].map(() => serveHostileGateway(names, { hostile, honest: honestTargets })))
+  const users = ['ada', 'grace'].map((subject) => openUser(subject, instances))
+  const listening = new AbortController()
+  const streams = users.map(({ exchange }) => send(exchange, listen, { signal: listening.signal }).catch(() => {}))
+  const outcomes = (await Promise.all(users.map(runRounds))).flat()
+
+  for (const [upstream, expected] of hostileCalls) {
+    const own = outcomes.filter((outcome) => outcome.upstream === upstream)
+    expect(own.some(({ message }) => expected.test(message))).toBe(true)
+    for (const { message, named } of own) {
+      expect(named).toBe(upstream)
+      expect(message).toMatch(new RegExp(`^Upstream "${upstream}" (${expected.source}|is away)`))
+    }
+  }
+  for (const { upstream, message, canary } of outcomes) if (noisy.includes(upstream)) expect(message).toBe(canary)
+  for (const { canary, received } of users) {
+    const others = users.filter((user) => user.canary !== canary)
+    for (const other of others) expect(received.filter((text) => text.includes(other.canary))).toEqual([])
+    expect(received.some((text) => text.includes('notifications/progress') && text.includes(canary))).toBe(true)
+    await expect.poll(() => received.some((text) => text.includes('notifications/tools/list_changed'))).toBe(true)
+  }
+
+  listening.abort()
+  await Promise.all(streams)
+  for (const user of users) await user[Symbol.asyncDispose]()
+  await Promise.all(instances.map((http) => http.close({ graceMs: 0 })))
+  await honest.close({ graceMs: 0 })
+  await expect.poll(() => processesOf(features.path, hostileProgram), { timeout: 10_000 }).toEqual([])
+  for (const [behaviour] of hostileCalls)
+    if (!behaviour.startsWith('old-')) expect(hostile.arrived.get(behaviour)).toBeGreaterThan(0)
+  await expect.poll(hostile.sockets, { timeout: 10_000 }).toBe(0)
+}, 120_000)
