@@ -57,7 +57,8 @@ export interface IssueRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const node22 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
+/** The path of the Node that oidc-provider needs. */
+export const node22 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
 // The build is beside the source.
 const program = fileURLToPath(new URL('../src/provider.mjs', import.meta.url))
 

@@ -1,0 +1,44 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { interactionPolicy, Provider } from 'oidc-provider'
+
+/** Starts an authorization server for one resource. It has one user, Ada, who needs no password and agrees to all. */
+export async function startIssuer({ port, resource, scope }) {
+  const issuer = `http://localhost:${port}`
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const provider = new Provider(issuer, {
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' }] },
+    cookies: { keys: [randomUUID()] },
+    scopes: ['openid', 'offline_access'],
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    ttl: { AccessToken: 300, Grant: 3600, IdToken: 300, Interaction: 600, RefreshToken: 3600, Session: 3600 },
+    pkce: { required: () => true },
+    interactions: { url: (_, { uid }) => `/login/${uid}`, policy: interactionPolicy.base() },
+    features: {
+      devInteractions: { enabled: false },
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({ scope, audience: resource, accessTokenFormat: 'jwt' }),
+      },
+    },
+  })
+
+  // A real issuer shows pages here, on which a user logs in and agrees.
+  const logIn = async (request, response) => {
+    const { params } = await provider.interactionDetails(request, response)
+    const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id })
+    grant.addOIDCScope('offline_access')
+    grant.addResourceScope(resource, params.scope)
+    const consent = { grantId: await grant.save() }
+    await provider.interactionFinished(request, response, { login: { accountId: 'ada' }, consent })
+  }
+  const handle = provider.callback()
+  const server = createServer((request, response) => {
+    if (request.url.startsWith('/login/')) logIn(request, response)
+    else handle(request, response)
+  })
+  await new Promise((resolve) => server.listen(port, 'localhost', resolve))
+  return { issuer, close: () => server.close().closeAllConnections() }
+}
