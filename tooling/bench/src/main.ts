@@ -10,6 +10,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['cold', () => import('./cold.ts')],
     ['fetch', () => import('./fetch/run.ts')],
     ['gate', () => import('./gate.ts')],
+    ['gateway', () => import('./gateway/run.ts')],
     ['hop', () => import('./hop/run.ts')],
     ['http', () => import('./http/run.ts')],
     ['idle', () => import('./idle.ts')],

@@ -1,5 +1,6 @@
 import { fetchGauge } from './fetch/run.ts'
 import type { Gauge } from './gauge.ts'
+import { gatewayGauge } from './gateway/run.ts'
 import { hopGauges } from './hop/run.ts'
 import { httpGauge } from './http/run.ts'
 import { listGauge } from './list/run.ts'
@@ -17,4 +18,5 @@ export const serverGauges: readonly Gauge[] = [
   streamGauge,
   workloadGauge,
   ...hopGauges,
+  gatewayGauge,
 ]
