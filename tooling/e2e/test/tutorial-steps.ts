@@ -27,8 +27,9 @@ async function callOverStdio(tutorial: TutorialFolder): Promise<void> {
 /** Step 3 writes an order in each run of the handler, and step 4 writes it once. */
 async function orderAtTerminal(place: string, tutorial: TutorialFolder): Promise<void> {
   for (const step of [3, 4]) {
-    await rm(`${place}/orders.txt`, { force: true })
     await tutorial.save(step)
+    await expect(tutorial.run('order.sh')).rejects.toThrow('-32021')
+    await rm(`${place}/orders.txt`, { force: true })
     const lines = await tutorial.runAtTerminal('order.sh', 'Guests', '8\r')
     const shown = (await shownOutput('step-3/order.txt')).trimEnd().split('\n')
     expect(lines).toEqual(expect.arrayContaining(shown))
