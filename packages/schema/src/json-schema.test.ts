@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { errorCodes } from './basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
+import { findSchemaProblem } from './json-schema/check-schema.ts'
 import { compileJsonSchema, compileTrustedJsonSchema } from './json-schema.ts'
 
 const object = (schema: JsonObject): JsonObject => ({ type: 'object', ...schema })
@@ -17,6 +19,33 @@ describe('a schema that cannot be trusted', () => {
     expect(() => compileJsonSchema(schema)).toThrow(
       expect.objectContaining({ code: errorCodes.internal, message: expect.stringContaining(reason) }),
     )
+  })
+
+  test('every schema that is accepted compiles', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd', '/$defs/a', '/properties/b')
+    const partsOf = (part: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> =>
+      fc.record(
+        {
+          $anchor: name,
+          $defs: fc.dictionary(name, part, { maxKeys: 2 }),
+          properties: fc.dictionary(name, part, { maxKeys: 2 }),
+          items: part,
+          unknown: part,
+        },
+        { requiredKeys: [] },
+      )
+    const leaf = fc.constantFrom<JsonObject>({}, { type: 'string' }, { $anchor: 'a' }, { $ref: '#a' })
+    const schema = partsOf(partsOf(leaf))
+    let acceptedCount = 0
+    fc.assert(
+      fc.property(schema, (input) => {
+        if (findSchemaProblem(input) !== undefined) return
+        acceptedCount += 1
+        compileTrustedJsonSchema(input)([{}])
+      }),
+      { numRuns: 2000 },
+    )
+    expect(acceptedCount).toBeGreaterThan(100)
   })
 
   test('nothing is ever fetched [BAS-041 BAS-042]', () => {

@@ -1,4 +1,4 @@
-import { bundles, weigh } from './bundle/bundles.ts'
+import { bundles, weigh, weighStart } from './bundle/bundles.ts'
 
 const shownFiles = 15
 
@@ -6,12 +6,13 @@ const shownFiles = 15
  * What the smallest server and client weigh as a bundle, minified and gzipped, and what of it is whose.
  *
  * Method: esbuild bundles what is published, for a platform that is not Node, and zlib packs it at its best. A test
- * holds the ceilings. Not measured: what an application's own code adds, and brotli.
+ * holds the ceilings. What a program loads at its start is weighed where esbuild splits. Not measured: what an application's own code adds, and brotli.
  */
 export async function run(): Promise<void> {
-  for (const { name, source, ceiling } of bundles) {
+  for (const { name, source, ceiling, startCeiling } of bundles) {
     const { minified, gzipped, packages, files } = await weigh(source)
     print(`${name.padEnd(32)} ${kb(gzipped)} KB gzipped of at most ${kb(ceiling)}, ${kb(minified)} KB minified`)
+    print(`  loaded at its start ${kb((await weighStart(source)).gzipped)} KB gzipped of at most ${kb(startCeiling)}`)
     for (const [owner, bytes] of largest(packages)) print(`  ${owner.padEnd(44)} ${kb(bytes)} KB minified`)
     print('  of that the largest files')
     for (const [path, bytes] of largest(files).slice(0, shownFiles)) print(`    ${path.padEnd(42)} ${kb(bytes)} KB`)

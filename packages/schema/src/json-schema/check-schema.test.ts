@@ -93,6 +93,10 @@ describe('references', () => {
     expect(findSchemaProblem({ $ref: '#/%E0%A4%A' })).toContain('is not well-formed')
   })
 
+  test.each(['/$defs/a', '1a', 'a b', ''])('may not be to an anchor that is no name: %j', ($anchor) => {
+    expect(findSchemaProblem({ $defs: { a: { $anchor } } })).toContain('its $anchor must be a name')
+  })
+
   test('may not be in a part with a name of its own, where # would mean that part', () => {
     const inner = { $id: 'https://example.com/inner', properties: { x: { $ref: '#/$defs/a' } } }
     expect(findSchemaProblem({ $defs: { a: {}, inner } })).toContain('an $id of its own')

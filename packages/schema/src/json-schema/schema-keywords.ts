@@ -34,6 +34,11 @@ const isNonNegativeInteger = (value: unknown): boolean => Number.isInteger(value
 
 const stringForm: KeywordForm = { description: 'a string', test: isString }
 const stringArrayForm: KeywordForm = { description: 'an array of strings', test: isArrayOf(isString) }
+/** With another character, an anchor could be the same reference as the JSON Pointer of another part. */
+const anchorForm: KeywordForm = {
+  description: 'a name of letters, digits, dots, dashes and underscores',
+  test: (value) => typeof value === 'string' && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value),
+}
 const numberForm: KeywordForm = { description: 'a number', test: Number.isFinite }
 const countForm: KeywordForm = { description: 'a whole number', test: isNonNegativeInteger }
 const booleanForm: KeywordForm = { description: 'a boolean', test: (value) => typeof value === 'boolean' }
@@ -49,7 +54,8 @@ function isSchemaArray(value: unknown): value is readonly unknown[] {
 }
 
 const keywordsByForm: readonly (readonly [KeywordForm, readonly string[]])[] = [
-  [stringForm, ['$ref', '$dynamicRef', '$anchor', '$dynamicAnchor', '$id', '$schema', 'pattern', 'format']],
+  [stringForm, ['$ref', '$dynamicRef', '$id', '$schema', 'pattern', 'format']],
+  [anchorForm, ['$anchor', '$dynamicAnchor']],
   [stringArrayForm, ['required']],
   [numberForm, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']],
   [countForm, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']],

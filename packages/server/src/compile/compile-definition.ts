@@ -8,7 +8,6 @@ import {
   type ServerExtension,
   DefinitionError,
 } from '@x/schema'
-import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import {
   type Catalog,
   type CompiledDefinition,
@@ -37,10 +36,7 @@ const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
  * so that requests only look them up. Throws {@link DefinitionError}, which names the invalid definition.
  */
 export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
-  const compileContext: CompileContext = {
-    warn,
-    compileSchema: definition.compileSchema ?? compileTrustedJsonSchema,
-  }
+  const compileContext: CompileContext = { warn, compileSchema: definition.compileSchema }
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))

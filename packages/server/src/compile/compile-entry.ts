@@ -6,7 +6,7 @@ import type { ServerWarning } from '../request/report.ts'
 
 /** The functions that are needed for compiling a definition. */
 export interface CompileContext {
-  readonly compileSchema: JsonSchemaCompiler
+  readonly compileSchema: JsonSchemaCompiler | undefined
   readonly warn: (warning: ServerWarning) => void
 }
 

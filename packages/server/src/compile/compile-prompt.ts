@@ -3,10 +3,9 @@ import type { CompiledPrompt } from './catalog.ts'
 import { type CompileContext, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
 import { requireObjectRoot } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
-import { type AnySchema, compileSchema } from '../json-schema/compile-schema.ts'
+import { compileInput } from '../json-schema/compile-input.ts'
+import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
-
-const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
 /** Compiles a prompt. Throws {@link DefinitionError}. */
 export function compilePrompt(
@@ -19,7 +18,7 @@ export function compilePrompt(
   }
   const inputSubject = `${errorSubject}, input`
   const schemaOptions = { errorSubject: inputSubject, side: 'input', compile } as const
-  const compiledInput = compileSchema(definition.input ?? noArgumentsSchema, schemaOptions)
+  const compiledInput = compileInput(definition.input, schemaOptions)
   const promptArguments = readPromptArguments(
     requireObjectRoot(compiledInput.jsonSchema, inputSubject),
     definition.input,

@@ -9,11 +9,9 @@ import {
 } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, compileEntry } from './compile-entry.ts'
+import { compileInput } from '../json-schema/compile-input.ts'
 import { compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
-
-/** The input schema that the specification recommends for a tool without parameters (server/tools, tool). */
-const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
 /** Compiles a tool. Throws {@link DefinitionError}. */
 export function compileTool(
@@ -33,7 +31,7 @@ export function compileTool(
     compile,
     maxElements,
   } as const
-  const compiledInput = compileSchema(definition.input ?? noArgumentsSchema, schemaOptions)
+  const compiledInput = compileInput(definition.input, schemaOptions)
   const compiledOutput =
     definition.output &&
     compileSchema(definition.output, { errorSubject: `${errorSubject}, output`, side: 'output', compile })

@@ -1,5 +1,4 @@
 import type { RequestedSchema } from '@x/schema'
-import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import {
   type CheckedValue,
   type CompiledSchema,
@@ -59,7 +58,7 @@ interface CompiledForm {
 
 function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   const { jsonSchema, check, createCheckFor } = compileFormSchema(schema, (partSchema) =>
-    compileSchema(partSchema, { errorSubject, side: 'input', compile: compileTrustedJsonSchema }),
+    compileSchema(partSchema, { errorSubject, side: 'input' }),
   )
   return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }

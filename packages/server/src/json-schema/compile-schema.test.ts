@@ -81,6 +81,19 @@ describe('schemas', () => {
     expect(await callTool(server, 't', { text: 'abc' })).toMatchObject({ structuredContent: { text: 3 } })
   })
 
+  test('a tool without an input schema rejects every argument by its name', async () => {
+    const server = createServer({ ...about, tools: [tool('t', { description: 't', run: () => 'ran' })] })
+    expect(textOf(await callTool(server, 't', {}))).toBe('ran')
+    const rejected = textOf(await callTool(server, 't', { 'a/b': 1, c: 2 }))
+    expect(rejected).toContain('- a/b: Nothing is allowed here.\n- c: Nothing is allowed here.')
+  })
+
+  test('calls that arrive while the validator of JSON Schema is loaded are all checked', async () => {
+    const server = createServer({ ...about, ...withInput(text({ type: 'string' })) })
+    const results = await Promise.all([1, 'a', 2].map((a) => callTool(server, 't', { a })))
+    expect(results.map(({ isError }) => isError === true)).toEqual([true, false, true])
+  })
+
   test('another compiler may be given for JSON Schema', async () => {
     const compiled: JsonObject[] = []
     const compileSchema = (schema: JsonObject) => {

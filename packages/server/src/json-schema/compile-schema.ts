@@ -8,9 +8,9 @@ import {
   isJsonObject,
   DefinitionError,
 } from '@x/schema'
-import { compileTrustedJsonSchema } from '@x/schema/json-schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
+import { compileValidator } from './compile-validator.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
 import { createInterpretedValidator } from './zod-key.ts'
 
@@ -74,12 +74,13 @@ export interface CompiledSchema {
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
-interface SchemaCompilationSettings {
+export interface SchemaCompilationSettings {
   /** The subject of errors, such as `tool "greet", input`. */
   readonly errorSubject: string
   /** The side of the schema to use. If a schema transforms, clients write its input and read its output. */
   readonly side: 'input' | 'output'
-  readonly compile: JsonSchemaCompiler
+  /** Compiles JSON Schema. Default: `compileTrustedJsonSchema`, which the first value loads. */
+  readonly compile?: JsonSchemaCompiler | undefined
   /** The maximum number of array items and object members in a value. Default: 10,000. The output side has no limit. */
   readonly maxElements?: number | undefined
 }
@@ -95,7 +96,7 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
     // The default validator stops after ten issues. For other validators the number of issues is unknown.
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
-    const finder = { ...emptyFinder, isComplete: schemaOptions.compile === compileTrustedJsonSchema }
+    const finder = { ...emptyFinder, isComplete: schemaOptions.compile === undefined }
     return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
   }
   if (typeof standardProps.validate !== 'function') {
@@ -200,19 +201,11 @@ function requireValidSchema(jsonSchema: JsonObject, schemaOptions: SchemaCompila
 }
 
 function compileCheck(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): CompiledSchema['check'] {
-  try {
-    const findIssues = schemaOptions.compile(jsonSchema)
-    return (value) => {
-      const issues = findIssues(value)
-      return issues.length === 0 ? { value } : createRejectedValue(issues, (issue) => issue)
-    }
-  } catch (cause) {
-    const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
-    throw new DefinitionError('schema', schemaOptions.errorSubject, {
-      reason: `the JSON Schema cannot be used: ${causeMessage}`,
-      cause,
-    })
-  }
+  const validate = compileValidator(jsonSchema, schemaOptions)
+  return (value) =>
+    mapAwaitable(validate(value), (issues) =>
+      issues.length === 0 ? { value } : createRejectedValue(issues, (issue) => issue),
+    )
 }
 
 function createStandardCheck(validate: StandardSchemaV1['~standard']['validate']): CompiledSchema['check'] {
@@ -227,7 +220,7 @@ function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
 }
 
 /** Returns the path of an issue as a JSON Pointer. */
-function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
+export function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

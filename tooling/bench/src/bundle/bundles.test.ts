@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bundles, weigh } from './bundles.ts'
+import { bundles, weigh, weighStart } from './bundles.ts'
 
 test.each(bundles.map((row) => [row.name, row] as const))('a %s weighs no more than it may', async (_name, row) => {
   const { gzipped, packages } = await weigh(row.source)
@@ -7,6 +7,13 @@ test.each(bundles.map((row) => [row.name, row] as const))('a %s weighs no more t
   expect(gzipped, `before gzip: ${shares}`).toBeLessThanOrEqual(row.ceiling)
   // Much less than that, and the ceiling holds nothing.
   expect(gzipped).toBeGreaterThan(row.ceiling * 0.8)
+})
+
+test.each(bundles.map((row) => [row.name, row] as const))('a %s loads no more at its start', async (_name, row) => {
+  const { gzipped, packages } = await weighStart(row.source)
+  expect(gzipped).toBeLessThanOrEqual(row.startCeiling)
+  expect(gzipped).toBeGreaterThan(row.startCeiling * 0.8)
+  expect([...packages.keys()], 'the first value loads the validator').not.toContain('@cfworker/json-schema')
 })
 
 test.each(bundles.filter(({ source }) => !source.includes("'zod'")).map(({ name, source }) => [name, source]))(

@@ -1,0 +1,38 @@
+import { DefinitionError, type JsonObject, type JsonSchemaCompiler, type SchemaIssue } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+
+/** Returns the issues of a value, and an empty array for a valid value. */
+type ValueValidator = (value: unknown) => Awaitable<readonly SchemaIssue[]>
+
+/** The definition that a schema belongs to, and the compiler of the author, if there is one. */
+interface ValidatorSettings {
+  readonly errorSubject: string
+  readonly compile?: JsonSchemaCompiler | undefined
+}
+
+/** Compiles a JSON Schema to a validator. Throws {@link DefinitionError} for a schema that the compiler rejects. */
+export function compileValidator(jsonSchema: JsonObject, { compile, errorSubject }: ValidatorSettings): ValueValidator {
+  if (compile === undefined) return createDefaultValidator(jsonSchema)
+  try {
+    return compile(jsonSchema)
+  } catch (cause) {
+    const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
+    const reason = `the JSON Schema cannot be used: ${causeMessage}`
+    throw new DefinitionError('schema', errorSubject, { reason, cause })
+  }
+}
+
+/**
+ * Creates a validator that uses `compileTrustedJsonSchema`. The first value loads it. A server whose schemas are those of
+ * a library, such as zod, never does, and starts faster. The schema must be one that `findSchemaProblem` accepts, so that
+ * it compiles.
+ */
+function createDefaultValidator(schema: JsonObject): ValueValidator {
+  let validate: ValueValidator | undefined
+  const loadValidator = async (): Promise<ValueValidator> => {
+    const { compileTrustedJsonSchema } = await import('@x/schema/json-schema')
+    validate ??= compileTrustedJsonSchema(schema)
+    return validate
+  }
+  return (value) => validate?.(value) ?? loadValidator().then((loadedValidator) => loadedValidator(value))
+}
