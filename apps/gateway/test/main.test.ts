@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient } from '@x/client'
@@ -50,9 +50,12 @@ test('it serves hosts of both eras at one address until a signal stops it, and l
     expect([connection.peer?.era, content]).toEqual([era, [{ type: 'text', text: 'Echo: hello' }]])
     await connection.close()
   }
+  const processes = descendantsOf(run.child.pid)
+  // Two instances with two upstreams over stdio each, and the server for work items with its emulator and database.
+  expect(processes.length).toBeGreaterThanOrEqual(9)
   run.child.kill('SIGTERM')
-  // Its output ends when the last process that writes to it has ended.
   expect((await run.ended).code).toBe(0)
+  for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 }, 180_000)
 
 test.each([
@@ -63,6 +66,21 @@ test.each([
   const ended = await start(args).ended
   expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(words)])
 })
+
+/** The ids of the processes that a process has started, and of those that these have started. */
+function descendantsOf(parent = 0): number[] {
+  const children = readdirSync('/proc').filter((id) => /^\d+$/.test(id) && parentOf(id) === parent)
+  return children.flatMap((id) => [Number(id), ...descendantsOf(Number(id))])
+}
+
+function parentOf(id: string): number | undefined {
+  try {
+    return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1])
+  } catch {
+    // It has ended meanwhile.
+    return undefined
+  }
+}
 
 function start(args: readonly string[]) {
   const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined }
