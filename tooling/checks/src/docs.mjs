@@ -8,10 +8,10 @@ import { listFiles, listPackages } from './workspace.mjs'
 
 const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
 const checked =
-  /^(README|CONTRIBUTING|SECURITY)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^docs\/(?!reference\/).*\.md$/
+  /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^packages\/server\/skills\/.*\.md$|^docs\/(?!reference\/).*\.md$/
 
 const guide = /^docs\/guides\//
-const publishedReadme = /^packages\/[^/]+\/README\.md$/
+const published = /^packages\/[^/]+\/(README|skills\/.+)\.md$/
 
 /**
  * Documents in step with the source: their TypeScript is drawn from files, their links lead somewhere, and each
@@ -94,7 +94,7 @@ function linkProblems(root, file) {
     const isOnline = target.startsWith(online)
     if (!isOnline && /^[a-z][a-z0-9+.-]*:/i.test(target)) return []
     const [path = '', anchor] = target.split('#')
-    if (!isOnline && path !== '' && publishedReadme.test(file)) return [deadOnPage(`${file}:${line}`, target, online)]
+    if (!isOnline && path !== '' && published.test(file)) return [deadOnPage(`${file}:${line}`, target, online)]
     const linked = isOnline ? join(root, path.slice(online.length)) : localTarget(root, file, path)
     const where = `${file}:${line} links to ${target}`
     if (!existsSync(linked)) return [problem(where, 'there is no such file: correct the link')]
