@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { measureInstall } from '../src/installed/install.ts'
@@ -8,7 +7,7 @@ import { listEntries, type PackageEntries } from '../src/installed/packed-packag
 import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
 import { runCommand, startProject, startWorker } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
-import { copyDeployFolder, startServer, stopServer } from './deployed-fleet.ts'
+import { followReadme, serveDeployFolder } from './documented-servers.ts'
 import { followTutorial } from './tutorial-steps.ts'
 
 /** Each package, with the siblings that come with it. */
@@ -90,6 +89,8 @@ describe('a release to a registry of this machine', () => {
   let published: LocalRegistry
   let copy: WorkspaceCopy
   let entries: readonly PackageEntries[] = []
+  let dryRun = ''
+  let archives = ''
   const publish = (): Promise<string> =>
     copy.node('tooling/run/release.mjs', ['--skip-verify'], { ...published.publishing })
   const installFrom = (place: string, packages: readonly string[]): Promise<string> =>
@@ -104,6 +105,9 @@ describe('a release to a registry of this machine', () => {
     copy = await copyWorkspace(`${folder}/release`)
     entries = await listEntries(copy.folder)
     await copy.version()
+    dryRun = await copy.node('tooling/run/release.mjs', ['--skip-verify', '--dry-run'], { ...published.publishing })
+    archives = `${folder}/archives`
+    await cp(`${copy.folder}/.results/packed`, archives, { recursive: true })
     await publish()
   }, 10 * minutes)
   afterAll(() => published.close())
@@ -151,21 +155,34 @@ describe('a release to a registry of this machine', () => {
     async () => {
       const place = `${folder}/deployed`
       await published.consumer(place)
-      await copyDeployFolder(place)
-      // The peers of the packages that the folder names are in its manifest.
-      await installFrom(place, [])
-      await runCommand('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], place)
-      const server = startServer(`${place}/server.mjs`, {
-        PORT: '0',
-        STATE_KEYS: '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(2),
-      })
-      const [line] = await once(server.stdout ?? server, 'data')
-      const response = await fetch(new URL('/readyz', String(line).trim().replace('Serving ', '')))
-      expect(response.status).toBe(200)
-      await response.body?.cancel()
-      expect(await stopServer(server)).toEqual([0, null])
+      await serveDeployFolder(place)
     },
     5 * minutes,
+  )
+
+  test(
+    'a dry run packs an archive of each package, and plain npm installs all of them together',
+    async () => {
+      expect(dryRun).toContain('this was a dry run: nothing was published')
+      const files = (await readdir(archives)).map((file) => `${archives}/${file}`)
+      expect(files).toHaveLength(names.length)
+      const place = `${folder}/from-archives`
+      await mkdir(place)
+      await runCommand('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...files], place)
+      await writeFile(`${place}/main.mjs`, "await import('@x/server')\nawait import('@x/tasks')\n")
+      await runCommand(process.execPath, ['main.mjs'], place)
+    },
+    3 * minutes,
+  )
+
+  test(
+    'the server of the README is installed, asks and answers, in an empty folder',
+    async () => {
+      const place = `${folder}/readme`
+      await published.consumer(place)
+      await followReadme(place)
+    },
+    3 * minutes,
   )
 
   test(

@@ -1,0 +1,30 @@
+import { legacy } from '@x/legacy'
+import { createServer, form, tool } from '@x/server'
+import { callLog } from '@x/server/log'
+import { serveHttp } from '@x/transport-http/node'
+import * as z from 'zod'
+
+const dishForm = form(z.object({ dish: z.enum(['pizza', 'ramen', 'salad']) }))
+
+const order = tool('order_dinner', {
+  description: 'Orders dinner for some guests',
+  input: z.object({ guests: z.number().int().min(1) }),
+  async run({ guests }, ctx) {
+    // The user is asked here. The answer may arrive at another instance, an hour later.
+    const { dish } = await ctx.elicit('dish', { message: 'What would you like to eat?', schema: dishForm })
+    // A step runs once, however often the call continues.
+    const number = await ctx.step('order', () => Math.ceil(Math.random() * 1000))
+    return `Order ${number}: ${guests} x ${dish}`
+  },
+})
+
+const server = createServer({
+  name: 'dinner',
+  version: '1.0.0',
+  tools: [order],
+  // `callLog` writes each failed or slow call to the log. `legacy` serves hosts of older revisions.
+  extensions: [callLog({ log: console.error }), legacy()],
+})
+
+const http = await serveHttp(server, { port: 3000, stopOnSignals: true })
+console.log(`Serving ${http.url}`)
