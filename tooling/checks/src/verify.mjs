@@ -49,6 +49,7 @@ const steps = [
   { name: 'api', command: check('api'), after: 'build' },
   { name: 'package shape', command: check('package-shape'), after: 'build' },
   { name: 'reference', command: ['typedoc', '--logLevel', 'Warn'], after: 'build' },
+  { name: 'site', command: ['pnpm', '--silent', '--filter', '@apps/site', 'site'], after: 'reference' },
 ]
 
 /** @type {Step} */

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import AxeBuilder from '@axe-core/playwright'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { LinkChecker, LinkState } from 'linkinator'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import sirv from 'sirv'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const folder = fileURLToPath(new URL('../dist-web', import.meta.url))
+const minutes = 60_000
+const pages = ['/', '/docs', '/guides/replay', '/limits', '/packages/server', '/reference/server/log']
+const wide: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }
+const narrow: BrowserContextOptions = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }
+const screens = [
+  ['wide and light', wide],
+  ['narrow and dark', narrow],
+] as const
+
+let http: Server
+let url = ''
+beforeAll(async () => {
+  if (!existsSync(`${folder}/index.html`)) throw new Error('There is no site: run "pnpm run docs" first')
+  http = createServer(sirv(folder))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+})
+afterAll(() => new Promise((resolve) => http.close(resolve)))
+
+test(
+  'every link within the site leads to a page, and to a heading of it',
+  async () => {
+    const linksToSkip = (link: string): Promise<boolean> => Promise.resolve(!link.startsWith(url))
+    const checker = new LinkChecker()
+    const { links } = await checker.check({ path: `${url}/`, recurse: true, checkFragments: true, linksToSkip })
+    const broken = links.filter(({ state }) => state === LinkState.BROKEN)
+    expect(broken.map((link) => `${link.parent} links to ${link.url}`)).toEqual([])
+    expect(links.filter(({ state }) => state === LinkState.OK).length).toBeGreaterThan(150)
+  },
+  3 * minutes,
+)
+
+test('llms.txt lists pages that are there as Markdown, and llms-full.txt has their text', async () => {
+  const index = await (await fetch(`${url}/llms.txt`)).text()
+  expect(index).toMatch(/^# x\n\n> /)
+  const linked = [...index.matchAll(/\]\((\/[^)]+)\)/g)].map(([, target = '']) => target)
+  expect(linked.length).toBeGreaterThan(40)
+  for (const target of linked) {
+    const file = await readFile(folder + target, 'utf8')
+    expect(file.length, target).toBeGreaterThan(200)
+  }
+  const all = await readFile(`${folder}/llms-full.txt`, 'utf8')
+  expect(all).toContain('# Your handler runs more than once')
+  expect(all).not.toMatch(/^ *<!-- file:/m)
+})
+
+describeNeeding('chromium', 'in a browser', (executablePath) => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  })
+  afterAll(() => browser?.close())
+
+  const open = async (path: string, options: BrowserContextOptions): Promise<Page> => {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    await page.goto(url + path)
+    await page.locator('h1').first().waitFor({ state: 'attached' })
+    return page
+  }
+
+  test.each(screens.flatMap(([name, options]) => pages.map((path) => [name, path, options] as const)))(
+    'on a screen that is %s, %s has no serious fault of accessibility and does not scroll sideways',
+    async (_, path, options) => {
+      const page = await open(path, options)
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      expect(serious.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html])).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      await page.context().close()
+    },
+    minutes,
+  )
+
+  test('the search finds a guide by its words, and leaves the reference out', async () => {
+    const page = await open('/docs', wide)
+    await page.getByRole('button', { name: 'Search' }).first().click()
+    await page.locator('.VPLocalSearchBox input').fill('load shedding')
+    const results = page.locator('.VPLocalSearchBox .result')
+    await results.first().waitFor()
+    const targets = await results.evaluateAll((found) => found.map((one) => one.getAttribute('href') ?? ''))
+    expect(targets.join(' ')).toContain('/guides/shedding')
+    expect(targets.filter((target) => target.startsWith('/reference/'))).toEqual([])
+    await page.context().close()
+  })
+})
