@@ -56,6 +56,6 @@ function createCompanyGateway(settings: Readonly<Record<string, string | undefin
 }
 
 function log({ level, code, name = 'gateway', message }: LogRecord): void {
-  // Each list of server-everything has a tool that only runs as a task of an older revision.
+  // server-everything has a tool that only runs as a task of an older revision.
   if (code !== 'task_required') console.error(`${level} ${name}: ${message}`)
 }

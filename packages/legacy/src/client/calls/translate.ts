@@ -37,7 +37,7 @@ export function toModernResponse(
   const { info } = session.peer
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
-  const filteredResult = method === 'tools/list' ? omitKeyedEffects(omitTaskTools(result, settings)) : result
+  const filteredResult = method === 'tools/list' ? omitKeyedEffects(omitTaskTools(result, session, settings)) : result
   // Older revisions have only complete results, and ignore other result types (basic/index, result responses). But an
   // extension may define its own result types.
   const isCoreMethod = findMethodRow(method) !== undefined
@@ -45,15 +45,21 @@ export function toModernResponse(
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType } }
 }
 
+/** The sessions whose first tool of tasks was logged: a list is read often, and a server may send thousands of tools. */
+const warnedSessions = new WeakSet<LegacySession>()
+
 /**
  * Leaves out tools that must run as a task of 2025-11-25, because this client cannot call them (basic/utilities/tasks).
  */
-function omitTaskTools(result: JsonObject, { warn }: LegacySettings): JsonObject {
+function omitTaskTools(result: JsonObject, session: LegacySession, { warn }: LegacySettings): JsonObject {
   const { tools } = result
   if (!Array.isArray(tools) || !tools.some(needsTask)) return result
-  for (const tool of tools.filter(needsTask)) {
-    const name = isJsonObject(tool) && typeof tool['name'] === 'string' ? tool['name'].slice(0, 100) : 'a tool'
-    warn('task_required', `${name} runs as a task of revision 2025-11-25 alone, and was left out`)
+  const [first] = tools.filter(needsTask)
+  if (!warnedSessions.has(session)) {
+    warnedSessions.add(session)
+    const name = isJsonObject(first) && typeof first['name'] === 'string' ? first['name'].slice(0, 100) : 'a tool'
+    const others = 'Others that do are left out without a further warning'
+    warn('task_required', `${name} runs as a task of revision 2025-11-25 alone, and was left out. ${others}`)
   }
   return { ...result, tools: tools.filter((tool: JsonValue) => !needsTask(tool)) }
 }

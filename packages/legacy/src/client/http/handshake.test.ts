@@ -101,16 +101,20 @@ test('a method that the server has not declared, or that its revision lacks, is 
   expect(server.methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
 })
 
-test('a tool that only runs as a task is left out with a warning [LEG-057]', async () => {
+test('tools that only run as tasks are left out of every list, with one warning for a session [LEG-057]', async () => {
   const tools = [
     { name: 'job', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
+    { name: 'other_job', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
     { name: 'greet', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } },
   ]
   const warnings: unknown[] = []
   const handle = (one: ReceivedRequest) =>
     one.message['method'] === 'tools/list' ? createReply(one, { tools }) : undefined
-  const { client } = connect({ handle }, { log: ({ code }) => warnings.push(code) })
-  expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet'])
+  const { server, client } = connect({ handle }, { log: ({ code }) => warnings.push(code) })
+  for (let list = 0; list < 3; list += 1) {
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet'])
+  }
+  expect(server.methods().filter((method) => method === 'tools/list')).toHaveLength(3)
   expect(warnings).toEqual(['task_required'])
 })
 
