@@ -10,9 +10,9 @@ const order = tool('order_dinner', {
   description: 'Orders dinner for some guests',
   input: z.object({ guests: z.number().int().min(1) }),
   async run({ guests }, ctx) {
-    // The user is asked here. The answer may arrive at another instance, an hour later.
+    // The user is asked here. With a shared key, the answer may arrive at another instance.
     const { dish } = await ctx.elicit('dish', { message: 'What would you like to eat?', schema: dishForm })
-    // A step runs once, however often the call continues.
+    // A recorded step is not run again when the call continues.
     const number = await ctx.step('order', () => Math.ceil(Math.random() * 1000))
     return `Order ${number}: ${guests} x ${dish}`
   },

@@ -69,17 +69,17 @@ export const book = tool('book', {
 // #region declined
 const confirmation = form(z.object({ sure: z.boolean() }))
 
-export const purge = tool('purge', {
-  description: 'Deletes unused files',
+export const chooseFiles = tool('choose_files', {
+  description: 'Asks which files to delete',
   input: z.object({ paths: z.array(z.string()) }),
   async run({ paths }, ctx) {
-    const deleted: string[] = []
+    const chosen: string[] = []
     for (const [index, path] of paths.entries()) {
       const answer = await ctx.elicitResult(`confirm/${index}`, { message: `Delete ${path}?`, schema: confirmation })
-      if (answer.action === 'accept' && answer.content.sure) deleted.push(path)
+      if (answer.action === 'accept' && answer.content.sure) chosen.push(path)
       if (answer.action === 'cancel') break
     }
-    return deleted.length === 0 ? 'Nothing was deleted' : `Deleted ${deleted.join(', ')}`
+    return chosen.length === 0 ? 'None' : `Chosen: ${chosen.join(', ')}`
   },
 })
 // #endregion
@@ -140,7 +140,7 @@ export const remind = tool('remind', {
 // #region url
 export const pay = (tracker: Tracker): Tool =>
   tool('pay', {
-    description: 'Has an invoice paid',
+    description: 'Asks the user to pay an invoice',
     async run(_, ctx) {
       const invoice = ctx.uuid('invoice')
       await ctx.elicitUrl('payment', {

@@ -62,7 +62,7 @@ test('two questions go out together', async () => {
 test('a loop asks for each of its items', async () => {
   const sure = { sure: true }
   const answers: Answers = { 'confirm/0': sure, 'confirm/1': 'decline', 'confirm/2': sure }
-  expect(await call(programs.purge, { paths: ['/a', '/b', '/c'] }, { answers })).toBe('Deleted /a, /c')
+  expect(await call(programs.chooseFiles, { paths: ['/a', '/b', '/c'] }, { answers })).toBe('Chosen: /a, /c')
 })
 
 test('what is cleaned up in every run, and what is made up for only after a failure', async () => {
