@@ -182,6 +182,20 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     expect(served.reported.map(({ error }) => String(error))).toEqual(['Error: fenced'])
   })
 
+  test('that fails ends the call, although a parallel step never settles', async () => {
+    const done: string[] = []
+    const served = serveTask(async (ctx) => {
+      const endless = ctx.step('endless', () => new Promise<void>(() => {}))
+      await Promise.all([ctx.step('one', () => void done.push('one')), endless])
+      return 'all is well'
+    }, definition)
+    const lost = recordingStore(await begun(served)).journalStore
+    const commit = () => (done.length === 0 ? undefined : Promise.reject(new Error('fenced')))
+    const { error } = await send(served, {}, { journal: { ...lost, commit } })
+    expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })
+    expect(served.reported.map(({ error }) => String(error))).toEqual(['Error: fenced'])
+  })
+
   test('of a later format is not touched, and the failure is no result of the tool', async () => {
     const runs: string[] = []
     const served = serveTask(() => `${runs.push('run')}`, definition)

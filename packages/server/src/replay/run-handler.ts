@@ -60,7 +60,8 @@ function completeRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): 
 
 /**
  * Returns the kind with which the end of a run is emitted once its result is created. Returns undefined for a task and a
- * hand-off, which emit their end themselves.
+ * hand-off, which emit their end themselves. A call that fails has no result, so it is emitted as failed, whatever this
+ * returns.
  */
 function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): RunEndKind | undefined {
   if (end?.kind === 'handed_off' || end?.kind === 'became_task') return undefined

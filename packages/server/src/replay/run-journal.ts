@@ -34,7 +34,7 @@ function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
 
 /**
  * The journal of a call during one run, and the uses of the context in this run. Only this object changes them. Each
- * `record` method changes the journal, and passes the change to the journal store of a task.
+ * `record` method but `recordParts` also passes the change to the journal store of a task.
  */
 export class RunJournal {
   readonly #request: ServedRequest
@@ -258,7 +258,7 @@ export class RunJournal {
   /**
    * Returns the journal with which the call continues at another instance. `report` is the load of this instance, and
    * undefined if this instance is stopping. Such hand-offs are counted separately. The returned journal shares its
-   * entries with this one, so it is sealed at once and never changed.
+   * entries with this one, so it is sealed at once, and only its parts change.
    */
   toHandedOff(report: HandOffReport | undefined): RunJournal {
     const { shedCount, stopCount } = this.#journal

@@ -34,7 +34,7 @@ export type RunEnd =
   | { readonly kind: 'misused'; readonly error: HandlerError }
   /** The client has to answer questions before the call continues. */
   | { readonly kind: 'asked'; readonly questions: ReadonlyMap<string, AskedQuestion> }
-  /** The handler returned or threw before the run was suspended. */
+  /** The handler returned or threw before the run was suspended, or it returned and its questions were dropped. */
   | { readonly kind: 'finished' }
   /** The call continues as a task. */
   | { readonly kind: 'became_task' }
@@ -45,9 +45,10 @@ export type RunEnd =
 
 /**
  * The ranks of ends, for a run in which several occur. The end with the highest rank wins. Of two ends with the same
- * rank, the first one wins. `asked` outranks `finished`, because a handler that caught its suspension has returned
- * without the answer. `finished` outranks `became_task` and `handed_off`, because a handler that has finished needs
- * neither a task nor another instance. Only `Run.dropQuestions` replaces an end by one of a lower rank.
+ * rank, the first one wins. `asked` outranks `finished`, because a handler that threw after its question may have thrown
+ * for lack of the answer. (For a handler that returned, `finishStartedUses` decides: the run is misused, or its questions
+ * are dropped.) `finished` outranks `became_task` and `handed_off`, because a handler that has finished needs neither a
+ * task nor another instance. Only `Run.dropQuestions` replaces an end by one of a lower rank.
  */
 const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
   store_failed: 7,
@@ -84,8 +85,9 @@ export interface StartedUse {
 }
 
 /**
- * The state of a run. A stop turns `running` into `stopping`, and the next turn of the event loop into `suspended`. A
- * handler that ends turns `running` into `ended`, and `stopping` into `suspended`.
+ * The state of a run. A stop turns `running` into `stopping`, and the next turn of the event loop into `suspended`,
+ * unless an answer is being parsed. A handler that ends turns `running` into `ended`, and `stopping` into `suspended`.
+ * A journal that cannot be stored turns both into `suspended` at once. `docs/architecture.md` has the diagram.
  */
 type RunPhase = 'running' | 'stopping' | 'suspended' | 'ended'
 
@@ -134,7 +136,7 @@ export class Run {
     this.#journal = journal
   }
 
-  /** The journal, which is created on first use, because most calls need none. */
+  /** The journal. Most calls need none, so reading it creates it. */
   get journal(): RunJournal {
     this.#journal ??= new RunJournal(this.request)
     return this.#journal
@@ -150,7 +152,7 @@ export class Run {
     return this.#end
   }
 
-  /** The questions that the client has to answer. Undefined if the run asks nothing. */
+  /** The questions that the client has to answer. Undefined if the run asks nothing, or has an end of a higher rank. */
   get askedQuestions(): ReadonlyMap<string, AskedQuestion> | undefined {
     return this.#end?.kind === 'asked' ? this.#end.questions : undefined
   }
@@ -160,7 +162,7 @@ export class Run {
     return this.#phase === 'suspended' || this.#phase === 'ended'
   }
 
-  /** True if the run was stopped before its handler ended. */
+  /** True if a question, a task, a hand-off or a restart stopped the run. A journal that cannot be stored does not. */
   get wasStopped(): boolean {
     return this.#stop !== undefined
   }
@@ -295,7 +297,7 @@ export class Run {
 
   // Ends
 
-  /** Fails the call, even if the handler catches the error. Returns the error. */
+  /** Fails the call, even if the handler catches the error. The handler continues. Returns the error. */
   fail(error: HandlerError): HandlerError {
     this.#proposeEnd({ kind: 'misused', error })
     return error
@@ -367,7 +369,8 @@ export class Run {
 
   /**
    * Ends the run after its handler has returned or thrown. The context can then no longer ask or record anything. A
-   * stopped run becomes suspended, so that code that still runs receives the suspension instead of a `HandlerError`.
+   * stopped run becomes suspended, so that code that still runs receives the suspension instead of a `HandlerError`. A
+   * second call has no effect.
    */
   markEnded(): void {
     if (this.#isHandOffCounted) endHandOff(this.request.settings.loadMonitor)
@@ -409,6 +412,7 @@ export class Run {
 
   #scheduleSuspension(): void {
     runAfterTick(() => {
+      // Otherwise `waitForParsing` schedules the suspension again when the answer is parsed.
       if (this.#pendingParseCount === 0) this.#suspend()
     })
   }

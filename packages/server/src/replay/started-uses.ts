@@ -93,7 +93,8 @@ function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<vo
  * not await. No further step can begin.
  */
 function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
-  if (run.wasStopped) return undefined
+  // A run whose journal could not be stored is over already. It waits for no step, because nothing more is recorded.
+  if (run.wasStopped || run.isOver) return undefined
   run.markEnded()
   return mapAwaitable(run.hasPendingWork ? waitForAllWork(run) : undefined, () => {
     for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
