@@ -8,8 +8,8 @@ const host = { name: 'host', version: '1.0.0' }
 // #region serve
 export function serve(): StdioServer {
   const service = serveStdio(server)
-  // When the client has gone there is a second to put things in order; then the process ends.
-  void service.closed.then(() => console.error('The client has gone'))
+  // The process ends within a second after that.
+  void service.closed.then(() => console.error('The client has disconnected'))
   return service
 }
 // #endregion
