@@ -69,6 +69,33 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
+  test('the messages of a round are shown as they travelled', async () => {
+    await using served = await serveWorkItems(built.root)
+    const { page, complaints } = await openPage(served.url)
+    await pick4522(page)
+    await page.getByLabel('New value of System.State').fill('Resolved')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await expect.poll(() => focused(page)).toBe('Fixed')
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Enter')
+    await page.locator('[data-outcome=done]').waitFor()
+    const rounds = page.locator('.messages')
+    await rounds.nth(0).locator('summary').press('Enter')
+    await rounds.nth(1).locator('summary').press('Enter')
+    const read = async (round: number) =>
+      (await rounds.nth(round).locator('pre').allInnerTexts()).map((text) => JSON.parse(text))
+    const [[request, response], [retry, result]] = [await read(0), await read(1)]
+    expect(request).toMatchObject({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'update_work_item' } })
+    expect(response.result).toMatchObject({ resultType: 'input_required', inputRequests: { resolution: {} } })
+    expect(retry.params).toMatchObject({
+      inputResponses: { resolution: { action: 'accept' } },
+      requestState: response.result.requestState,
+    })
+    expect(result.result.resultType).toBe('complete')
+    expect(complaints).toEqual([])
+  })
+
   test('Esc turns a question away, and nothing is changed', async () => {
     await using served = await serveWorkItems(built.root)
     const { page } = await openPage(served.url)
@@ -293,7 +320,7 @@ async function timeline(page: Page): Promise<readonly (readonly string[])[]> {
   return rounds.map((round) =>
     round
       .split(/\n+/)
-      .filter((line) => line !== '' && !/^instance \d$|^\d+ ms$|^\d\.\d s$/.test(line))
+      .filter((line) => line !== '' && !/^instance \d$|^\d+ ms$|^\d\.\d s$|^Messages$/.test(line))
       .map((line) => line.replace(/^Left \d+ B of sealed state here, and forgot the call\.$/, 'state')),
   )
 }

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import type { Messages } from '../session/messages.ts'
 import type { RoundEntry, Run } from '../session/run.ts'
 import { showBytes, showDuration } from '../units.ts'
 
@@ -24,7 +25,7 @@ export function Timeline({ run }: { readonly run: Run }): VNode {
 }
 
 function RoundView({ entry, isOpen }: { readonly entry: RoundEntry; readonly isOpen: boolean }): VNode {
-  const { round, instance, durationMs, stateBytes, asked, status, isRestarted } = entry
+  const { round, instance, durationMs, stateBytes, asked, status, isRestarted, messages } = entry
   const unanswered = isOpen ? 'waits for your answer' : 'not answered'
   return (
     <li class={`round ${hueOf(instance?.id)}`} data-round={round}>
@@ -43,7 +44,21 @@ function RoundView({ entry, isOpen }: { readonly entry: RoundEntry; readonly isO
         </div>
       ))}
       <p class="hint">{closing(status, asked.length, stateBytes)}</p>
+      {messages && <MessagesView messages={messages} />}
     </li>
+  )
+}
+
+/** The request and the response as JSON, for a person who wants to see the protocol. */
+function MessagesView({ messages }: { readonly messages: Messages }): VNode {
+  return (
+    <details class="messages">
+      <summary>Messages</summary>
+      <p class="hint">Request</p>
+      <pre>{JSON.stringify(messages.request, undefined, 2)}</pre>
+      <p class="hint">Response</p>
+      <pre>{JSON.stringify(messages.response, undefined, 2)}</pre>
+    </details>
   )
 }
 

@@ -3,6 +3,7 @@ import type { Client } from '@x/client'
 import type { JsonObject } from '@x/schema'
 import type { RoundWatch } from '../../../src/walk-through/round-watch.ts'
 import { explainFailure } from './explain-failure.ts'
+import type { RecordedExchange } from './messages.ts'
 import type { Questions } from './questions.ts'
 import { textIn } from './result-text.ts'
 import { type Outcome, type Run, withAnswer, withRound } from './run.ts'
@@ -25,7 +26,7 @@ const kept = 20
 export function createCalls(
   client: Client & { readonly rounds: RoundWatch },
   questions: Questions,
-  now: () => number = Date.now,
+  messages: Pick<RecordedExchange, 'last'>,
 ): Calls {
   const runs = signal<readonly Run[]>([])
   const isRunning = computed(() => runs.value[0] !== undefined && runs.value[0].outcome === undefined)
@@ -37,7 +38,7 @@ export function createCalls(
   }
 
   const outcomeOf = async ({ id, tool, args }: Run): Promise<Outcome> => {
-    client.rounds.watch(running.signal, (view) => change(id, (run) => withRound(run, view)))
+    client.rounds.watch(running.signal, (view) => change(id, (run) => withRound(run, view, messages.last(tool))))
     try {
       const result = await client.callTool(tool, args, {
         signal: running.signal,
@@ -59,7 +60,7 @@ export function createCalls(
   const call = async (tool: string, args: JsonObject): Promise<void> => {
     if (isRunning.value) return
     running = new AbortController()
-    const run: Run = { id: ++lastId, tool, args, startedAt: now(), rounds: [] }
+    const run: Run = { id: ++lastId, tool, args, startedAt: Date.now(), rounds: [] }
     runs.value = [run, ...runs.value.slice(0, kept - 1)]
     const outcome = await outcomeOf(run)
     change(run.id, (ended) => ({ ...ended, outcome }))

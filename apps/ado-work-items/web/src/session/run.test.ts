@@ -48,7 +48,8 @@ test('an answer stands beside its question alone', () => {
 
 test('instances count once, and those that do not say who they are do not', () => {
   const again = { ...asked, round: 3, meta: { 'dev.x/instance': { id: 5, pid: 1 } } }
-  expect(instancesOf([asked, done, again, asked].reduce(withRound, run))).toEqual([2, 5])
+  const rounds = [asked, done, again, asked].reduce((before, view) => withRound(before, view), run)
+  expect(instancesOf(rounds)).toEqual([2, 5])
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import type { RoundView } from '@x/client'
 import type { InputRequests, JsonObject, JsonValue } from '@x/schema'
 import { type Instance, readInstance } from '../../../src/fleet/instance-meta.ts'
+import type { Messages } from './messages.ts'
 
 /** Something that the server asked, and what became of it. */
 export interface AskedThing {
@@ -21,6 +22,8 @@ export interface RoundEntry {
   readonly stateBytes: number
   readonly isRestarted: boolean
   readonly asked: readonly AskedThing[]
+  /** What travelled in this round. */
+  readonly messages: Messages | undefined
 }
 
 /** The outcome of a call, for a person. */
@@ -43,7 +46,7 @@ export interface Run {
 }
 
 /** The run with one more round. */
-export function withRound(run: Run, view: RoundView): Run {
+export function withRound(run: Run, view: RoundView, messages?: Messages): Run {
   const { round, status, durationMs, stateBytes, isRestarted } = view
   const entry: RoundEntry = {
     round,
@@ -53,6 +56,7 @@ export function withRound(run: Run, view: RoundView): Run {
     isRestarted,
     instance: instanceIn(view.meta),
     asked: askedIn(view.requests),
+    messages,
   }
   return { ...run, rounds: [...run.rounds, entry] }
 }

@@ -2,6 +2,7 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { createClient } from '@x/client'
 import type { Exchange, JsonObject } from '@x/schema'
 import { type Calls, createCalls } from './calls.ts'
+import { recordMessages } from './messages.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import { createTools, type Tools } from './tools.ts'
 import { roundWatch } from '../../../src/walk-through/round-watch.ts'
@@ -29,7 +30,8 @@ export interface Session {
  * Opens the page's session with a server. Results are never cached, because the page shows what the server says now.
  */
 export function createSession(exchange: Exchange, address: string): Session {
-  const client = createClient(exchange, {
+  const recorded = recordMessages(exchange)
+  const client = createClient(recorded.exchange, {
     name: 'work-items-page',
     version: '0.1.0',
     cache: false,
@@ -39,7 +41,7 @@ export function createSession(exchange: Exchange, address: string): Session {
   const workItems = createWorkItems(client)
   const tools = createTools(client, workItems)
   const questions = createQuestions()
-  const calls = createCalls(client, questions)
+  const calls = createCalls(client, questions, recorded)
 
   const announcement = computed(() => {
     const [last] = calls.runs.value
