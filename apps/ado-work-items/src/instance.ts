@@ -2,12 +2,11 @@ import type { Log } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import { type Configuration, ConfigurationError, instanceVariables, readConfiguration } from './configuration.ts'
-import { findPage } from './fleet/find-page.ts'
 import { signProgress, signResults } from './fleet/instance-meta.ts'
+import { servePageOf } from './fleet/serve-page-of.ts'
 import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer, type WorkItemsServer } from './server/create-work-items-server.ts'
 import { protectInstance, requireWriteScope } from './authorization/protect-work-items.ts'
-import { servePageWithLogin } from './authorization/serve-page-with-login.ts'
 import { logError } from './log-error.ts'
 import { serveRuns, taskOptions } from './tasks/task-options.ts'
 
@@ -24,14 +23,14 @@ await serve().catch((error: unknown) => {
 
 async function serve(): Promise<void> {
   const configuration = readConfiguration(process.env, instanceVariables)
-  const { port, host, allowedHosts, authorization } = configuration
+  const { port, host, allowedHosts } = configuration
   const server = createInstance(configuration)
   const http = await serveHttp(server, {
     port,
     host,
     allowedHosts,
     stopOnSignals: { graceMs },
-    onRequest: serveRuns(configuration, server.tasks, servePageWithLogin(findPage(), authorization)),
+    onRequest: serveRuns(configuration, server.tasks, servePageOf(configuration)),
     auth: await protectInstance(configuration),
   })
   tellParent(http)

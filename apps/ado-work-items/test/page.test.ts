@@ -1,7 +1,10 @@
 import { describeNeeding } from '@tooling/vitest/needs'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { servePageWithLogin } from '../src/authorization/serve-page-with-login.ts'
+import { serveKill } from '../src/fleet/serve-kill.ts'
 import { everyField } from './every-field.ts'
+import { describedBy, focused, pick4522, resolve4522, tabTo, timeline } from './page-actions.ts'
 import { type BuiltPage, buildPage, servePageWith, serveWorkItems } from './served-page.ts'
 import { serveProtected } from './served-protected.ts'
 
@@ -67,6 +70,27 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const instances = await page.locator('.instance').allInnerTexts()
     expect(instances.toSorted()).toEqual(['instance 1', 'instance 2', 'instance 3'])
     expect(complaints).toEqual([])
+  })
+
+  test('a visitor kills the instance that asked, and another one continues', async () => {
+    const killed: number[] = []
+    const onRequest = serveKill((instance) => killed.push(instance), servePageWithLogin(built.root))
+    await using served = await serveWorkItems(built.root, onRequest)
+    const { page, complaints } = await openPage(served.url)
+    await pick4522(page)
+    await page.getByLabel('New value of System.State').fill('Resolved')
+    await page.keyboard.press('Enter')
+    const asking = await page.locator('.instance').innerText()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: `Kill ${asking}` })
+      .click()
+    await page.getByText('is killed. Answer the question').waitFor()
+    expect(killed).toEqual([Number(asking.replace('instance ', ''))])
+    // Another site cannot press the button.
+    const foreign = await fetch(new URL('instances/1/kill', served.url), { method: 'POST' })
+    expect(foreign.status).toBe(403)
+    expect([killed.length, complaints]).toEqual([1, []])
   })
 
   test('the messages of a round are shown as they travelled', async () => {
@@ -274,53 +298,3 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   })
 })
-
-/** Picks the bug with the keyboard, as somebody does who never touches a mouse. */
-async function pick4522(page: Page): Promise<void> {
-  await tabTo(page, 'Show only work items with')
-  await page.keyboard.type('4522')
-  await page.locator('.item', { hasText: '#4301' }).waitFor({ state: 'detached' })
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('Space')
-  await expect.poll(() => page.getByLabel('Work item id').inputValue()).toBe('4522')
-}
-
-async function resolve4522(page: Page): Promise<void> {
-  await page.locator('.item', { hasText: '#4522' }).click()
-  await page.getByLabel('New value of System.State').fill('Resolved')
-  await page.keyboard.press('Enter')
-}
-
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let count = 0; count < 40; count++) {
-    if ((await focused(page)) === name) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`The focus never came to "${name}"`)
-}
-
-/** The name of what has the focus. */
-function focused(page: Page): Promise<string> {
-  return page.evaluate<string>(`{
-    const { ariaLabel, labels, innerText } = document.activeElement
-    String(ariaLabel ?? labels?.[0]?.innerText ?? innerText).trim()
-  }`)
-}
-
-/** The texts that a screen reader adds to a field. */
-function describedBy(page: Page, id: string): Promise<string> {
-  return page.evaluate<string>(`
-    document.getElementById('${id}').getAttribute('aria-describedby')
-      .split(' ').map((one) => document.getElementById(one).innerText).join(' ')`)
-}
-
-/** The text of each round of the timeline, except for the parts that vary. */
-async function timeline(page: Page): Promise<readonly (readonly string[])[]> {
-  const rounds = await page.locator('[data-round]').allInnerTexts()
-  return rounds.map((round) =>
-    round
-      .split(/\n+/)
-      .filter((line) => line !== '' && !/^instance \d$|^\d+ ms$|^\d\.\d s$|^Messages$/.test(line))
-      .map((line) => line.replace(/^Left \d+ B of sealed state here, and forgot the call\.$/, 'state')),
-  )
-}

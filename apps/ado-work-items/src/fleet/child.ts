@@ -17,9 +17,14 @@ const stopMs = 12_000
 
 /**
  * Starts a module as a process. It has to send `{ port }` when it listens, and to end when its channel to this process
- * closes: so it never outlives this process, however that ends. Rejects when it ends before it listens.
+ * closes: so it never outlives this process, however that ends. `onMessage` receives what it sends later. Rejects when it
+ * ends before it listens.
  */
-export async function startChild(module: URL, environment: Readonly<Record<string, string>>): Promise<Child> {
+export async function startChild(
+  module: URL,
+  environment: Readonly<Record<string, string>>,
+  onMessage?: (message: unknown) => void,
+): Promise<Child> {
   // In a group of its own: a terminal sends Ctrl-C to every process of a group, and this one says when to stop.
   // Its output goes to the error output, as that of this process may be a protocol's.
   const child = fork(fileURLToPath(module), [], {
@@ -39,7 +44,9 @@ export async function startChild(module: URL, environment: Readonly<Record<strin
     clearTimeout(late)
   }
   try {
-    return { port: await firstPort(child), exited, kill, stop }
+    const port = await firstPort(child)
+    if (onMessage !== undefined) child.on('message', onMessage)
+    return { port, exited, kill, stop }
   } catch (error) {
     // Otherwise it would go on, and keep this process from ending.
     await kill()

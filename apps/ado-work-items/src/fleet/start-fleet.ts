@@ -1,3 +1,4 @@
+import { isJsonObject } from '@x/schema'
 import { startBalancer } from './balancer.ts'
 import { type Child, startChild } from './child.ts'
 
@@ -33,11 +34,16 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const changes = new EventTarget()
   let [last, stopping] = [0, false]
 
+  // The page of any instance can ask to kill one of them.
+  const obey = (message: unknown): void => {
+    const id = isJsonObject(message) ? message['kill'] : undefined
+    if (typeof id === 'number') void listening.get(id)?.kill()
+  }
   let environment: Readonly<Record<string, string>> = {}
   const startInstance = async (id: number): Promise<void> => {
     // The fleet listens on this machine only, for any environment.
     const own = { PORT: '0', HOST: '127.0.0.1', INSTANCE: String(id) }
-    const child = await startChild(module, { ...environment, ...own })
+    const child = await startChild(module, { ...environment, ...own }, obey)
     if (stopping) return child.stop()
     listening.set(id, child)
     changes.dispatchEvent(new Event('change'))

@@ -48,8 +48,8 @@ export const bundles: readonly BundleRow[] = [
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 77.8 * kilobyte,
-    startCeiling: 70 * kilobyte,
+    ceiling: 78.9 * kilobyte,
+    startCeiling: 71.9 * kilobyte,
   },
   // 37.4 before the events of calls, which extensions observe.
   { name: 'client, in a browser', source: client, ceiling: 37.9 * kilobyte, startCeiling: 37.9 * kilobyte },

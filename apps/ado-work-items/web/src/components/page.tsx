@@ -31,10 +31,17 @@ export function Page({ session, logOut }: PageProps): VNode {
           open={question}
           waiting={session.questions.waiting.value}
           address={session.address}
+          // A server with a login is no demo whose visitors may kill its instances.
+          instance={logOut === undefined ? askingInstance(session) : undefined}
         />
       )}
     </>
   )
+}
+
+/** The instance that gave the last response of the call that runs. */
+function askingInstance({ calls }: Session): number | undefined {
+  return calls.runs.value[0]?.rounds.at(-1)?.instance?.id
 }
 
 function PageHeader({ session, logOut }: PageProps): VNode {

@@ -6,6 +6,7 @@ import type { OpenQuestion } from '../session/questions.ts'
 import { toContent } from '../session/show-answer.ts'
 import { showCount } from '../units.ts'
 import { FormFields, focusFirstIssue } from './form-fields.tsx'
+import { KillButton } from './kill-button.tsx'
 
 interface QuestionDialogProps {
   readonly open: OpenQuestion
@@ -13,13 +14,15 @@ interface QuestionDialogProps {
   readonly waiting: number
   /** The address of the server that asks. */
   readonly address: string
+  /** The instance that asked. Absent where the page cannot kill it. */
+  readonly instance: number | undefined
 }
 
 /**
  * A server's question, which says who asks and can always be turned down (client/elicitation, security). It is modal:
  * the browser keeps the focus in it, and gives it back when it closes.
  */
-export function QuestionDialog({ open, waiting, address }: QuestionDialogProps): VNode {
+export function QuestionDialog({ open, waiting, address, instance }: QuestionDialogProps): VNode {
   const { question, context, answer } = open
   const dialog = useRef<HTMLDialogElement>(null)
   const form = useMemo(() => openForm(questionFields(question.requestedSchema)), [question])
@@ -63,6 +66,7 @@ export function QuestionDialog({ open, waiting, address }: QuestionDialogProps):
             Cancel <kbd>Esc</kbd>
           </button>
         </div>
+        {instance !== undefined && <KillButton instance={instance} />}
       </form>
     </dialog>
   )
