@@ -71,7 +71,8 @@ const confirmation = form(z.object({ sure: z.boolean() }))
 
 export const chooseFiles = tool('choose_files', {
   description: 'Asks which files to delete',
-  input: z.object({ paths: z.array(z.string()) }),
+  // Each question is a round of its own.
+  input: z.object({ paths: z.array(z.string()).max(5) }),
   async run({ paths }, ctx) {
     const chosen: string[] = []
     for (const [index, path] of paths.entries()) {

@@ -3,7 +3,7 @@ import { sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { createBakery } from './bakery.mjs'
 
-const keys = process.env.STATE_KEYS?.split(',') ?? readFileSync('state.keys', 'utf8').trim().split('\n')
+const keys = (process.env.STATE_KEYS ?? readFileSync('state.keys', 'utf8')).trim().split(/[\s,]+/)
 const server = createBakery({ state: sealedState({ keys }) })
 const http = await serveHttp(server, {
   port: Number(process.env.PORT ?? 3000),
