@@ -14,7 +14,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   const backgroundRunner = call.context.get(backgroundKey)
   if (backgroundRunner === undefined) throw tasksUnavailableError(run)
   const id = request.callId === undefined ? undefined : await journal.effectsId()
-  const result = await backgroundRunner.begin(journal.serialize(), id, call.context).catch((error: unknown) => {
+  const result = await backgroundRunner.begin(journal.serializeForTask(), id, call.context).catch((error: unknown) => {
     throw toInternalError(error, request, name)
   })
   emitRunEnd(run, 'became_task')

@@ -66,13 +66,19 @@ export function openContext(run: Run): Context {
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => run.journal.startedAt,
     uuid: (key) => recordUuid(run, key),
-    responses: run.existingJournal?.responses ?? noResponses,
+    responses: responsesFor(run),
     state: run.existingJournal?.explicitState,
   }
   return withSignalOf(context, run)
 }
 
 const noResponses: Context['responses'] = new Map()
+
+/** Returns a copy of the answers: a handler may change it, and the call may continue with the answers elsewhere. */
+function responsesFor({ existingJournal }: Run): Context['responses'] {
+  const responses = existingJournal?.responses
+  return responses === undefined || responses.size === 0 ? noResponses : structuredClone(responses)
+}
 
 function clientViewOf({ meta }: ServedRequest): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]

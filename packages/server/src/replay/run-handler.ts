@@ -51,20 +51,22 @@ function completeRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): 
   run.markEnded()
   endCall(run.request)
   const pendingWork = run.end?.kind === 'store_failed' ? undefined : run.waitForWork()
+  // A call that cannot be handed off runs again, and that run emits its end. A hand-off emits its end itself.
+  const isObserved = run.request.observation !== undefined && run.end?.kind !== 'handed_off'
   return mapAwaitable(pendingWork, () =>
-    run.request.observation === undefined
+    !isObserved
       ? createResult(run, outcome, handler)
       : observeRunEnd(run, endKindOf(run, outcome), () => createResult(run, outcome, handler)),
   )
 }
 
 /**
- * Returns the kind with which the end of a run is emitted once its result is created. Returns undefined for a task and a
- * hand-off, which emit their end themselves. A call that fails has no result, so it is emitted as failed, whatever this
+ * Returns the kind with which the end of a run is emitted once its result is created. Returns undefined for a task, which
+ * emits its end itself. A call that fails has no result, so it is emitted as failed, whatever this
  * returns.
  */
 function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): RunEndKind | undefined {
-  if (end?.kind === 'handed_off' || end?.kind === 'became_task') return undefined
+  if (end?.kind === 'became_task') return undefined
   const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
   return isAsking ? 'asked' : 'finished'
 }

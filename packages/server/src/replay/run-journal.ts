@@ -112,6 +112,11 @@ export class RunJournal {
     return serializeJournal(this.#journal)
   }
 
+  /** Returns the journal with which the call continues as a task. No request of the task brings the answers again. */
+  serializeForTask(): JsonObject {
+    return serializeJournal({ ...this.#journal, explicitRound: this.#explicitRoundWithResponses() })
+  }
+
   /**
    * Returns the id from which the idempotency keys and UUIDs of the run are derived. It is cached, because answers do
    * not change during a run.

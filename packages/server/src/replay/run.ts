@@ -34,7 +34,7 @@ export type RunEnd =
   | { readonly kind: 'misused'; readonly error: HandlerError }
   /** The client has to answer questions before the call continues. */
   | { readonly kind: 'asked'; readonly questions: ReadonlyMap<string, AskedQuestion> }
-  /** The handler returned or threw before the run was suspended, or it returned and its questions were dropped. */
+  /** The handler ended before a suspension, and no end of a higher rank was set. Or its questions were dropped. */
   | { readonly kind: 'finished' }
   /** The call continues as a task. */
   | { readonly kind: 'became_task' }
@@ -80,13 +80,15 @@ export interface StartedUse {
   /** True once the handler waits for the promise, directly or through a function such as `Promise.all`. */
   readonly isAwaited: boolean
   readonly isSettled: boolean
-  /** The error with which the promise was rejected. Undefined if it was not rejected. */
-  readonly failure: { readonly error: unknown } | undefined
+  /** The number of uses of the run that had failed before this one started. */
+  readonly failuresBefore: number
+  /** The error with which the promise was rejected, and its place among the failures. Undefined if it was not rejected. */
+  readonly failure: { readonly error: unknown; readonly index: number } | undefined
 }
 
 /**
  * The state of a run. A stop turns `running` into `stopping`, and the next turn of the event loop into `suspended`,
- * unless an answer is being parsed. A handler that ends turns `running` into `ended`, and `stopping` into `suspended`.
+ * once no answer is being parsed. A handler that ends turns `running` into `ended`, and `stopping` into `suspended`.
  * A journal that cannot be stored turns both into `suspended` at once. `docs/architecture.md` has the diagram.
  */
 type RunPhase = 'running' | 'stopping' | 'suspended' | 'ended'
@@ -119,6 +121,7 @@ export class Run {
   /** The callbacks that wait until no work is pending. */
   #idleListeners: (() => void)[] | undefined
   #startedUses: StartedUse[] | undefined
+  #failureCount = 0
   /** True while the synchronous part of a step's function runs. */
   #isInStep = false
   #askedQuestions: Map<string, AskedQuestion> | undefined
@@ -240,6 +243,16 @@ export class Run {
     else this.#startedUses.push(use)
   }
 
+  /** The number of questions and steps that have failed so far. */
+  get failureCount(): number {
+    return this.#failureCount
+  }
+
+  /** Counts a question or step that has failed. Returns the number of those before it. */
+  countFailure(): number {
+    return this.#failureCount++
+  }
+
   /** Removes the started questions and steps, because all of them were checked. */
   clearStartedUses(): void {
     this.#startedUses = undefined
@@ -271,8 +284,8 @@ export class Run {
   }
 
   /**
-   * Waits until an answer is parsed. The run is not suspended meanwhile, nor in the next turn of the event loop. So the
-   * handler can continue with this answer and ask its next question in the same round.
+   * Waits until an answer is parsed. The run is suspended at the earliest one turn of the event loop later. So the handler
+   * can continue with this answer and ask its next question in the same round.
    */
   async waitForParsing<T>(parsing: PromiseLike<T>): Promise<T> {
     this.#pendingParseCount++
@@ -297,9 +310,12 @@ export class Run {
 
   // Ends
 
-  /** Fails the call, even if the handler catches the error. The handler continues. Returns the error. */
+  /**
+   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. After the handler has
+   * ended, a misuse by work that still runs does not replace what the handler threw.
+   */
   fail(error: HandlerError): HandlerError {
-    this.#proposeEnd({ kind: 'misused', error })
+    if (this.#phase !== 'ended') this.#proposeEnd({ kind: 'misused', error })
     return error
   }
 

@@ -12,7 +12,14 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
   const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
   rememberAuthorFrames(run, description)
   const isQuestion = functionName !== 'ctx.step'
-  const use: ObservedUse = { isQuestion, description, isAwaited: false, isSettled: false, failure: undefined }
+  const use: ObservedUse = {
+    isQuestion,
+    description,
+    isAwaited: false,
+    isSettled: false,
+    failuresBefore: run.failureCount,
+    failure: undefined,
+  }
   const promise = new UsePromise<T>((resolve, reject) => {
     source.then(
       (value) => {
@@ -21,7 +28,7 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
       },
       (error: unknown) => {
         use.isSettled = true
-        use.failure = { error }
+        use.failure = { error, index: run.countFailure() }
         reject(error)
       },
     )
@@ -69,6 +76,7 @@ export function finishStartedUses(run: Run, outcome: RunOutcome<unknown>): Await
 
 function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
   const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
+  const openUses = new Set(uses.filter(({ isSettled }) => !isSettled))
   rejectUnawaitedUses(run, uses, settledUses)
   return mapAwaitable(waitUntilIdle(run), () => {
     const failedUses = uses.filter((use) => !use.isAwaited || !settledUses.has(use)).filter(hasFailed)
@@ -79,8 +87,10 @@ function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<vo
       if (run.end?.kind === 'misused') reportUseError(run, error)
       else run.fail(error)
     }
-    // Code that still ran after the handler returned may have asked a question.
-    rejectUnawaitedUses(run, uses, settledUses)
+    // Code that still ran after the handler returned may have asked a question. The questions that were open then have
+    // passed the check. They may have been suspended since, which the handler could not see.
+    const laterUses = uses.filter((use) => !openUses.has(use))
+    rejectUnawaitedUses(run, uses, settledUses, laterUses)
     // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
     // would not change the result.
     run.dropQuestions()
@@ -118,9 +128,16 @@ async function waitForAllWork(run: Run): Promise<void> {
 
 const awaitAdvice = 'await every question and step'
 
-function rejectUnawaitedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
-  const hasCaughtFailure = uses.some((use) => use.isAwaited && hasFailed(use))
-  for (const use of uses) {
+function rejectUnawaitedUses(
+  run: Run,
+  uses: readonly StartedUse[],
+  settledUses: ReadonlySet<StartedUse>,
+  checkedUses = uses,
+): void {
+  const caughtFailures = uses.flatMap((use) => (use.isAwaited && hasFailed(use) ? (use.failure ?? []) : []))
+  const lastCaughtIndex = Math.max(-1, ...caughtFailures.map(({ index }) => index))
+  for (const use of checkedUses) {
+    const hasCaughtFailure = lastCaughtIndex >= use.failuresBefore
     const isLeft = use.isQuestion
       ? isQuestionLeft(run, use, hasCaughtFailure || settledUses.has(use))
       : run.isStrict && !(use.isAwaited && settledUses.has(use))
@@ -137,7 +154,7 @@ function rejectUnawaitedUses(run: Run, uses: readonly StartedUse[], settledUses:
 
 /**
  * Returns true if the handler returned without waiting for a question. A handler that caught a failure does not have to
- * wait for the questions that it asked in parallel.
+ * wait for the questions that were open when it failed.
  */
 function isQuestionLeft(run: Run, use: StartedUse, isWaitOver: boolean): boolean {
   return !use.isAwaited || (run.askedQuestions !== undefined && !isWaitOver)
