@@ -34,7 +34,7 @@ async function buildServer(): Promise<string> {
 test('the server of the guide serves the client of the guide', async () => {
   const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
   expect(await greetOverStdio(await buildServer())).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
-  expect(spoken.mock.calls).toEqual([['server: The client has gone']])
+  expect(spoken.mock.calls).toEqual([['server: The client has disconnected']])
 })
 
 test('a process that ended is distinguished from every other failure', async () => {
