@@ -62,8 +62,8 @@ function completeRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): 
 
 /**
  * Returns the kind with which the end of a run is emitted once its result is created. Returns undefined for a task, which
- * emits its end itself. A call that fails has no result, so it is emitted as failed, whatever this
- * returns.
+ * emits its end itself. A call that fails has no result, so it is emitted as failed
+ * instead.
  */
 function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): RunEndKind | undefined {
   if (end?.kind === 'became_task') return undefined

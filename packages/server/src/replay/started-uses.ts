@@ -76,7 +76,7 @@ export function finishStartedUses(run: Run, outcome: RunOutcome<unknown>): Await
 
 function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
   const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
-  const openUses = new Set(uses.filter(({ isSettled }) => !isSettled))
+  const startedCount = uses.length
   rejectUnawaitedUses(run, uses, settledUses)
   return mapAwaitable(waitUntilIdle(run), () => {
     const failedUses = uses.filter((use) => !use.isAwaited || !settledUses.has(use)).filter(hasFailed)
@@ -87,10 +87,9 @@ function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<vo
       if (run.end?.kind === 'misused') reportUseError(run, error)
       else run.fail(error)
     }
-    // Code that still ran after the handler returned may have asked a question. The questions that were open then have
-    // passed the check. They may have been suspended since, which the handler could not see.
-    const laterUses = uses.filter((use) => !openUses.has(use))
-    rejectUnawaitedUses(run, uses, settledUses, laterUses)
+    // Code that still ran after the handler returned may have asked a question. Earlier questions have passed the check,
+    // and a suspension since then did not reach the handler.
+    rejectUnawaitedUses(run, uses, settledUses, uses.slice(startedCount))
     // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
     // would not change the result.
     run.dropQuestions()
@@ -134,8 +133,7 @@ function rejectUnawaitedUses(
   settledUses: ReadonlySet<StartedUse>,
   checkedUses = uses,
 ): void {
-  const caughtFailures = uses.flatMap((use) => (use.isAwaited && hasFailed(use) ? (use.failure ?? []) : []))
-  const lastCaughtIndex = Math.max(-1, ...caughtFailures.map(({ index }) => index))
+  const lastCaughtIndex = lastCaughtIndexOf(uses)
   for (const use of checkedUses) {
     const hasCaughtFailure = lastCaughtIndex >= use.failuresBefore
     const isLeft = use.isQuestion
@@ -150,6 +148,15 @@ function rejectUnawaitedUses(
       run.fail(createUseError(run, use, 'swallowed', reason))
     }
   }
+}
+
+/** Returns the place of the last failure that the handler has caught. Returns -1 if there is none. */
+function lastCaughtIndexOf(uses: readonly StartedUse[]): number {
+  let lastIndex = -1
+  for (const use of uses) {
+    if (use.isAwaited && hasFailed(use)) lastIndex = Math.max(lastIndex, use.failure?.index ?? lastIndex)
+  }
+  return lastIndex
 }
 
 /**

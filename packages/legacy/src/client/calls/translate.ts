@@ -53,8 +53,9 @@ const warnedSessions = new WeakSet<LegacySession>()
  */
 function omitTaskTools(result: JsonObject, session: LegacySession, { warn }: LegacySettings): JsonObject {
   const { tools } = result
-  if (!Array.isArray(tools) || !tools.some(needsTask)) return result
-  const [first] = tools.filter(needsTask)
+  if (!Array.isArray(tools)) return result
+  const first = tools.find(needsTask)
+  if (first === undefined) return result
   if (!warnedSessions.has(session)) {
     warnedSessions.add(session)
     const name = isJsonObject(first) && typeof first['name'] === 'string' ? first['name'].slice(0, 100) : 'a tool'
