@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp } from 'node:fs/promises'
+import { expect } from 'vitest'
 import { deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
 import { haproxy, type ProxyKind } from './proxies.ts'
@@ -9,6 +10,21 @@ import { haproxy, type ProxyKind } from './proxies.ts'
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
   const env = { PATH: process.env['PATH'], ...environment }
   return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** Resolves with the URL that a server prints when it is ready, as in `Serving http://127.0.0.1:3000/mcp`. */
+export async function printedUrl(server: ChildProcess): Promise<string> {
+  const [line] = await once(server.stdout ?? server, 'data')
+  const [, url = ''] = /^Serving (\S+)\n$/.exec(String(line)) ?? []
+  return url
+}
+
+/** Checks that a server is ready, and that it stops without an error. */
+export async function checkReadyAndStop(server: ChildProcess, url: string): Promise<void> {
+  const response = await fetch(new URL('/readyz', url))
+  expect(response.status).toBe(200)
+  await response.body?.cancel()
+  expect(await stopServer(server)).toEqual([0, null])
 }
 
 /** Stops a server as an operator does. Resolves with its exit code and the signal that ended it. */

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { expect } from 'vitest'
 import { readProgram } from '../src/installed/readme-program.ts'
 import { runCommand } from '../src/installed/run-command.ts'
-import { copyDeployFolder, startServer, stopServer } from './deployed-fleet.ts'
+import { checkReadyAndStop, copyDeployFolder, printedUrl, startServer, stopServer } from './deployed-fleet.ts'
 
 const readme = new URL('../../../README.md', import.meta.url)
 const quietly = ['--no-audit', '--no-fund', '--prefer-offline']
@@ -34,7 +33,7 @@ export async function followReadme(place: string): Promise<void> {
   const server = startServer(`${place}/server.mjs`, {})
   try {
     const url = `http://127.0.0.1:${port}/mcp`
-    expect(await firstLine(server.stdout)).toBe(`Serving ${url}`)
+    expect(await printedUrl(server)).toBe(url)
     expect(await runCommand('npx', ['mcpx', 'list', url], place)).toContain('order_dinner')
     const output = await runCommand(process.execPath, ['host.mjs', url], place)
     expect(output).toMatch(/^What would you like to eat\?\nOrder \d+: 2 x ramen\n$/)
@@ -53,14 +52,5 @@ export async function serveDeployFolder(place: string): Promise<void> {
     PORT: '0',
     STATE_KEYS: '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(2),
   })
-  const [line] = await once(server.stdout ?? server, 'data')
-  const response = await fetch(new URL('/readyz', String(line).trim().replace('Serving ', '')))
-  expect(response.status).toBe(200)
-  await response.body?.cancel()
-  expect(await stopServer(server)).toEqual([0, null])
-}
-
-async function firstLine(output: NodeJS.ReadableStream | null): Promise<string> {
-  for await (const line of output ?? []) return String(line).trim()
-  return ''
+  await checkReadyAndStop(server, await printedUrl(server))
 }

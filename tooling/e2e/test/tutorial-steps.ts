@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { validate as findDockerfileProblems } from 'dockerfile-utils'
 import { expect } from 'vitest'
 import { runCommand } from '../src/installed/run-command.ts'
-import { startServer, stopServer } from './deployed-fleet.ts'
+import { checkReadyAndStop, printedUrl, startServer, stopServer } from './deployed-fleet.ts'
 import { shownOutput, type TutorialFolder, tutorialFolder } from './tutorial-folder.ts'
 
 /** Follows the tutorial from its first step to its last one, and compares each output with the one that the page shows. */
@@ -42,8 +41,7 @@ async function serveOverHttp(place: string, tutorial: TutorialFolder): Promise<v
   await tutorial.save(5)
   await tutorial.save(6)
   const server = startServer(`${place}/server.mjs`, { PORT: '0' })
-  const [line] = await once(server.stdout ?? server, 'data')
-  const url = String(line).trim().replace('Serving ', '')
+  const url = await printedUrl(server)
   const shownUrl = 'http://127.0.0.1:3000/mcp'
   expect(await readFile(`${place}/mcp.json`, 'utf8')).toContain(`"${shownUrl}"`)
   expect(await tutorial.run('call.sh', { [shownUrl]: url })).toBe(await shownOutput('step-5/call.txt'))
@@ -74,10 +72,6 @@ async function deploy(place: string, tutorial: TutorialFolder): Promise<void> {
   await runCommand('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], place)
   const environment = { PORT: '0', HOST: '0.0.0.0', ALLOWED_HOSTS: 'localhost', STATE_KEYS: key }
   const server = startServer(`${place}/server.mjs`, environment)
-  const [line] = await once(server.stdout ?? server, 'data')
-  const { port } = new URL(String(line).trim().replace('Serving ', ''))
-  const response = await fetch(`http://localhost:${port}/readyz`)
-  expect(response.status).toBe(200)
-  await response.body?.cancel()
-  expect(await stopServer(server)).toEqual([0, null])
+  const { port } = new URL(await printedUrl(server))
+  await checkReadyAndStop(server, `http://localhost:${port}`)
 }
