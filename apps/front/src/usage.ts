@@ -24,6 +24,26 @@ export function portRefusal(error: unknown, port: number): UsageError {
   return new UsageError(`port ${port} cannot be used (${String(code ?? error)}): give another one with --port`)
 }
 
+/**
+ * Runs an application, and resolves to its exit code. Of an expected error it prints the message alone, because that says
+ * what would be right.
+ */
+export async function runMain(
+  main: () => Promise<number>,
+  expectedErrors: readonly (new (message: string) => Error)[] = [UsageError],
+): Promise<number> {
+  try {
+    return await main()
+  } catch (error) {
+    const isExpected = error instanceof Error && expectedErrors.some((type) => error instanceof type)
+    console.error(isExpected ? `Cannot start: ${error.message.replaceAll('\n', '\n  ')}` : error)
+    return 1
+  } finally {
+    // The channel to the process that started this one would keep it alive.
+    if (process.connected) process.disconnect()
+  }
+}
+
 /** A controller that aborts when this process is told to end, or whoever started it is gone. */
 export function stopOnSignals(): AbortController {
   const stop = new AbortController()

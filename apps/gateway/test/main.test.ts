@@ -1,23 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { builtProgram } from '@tooling/vitest/built-program'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 // The application runs as it was built, in processes of its own.
-const main = join(import.meta.dirname, '../dist/main.js')
-const started: { kill(signal: 'SIGKILL'): boolean }[] = []
-
-beforeAll(() => {
-  if (!existsSync(main))
-    throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/gateway..."')
-})
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
-})
+const start = builtProgram(join(import.meta.dirname, '../dist/main.js'), /^Serving on (\S+) until/m)
 
 test('the walk-through sees every step happen at both instances, and ends with 0', async () => {
   const { code, output } = await start(['--once']).ended
@@ -43,8 +33,9 @@ test('the walk-through sees every step happen at both instances, and ends with 0
 
 test('it serves hosts of both eras at one address until a signal stops it, and leaves no process', async () => {
   const run = start(['--port', '0'])
+  const [, url = ''] = await run.greeting
   for (const era of ['modern', 'legacy'] as const) {
-    const connection = connectAny(await run.url, { era })
+    const connection = connectAny(url, { era })
     const client = createClient(connection, { name: 'host', version: '1.0.0' })
     const { content } = await client.callTool('everything__echo', { message: 'hello' })
     expect([connection.peer?.era, content]).toEqual([era, [{ type: 'text', text: 'Echo: hello' }]])
@@ -80,27 +71,4 @@ function parentOf(id: string): number | undefined {
     // It has ended meanwhile.
     return undefined
   }
-}
-
-function start(args: readonly string[]) {
-  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined }
-  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  started.push(child)
-  let output = ''
-  const ended = once(child, 'close').then(([code]) => ({ code, output }))
-  const url = new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        const found = /^Serving on (\S+) until/m.exec(output)?.[1]
-        if (found !== undefined) resolve(found)
-      })
-    }
-    void ended.then(() => reject(new Error(`It ended before it served:\n${output}`)))
-  })
-  url.catch(() => {})
-  return { child, url, ended }
 }

@@ -1,21 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import { builtProgram } from '@tooling/vitest/built-program'
+import { expect, test } from 'vitest'
 
 // The application runs as it was built, in processes of its own.
-const main = join(import.meta.dirname, '../dist/main.js')
-const started: ChildProcess[] = []
-
-beforeAll(() => {
-  if (!existsSync(main))
-    throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/load-shedding..."')
-})
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
-})
+const start = builtProgram(join(import.meta.dirname, '../dist/main.js'), /disturb them at (\S+?),/)
 
 test('a trial overloads an instance, restarts every one, loses nothing, and ends with 0', async () => {
   const { code, output } = await start(['--once']).ended
@@ -67,24 +56,3 @@ test('a port in use is rejected with a remedy', async () => {
   expect(output).toContain(`Cannot start: port ${port} is taken by another program`)
   expect(code).toBe(1)
 }, 60_000)
-
-function start(args: readonly string[]) {
-  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined }
-  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  started.push(child)
-  let output = ''
-  const greeting = new Promise<RegExpExecArray>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        const found = /disturb them at (\S+?),/.exec(output)
-        if (found !== null) resolve(found)
-      })
-    }
-  })
-  const ended = once(child, 'close').then(([code]) => ({ code, output }))
-  return { child, greeting, ended }
-}
