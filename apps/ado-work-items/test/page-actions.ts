@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Picks the bug with the keyboard, as somebody does who never touches a mouse. */
+/** Picks the bug with the keyboard alone. */
 export async function pick4522(page: Page): Promise<void> {
   await tabTo(page, 'Show only work items with')
   await page.keyboard.type('4522')

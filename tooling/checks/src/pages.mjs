@@ -28,7 +28,7 @@ export function checkPages(root) {
 
 /** @param {string} file */
 function withoutAudience(file) {
-  return problem(`${file} does not say for whom it is`, 'write "_For <readers>._" as a paragraph below its title')
+  return problem(`${file} does not name its audience`, 'write "_For <readers>._" as a paragraph below its title')
 }
 
 /** @param {string} file */

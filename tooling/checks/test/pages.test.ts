@@ -11,8 +11,8 @@ test('a page with its audience that the index lists passes, and decisions need n
 })
 
 test.each([
-  ['a page without an audience', '[A](a.md)', '# A\n\nText.\n', 'docs/a.md does not say for whom it is'],
-  ['an audience below other text', '[A](a.md)', page.replace('\n\n', '\n\nText.\n\n'), 'does not say for whom it is'],
+  ['a page without an audience', '[A](a.md)', '# A\n\nText.\n', 'docs/a.md does not name its audience'],
+  ['an audience below other text', '[A](a.md)', page.replace('\n\n', '\n\nText.\n\n'), 'does not name its audience'],
   ['a page that is not listed', '[B](https://example.com/a.md)', page, 'docs/a.md is not listed in docs/README.md'],
 ])('%s is refused', (_, index, text, message) => {
   const found = checkPages(tree({ 'docs/README.md': index, 'docs/a.md': text }))

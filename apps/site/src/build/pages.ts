@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path/posix'
 
-/** What VitePress would take for a page besides: it reads every Markdown file below the root of the repository. */
+/** The Markdown files that are no pages. VitePress reads every Markdown file below the root of the repository. */
 export const notPages: readonly string[] = [
   'AGENTS.md',
   '.changeset/**',

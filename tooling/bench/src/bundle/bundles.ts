@@ -55,7 +55,7 @@ export const bundles: readonly BundleRow[] = [
   { name: 'client, in a browser', source: client, ceiling: 37.9 * kilobyte, startCeiling: 37.9 * kilobyte },
 ]
 
-/** What a bundle weighs in bytes, and the packages in it with their share before gzip. */
+/** The weight of a bundle in bytes, and the packages in it with their share before gzip. */
 export interface BundleSize {
   readonly minified: number
   readonly gzipped: number
@@ -74,7 +74,7 @@ export async function weigh(source: string): Promise<BundleSize> {
   return { minified: file.contents.byteLength, gzipped: gzippedBytes(file.contents), packages, files }
 }
 
-/** What a program loads when it starts, and not with `import()` later, where the bundler splits. */
+/** Weighs the modules that a program loads at its start. A bundler that splits puts those of `import()` elsewhere. */
 export async function weighStart(source: string): Promise<Pick<BundleSize, 'gzipped' | 'packages'>> {
   const { outputFiles, metafile } = await bundle(source, { splitting: true })
   const { outputs } = metafile

@@ -22,7 +22,7 @@ export interface RoundEntry {
   readonly stateBytes: number
   readonly isRestarted: boolean
   readonly asked: readonly AskedThing[]
-  /** What travelled in this round. */
+  /** The request of the round and its response. */
   readonly messages: Messages | undefined
 }
 
