@@ -8,7 +8,7 @@ const held: readonly RatioId[] = [
   'http/1',
   'http/16',
   'http/64',
-  'http/p99',
+  'http/tail',
   'http/500-tools',
   'fetch/1',
   'fetch/16',

@@ -27,13 +27,19 @@ test('a reading is of ours and the floor unless its row says something else', ()
     floor: '1,000/s',
     peer: 0.05,
   })
-  expect(readingOf(rounds, { id: 'http/p99', connections: 16, of: 'p99Milliseconds' })).toMatchObject({
+  expect(readingOf(rounds, { id: 'http/tail', connections: 16, of: 'tail' })).toMatchObject({
     value: 1.5,
-    ours: '3.00 ms',
-    floor: '2.00 ms',
+    ours: '3.00 x the median',
+    floor: '2.00 x the median',
   })
   const many = readingOf(rounds, { id: 'http/500-tools', connections: 16, name: '500 tools', base: 'ours' })
   expect(many).toMatchObject({ value: 0.95, ours: '760/s', floor: '800/s', peer: undefined })
+})
+
+test('a server that is slower without a longer tail has the tail of the floor', () => {
+  const slower: Measurement = { perSecond: 500, cpuPerRequest: 2000, medianMilliseconds: 2, p99Milliseconds: 4 }
+  const [floor, ours] = [at(1000, 2), slower]
+  expect(readingOf([round(floor, ours)], { id: 'http/tail', connections: 64, of: 'tail' }).value).toBe(1)
 })
 
 test('a reading without the official SDK beside it has no share of it', () => {

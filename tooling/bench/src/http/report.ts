@@ -16,14 +16,30 @@ export interface RatioRow {
   readonly connections: number
   readonly name?: string
   readonly base?: string
-  readonly of?: keyof typeof formats
+  readonly of?: keyof typeof quantities
 }
 
-const formats = {
-  perSecond: (value: number) => `${Math.round(value).toLocaleString('en')}/s`,
-  p99Milliseconds: (value: number) => `${value.toFixed(2)} ms`,
-  cpuPerRequest: (value: number) => `${value.toFixed(0)} us`,
-} as const
+interface Quantity {
+  readonly of: (measurement: Measurement) => number
+  readonly format: (value: number) => string
+}
+
+/** What a ratio can be formed of. */
+const quantities = {
+  perSecond: {
+    of: ({ perSecond }) => perSecond,
+    format: (value) => `${Math.round(value).toLocaleString('en')}/s`,
+  },
+  cpuPerRequest: {
+    of: ({ cpuPerRequest }) => cpuPerRequest,
+    format: (value) => `${value.toFixed(0)} us`,
+  },
+  /** With a fixed number of requests in flight, all times grow as the rate falls: the tail is what is left of p99. */
+  tail: {
+    of: ({ p99Milliseconds, medianMilliseconds }) => p99Milliseconds / medianMilliseconds,
+    format: (value) => `${value.toFixed(2)} x the median`,
+  },
+} as const satisfies Readonly<Record<string, Quantity>>
 
 /**
  * A line per server: medians over the rounds, and beside them what it did compared with the floor in the same round, in
@@ -53,14 +69,14 @@ export function reportLines(
 
 /** The reading of a row, from the rounds at its number of connections. */
 export function readingOf(rounds: readonly Round<Measurement>[], row: RatioRow): Reading {
-  const { id, name = 'ours', base = 'floor', of: key = 'perSecond' } = row
-  const of = (measurement: Measurement): number => measurement[key]
+  const { id, name = 'ours', base = 'floor', of: quantity = 'perSecond' } = row
+  const { of, format } = quantities[quantity]
   const withPeer = rounds.every((round) => round.has('official')) && name === 'ours'
   return {
     id,
     value: shareOf(rounds, { name, base, of }),
-    ours: formats[key](medianOf(rounds, name, of)),
-    floor: formats[key](medianOf(rounds, base, of)),
+    ours: format(medianOf(rounds, name, of)),
+    floor: format(medianOf(rounds, base, of)),
     peer: withPeer ? shareOf(rounds, { name: 'official', base, of }) : undefined,
   }
 }

@@ -16,7 +16,7 @@ const comparison: Comparison = {
     { id: 'http/16', connections: 16 },
     { id: 'http/500-tools', connections: 16, name: '500 tools', base: 'ours' },
     { id: 'http/64', connections: 64 },
-    { id: 'http/p99', connections: 64, of: 'p99Milliseconds' },
+    { id: 'http/tail', connections: 64, of: 'tail' },
     { id: 'http/256', connections: 256 },
   ],
 }
