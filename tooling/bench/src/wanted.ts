@@ -40,6 +40,7 @@ export const wanted = {
   'telemetry/100': { what: 'the same with the SDK and all sampled', atMost: 4.6 },
   'hop/cpu': { what: 'CPU of a call through a proxy, 16 connections', atMost: 1.5 },
   'hop/progress': { what: '1,000 notifications of progress through a proxy, 1 connection', atLeast: 0.7 },
+  'hop/read-progress': { what: 'the same, of a bare proxy that parses and writes each message', atLeast: 0.7 },
   'gateway/cpu': { what: 'CPU of a call through a gateway with two upstreams, 16 connections', atMost: 1.6 },
   'workload/2025-06-18': {
     what: 'CPU of a call in a session of its own, with Redis and HTTP behind it',

@@ -1,12 +1,18 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
 import { answerQuestions } from '../http/answer-questions.ts'
 
 /** Headers of one connection. undici writes its own. */
 const hopHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'host'])
 
+/** Passes the body of a response on. */
+type PassBody = (body: Readable, response: ServerResponse) => void
+
+const pipeBody: PassBody = (body, response) => void body.pipe(response)
+
 /** Serves the least that a proxy can do: it reads a body, sends it on with its headers, and pipes the response. */
-export function serveBareProxy(upstreamUrl: string): void {
+export function serveBareProxy(upstreamUrl: string, passBody: PassBody = pipeBody): void {
   const dispatcher = new Agent()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -21,7 +27,7 @@ export function serveBareProxy(upstreamUrl: string): void {
         dispatcher,
       })
       response.writeHead(upstream.statusCode, { 'Content-Type': String(upstream.headers['content-type']) })
-      upstream.body.pipe(response)
+      passBody(upstream.body, response)
     })
   })
   answerQuestions(server)

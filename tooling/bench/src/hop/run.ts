@@ -13,8 +13,15 @@ const calls: Comparison = {
 const progress: Comparison = {
   title: 'tools/call with 1,000 notifications of progress through a proxy',
   call: progressCall,
-  programs: { floor: 'hop/bare-progress-server.js', ours: 'hop/our-progress-server.js' },
-  rows: [{ id: 'hop/progress', connections: 1 }],
+  programs: {
+    floor: 'hop/bare-progress-server.js',
+    reading: 'hop/reading-progress-server.js',
+    ours: 'hop/our-progress-server.js',
+  },
+  rows: [
+    { id: 'hop/progress', connections: 1 },
+    { id: 'hop/read-progress', connections: 1, base: 'reading' },
+  ],
 }
 
 /** A hop through our proxy against a bare `node:http` server that sends each body on with undici. */
