@@ -2,6 +2,7 @@ import { type Call, clientSessionKey, createCall, type RpcResponse, withContext 
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from './index.ts'
 import { proxyWithLogin } from './proxy.ts'
+import { createGateway } from './testing/gateway-kit.ts'
 import {
   answerPlainly,
   type ArrivedRequest,
@@ -10,6 +11,7 @@ import {
   createToolCall,
   olderOverHttp,
   olderOverStdio,
+  type ScriptedUpstream,
   type UpstreamScript,
 } from './testing/scripted-upstream.ts'
 
@@ -213,14 +215,18 @@ describe('a server that does not describe itself', () => {
     return { timers, runtime: { setTimeout, clearTimeout: (timer: unknown) => void timers.delete(Number(timer)) } }
   }
 
+  const gatewayWithLimit = (upstream: ScriptedUpstream, { runtime }: ProxyOptions) =>
+    createGateway({ crm: { ...upstream, timeoutMs: 2000 } }, { runtime })
+
   test.each([
     ['within 30 seconds is given up', proxy, 30_000],
     ['within 11 minutes is given up where a person may have to log in', proxyWithLogin, 660_000],
+    ['within a shorter limit of its calls is given up', gatewayWithLimit, 2000],
   ])('%s, and leaves no connection and no timer', async (_, createProxy, limitMs) => {
     const { timers, runtime } = timersOf()
     const upstream = createScriptedUpstream(hangs)
     const server = createProxy(upstream, { ...options, runtime })
-    const calls = [1, 2].map(() => server.exchange(createToolCall(), createCall()))
+    const calls = [1, 2].map(() => server.exchange(createToolCall({ name: 'crm__greet' }), createCall()))
     await expect.poll(() => Array.from(timers.values(), ({ ms }) => ms)).toContain(limitMs)
     for (const { run, ms } of Array.from(timers.values())) if (ms === limitMs) run()
     const message = `Upstream "crm" gave no answer within ${limitMs} ms`

@@ -41,7 +41,7 @@ type Sharing = 'all' | 'caller' | 'call'
 
 /** Milliseconds after which a connection that is not used is closed. */
 const idleMs = 10 * 60_000
-/** Milliseconds that an upstream has to describe itself, before the first call. */
+/** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
 const describeTimeoutMs = 30_000
 
 /** The dependencies of {@link Connections}. */
@@ -204,7 +204,8 @@ export class Connections {
   }
 
   async #requestDescription(request: RpcRequest, { connection, client }: HostConnection): Promise<RpcResponse> {
-    const { runtime, forwardContext, describeTimeoutMs: timeoutMs = describeTimeoutMs } = this.#options
+    const { runtime, forwardContext } = this.#options
+    const timeoutMs = Math.min(this.#options.describeTimeoutMs ?? describeTimeoutMs, forwardContext.running.timeoutMs)
     const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: requestMetaIn(request) } }
     const error = noAnswerError(forwardContext.name, timeoutMs)
     const limits = { timeoutMs, clock: runtime, createTimeoutError: () => error, signal: this.#closeController.signal }

@@ -46,7 +46,14 @@ describe('the tools of an upstream', () => {
     await server.close()
   })
 
-  test.each(['a b', 'a/b', 'é', ''])('named %j could look like another one, and are not offered', async (name) => {
+  test.each([
+    ['with a space', 'a b'],
+    ['with a slash', 'a/b'],
+    ['of another script', 'é'],
+    ['without a character', ''],
+    ['of 129 characters', 'n'.repeat(129)],
+    ['that no header has room for', 'n'.repeat(100_000)],
+  ])('with a name %s are not offered', async (_, name) => {
     const crm = createTools(read, { name })
     const server = createGateway({ crm })
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__read'])
@@ -55,9 +62,18 @@ describe('the tools of an upstream', () => {
     await server.close()
   })
 
+  test('with a name of 128 characters are offered', async () => {
+    const crm = createTools({ name: 'n'.repeat(128) })
+    const server = createGateway({ crm })
+    const [name] = namesIn(await resultOf(server, 'tools/list'), 'tools')
+    await resultOf(server, 'tools/call', { name, arguments: {} })
+    expect(callsOf(crm)).toEqual(['n'.repeat(128)])
+    await server.close()
+  })
+
   test.each([
     ['two tools with one name', { rename: { a: 'c', b: 'c' } }, 'same name'],
-    ['a name that no tool can have', { rename: { a: 'b c' } }, 'other characters'],
+    ['a name that no tool can have', { rename: { a: 'b c' } }, '1 to 128 of the characters'],
   ])('cannot have %s', (_, tools, message) => {
     expect(() => createGateway({ crm: { ...createTools(), tools } })).toThrow(message)
   })

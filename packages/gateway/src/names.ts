@@ -14,8 +14,11 @@ const maxUpstreamNameLength = 32
  */
 const upstreamNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 
-/** The names of tools that a gateway offers. Names with other characters could look like those of another tool. */
-const toolNamePattern = /^[A-Za-z0-9_.-]+$/
+/**
+ * The names of tools that a gateway offers, as server/tools recommends them. A name with other characters could look like
+ * that of another tool, and a longer one may not fit into the headers of a request.
+ */
+const toolNamePattern = /^[A-Za-z0-9_.-]{1,128}$/
 
 /** A name or a URI of one upstream. */
 export interface Inner {

@@ -43,7 +43,7 @@ export function createToolNames({ allow, deny, rename = {} }: ToolRules): ToolNa
   for (const name of tools.keys())
     if (!isToolName(name))
       throw new TypeError(
-        `tools.rename has the name ${JSON.stringify(name)}, which has other characters than A-Z a-z 0-9 _ . -`,
+        `tools.rename has the name ${JSON.stringify(name)}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`,
       )
   const isOffered = (tool: string): boolean => (allowed?.has(tool) ?? true) && !denied.has(tool) && isToolName(tool)
   const toolOf = (name: string): string | undefined => {
