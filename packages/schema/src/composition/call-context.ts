@@ -1,4 +1,4 @@
-import { type JsonObject, withSignalOf } from '@x/core'
+import { Cancellation, type JsonObject, withSignalOf } from '@x/core'
 import {
   type BackgroundRunner,
   type Call,
@@ -41,13 +41,14 @@ export type CallInit = { readonly [Member in keyof Call]?: Call[Member] | undefi
  * Creates a call from its parts. By default, the call is never aborted, has no principal and an empty context, and
  * drops its notifications.
  */
-export function createCall({ signal, principal, context, notify }: CallInit = {}): Call {
-  return {
-    signal: signal ?? new AbortController().signal,
-    principal,
-    context: context ?? emptyContext,
-    notify: notify ?? ignoreNotification,
-  }
+export function createCall({
+  signal,
+  principal,
+  context = emptyContext,
+  notify = ignoreNotification,
+}: CallInit = {}): Call {
+  if (signal !== undefined) return { signal, principal, context, notify }
+  return withSignalOf({ principal, context, notify }, new Cancellation())
 }
 
 function ignoreNotification(): void {}

@@ -33,7 +33,6 @@ interface CollectedQuestion extends RoundQuestion {
  * questions.
  */
 export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: CallDeps): AnswerCollector {
-  const { signal } = channel
   const collected = new Map<string, RoundAnswer>()
   const questions: CollectedQuestion[] = []
   const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
@@ -45,7 +44,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     if (hasStopped) return
     hasStopped = true
     cancelTimer()
-    offCancel(signal, onCancelled)
+    offCancel(channel, onCancelled)
     for (const { openQuestion } of questions) openQuestion.close()
   }
   const accept = ({ key, method }: RoundQuestion, answer: RoundAnswer | RpcResponse): void => {
@@ -82,7 +81,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     stop()
     throw error
   }
-  onCancel(signal, onCancelled)
+  onCancel(channel, onCancelled)
   return {
     answers: promise,
     accept: (response) =>

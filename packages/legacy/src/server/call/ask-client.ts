@@ -1,4 +1,4 @@
-import { randomId } from '@x/core'
+import { isCancelled, randomId } from '@x/core'
 import { callerKeyOf, type InputRequest, type JsonObject, type JsonValue } from '@x/schema'
 import { toLegacyInputRequest } from '../../translate/input-request.ts'
 import type { CallDeps } from './call-deps.ts'
@@ -30,7 +30,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   if (round.questions.length === 0) return waitForPages(repeatedPages, call, deps)
   return holdRound(round, { call, deps }, async (collector) => {
     const kept = await deps.rounds.keep(round, call.client)
-    call.channel.signal.throwIfAborted()
+    if (isCancelled(call.channel)) throw call.channel.signal.reason
     sendQuestions(round, { kept, collector }, call)
     return finishRound(round, { kept, collector, repeatedPages }, { call, deps })
   })

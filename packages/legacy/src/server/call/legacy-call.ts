@@ -1,8 +1,7 @@
-import { onCancel, offCancel } from '@x/core'
+import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
 import {
   type CallContext,
   contextKey,
-  createCall,
   errorCodes,
   errorResponse,
   isJsonObject,
@@ -214,25 +213,25 @@ async function sendToExchange(
   deps: CallDeps,
 ): Promise<RpcResponse> {
   const { channel, client } = call
-  channel.signal.throwIfAborted()
-  const controller = new AbortController()
+  if (isCancelled(channel)) throw channel.signal.reason
+  const cancellation = new Cancellation()
   let cancelExchange: (reason: unknown) => void = () => {}
   let cancelTimer = (): void => {}
   const endPromise = new Promise<never>((_, reject) => {
     cancelExchange = (reason) => {
-      controller.abort(reason)
+      cancellation.cancel(reason)
       reject(reason)
     }
     if (channel.timeoutMs === Number.POSITIVE_INFINITY) return
     cancelTimer = deps.schedule(() => {
       const message = `The call took longer than ${channel.timeoutMs} ms`
-      controller.abort(new DOMException(message, 'TimeoutError'))
+      cancellation.cancel(new DOMException(message, 'TimeoutError'))
       reject(new McpError(errorCodes.internal, message))
     }, channel.timeoutMs)
   })
-  onCancel(channel.signal, cancelExchange)
+  onCancel(channel, cancelExchange)
   const { principal, context } = channel.caller
-  const plainCall = createCall({ signal: controller.signal, principal, context, notify: notificationFilter.send })
+  const plainCall = withSignalOf({ principal, context, notify: notificationFilter.send }, cancellation)
   const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
@@ -240,11 +239,11 @@ async function sendToExchange(
     responsePromise.catch(() => {})
     return await Promise.race([responsePromise, endPromise])
   } catch (error) {
-    channel.signal.throwIfAborted()
+    if (isCancelled(channel)) throw channel.signal.reason
     if (!(error instanceof McpError)) deps.reportError(error)
     return errorResponse(request.id, error)
   } finally {
-    offCancel(channel.signal, cancelExchange)
+    offCancel(channel, cancelExchange)
     cancelTimer()
     endPromise.catch(() => {})
   }

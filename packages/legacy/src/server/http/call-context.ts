@@ -1,3 +1,4 @@
+import { type Cancellation, withSignalOf } from '@x/core'
 import { callerKeyOf, type RpcRequest } from '@x/schema'
 import type { CallChannel } from '../call/call-channel.ts'
 import type { WaitingRound } from '../call/waiting-round.ts'
@@ -72,13 +73,12 @@ const eventsOfRound = 1_000_000
 
 export function createCallChannel(
   { peer, stream }: CallContext,
-  signal: AbortSignal,
+  cancellation: Cancellation,
   { linkedCall, handOff }: ChannelDeps,
 ): CallChannel {
   const { session, view } = peer
-  return {
+  const channel: Omit<CallChannel, 'signal'> = {
     caller: withClientSession(view, session?.digest),
-    signal,
     owner: session?.key,
     timeoutMs: view.limits.timeoutMs,
     notify: (message) => stream.send(message, true),
@@ -92,4 +92,5 @@ export function createCallChannel(
     onAnswered: ({ roundCount }, { states }) => stream.endAsking(states.size > 0, (roundCount + 1) * eventsOfRound),
     notifyOfQuestion: (message) => stream.send(message, false),
   }
+  return withSignalOf(channel, cancellation)
 }

@@ -175,9 +175,8 @@ async function serveCall(request: RpcRequest, callContext: CallContext, http: Ht
   }
   state?.calls.set(request.id, { cancel: cancelByClient })
   try {
-    const signal = cancellation.signal
     const handOff = (): void => cancellation.cancel(new CallHandedOffError())
-    const channel = createCallChannel(callContext, signal, { deps, linkedCall, handOff })
+    const channel = createCallChannel(callContext, cancellation, { deps, linkedCall, handOff })
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
     const response = await runLegacyCall(legacyCall, deps, round)
     activeCalls.delete(call)

@@ -1,4 +1,4 @@
-import { isLimitError, randomId } from '@x/core'
+import { isLimitError, randomId, withSignalOf } from '@x/core'
 import {
   callerKeyOf,
   type LoggingLevel,
@@ -121,7 +121,6 @@ class LegacyStreamConnection implements StreamConnection {
     if (localResponse !== undefined) return localResponse
     const channel = {
       caller: withClientSession(call, this.#sessionDigest),
-      signal: call.signal,
       owner: this.#ownerId,
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
@@ -132,7 +131,8 @@ class LegacyStreamConnection implements StreamConnection {
       ask: (question: StatefulRequest) => ask(question),
       notifyOfQuestion: (message: RpcNotification) => void this.#peer.notify(message),
     }
-    return runLegacyCall({ request, client, level: this.#level, channel }, this.#deps).catch((error: unknown) => {
+    const legacyCall = { request, client, level: this.#level, channel: withSignalOf(channel, call) }
+    return runLegacyCall(legacyCall, this.#deps).catch((error: unknown) => {
       if (!isLimitError(error)) throw error
       return toErrorResponse(request.id, error, this.#deps)
     })
