@@ -54,17 +54,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
 
 function createOperations(storage: MemoryStorage, owner: string | undefined): Required<Omit<StateStore, 'forOwner'>> {
   return {
-    add: async (key, value, ttlMs) => storage.add(key, { value, ttlMs, owner }),
+    add: async (key, value, ttlMs) => storage.add(key, value, ttlMs, owner),
     get: async (key) => storage.findLiveEntry(key)?.value,
     delete: async (key) => storage.remove(key),
     expire: async (key, ttlMs) => storage.expire(key, ttlMs),
   }
-}
-
-interface NewEntry {
-  readonly value: string
-  readonly ttlMs: number
-  readonly owner: string | undefined
 }
 
 class MemoryStorage {
@@ -85,7 +79,7 @@ class MemoryStorage {
     this.#clock = options.runtime ?? { now: () => Date.now() }
   }
 
-  add(key: string, { value, ttlMs, owner }: NewEntry): boolean {
+  add(key: string, value: string, ttlMs: number, owner: string | undefined): boolean {
     if (this.findLiveEntry(key) !== undefined) return false
     const now = this.#clock.now()
     const entryLength = key.length + value.length

@@ -102,11 +102,10 @@ interface TokenReader {
 /** Creates the reader of tokens. Throws a `StateUsageError` for invalid keys. */
 export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], provider: CryptoProvider): TokenReader {
   const keyRing = createKeyRing(parseKeys(keys), type, provider)
-  const tokenFormat = { type, provider }
   return {
     keyRing,
     async decryptToken(token, purpose) {
-      const segments = splitSegments(token, tokenFormat)
+      const segments = splitSegments(token, type, provider)
       const [header = ''] = segments
       const purposeCiphers = keyRing.ciphersFor(purpose)
       const { primaryCipher, cipherByHeader } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
@@ -175,17 +174,11 @@ export function checkReceivedSize(token: string): void {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxTokenBytes}`)
 }
 
-/** The facts of a codec that determine the form of its tokens. */
-interface TokenFormat {
-  readonly type: TokenType
-  readonly provider: CryptoProvider
-}
-
 /**
  * Checks the form of a token and splits it into its segments, before any key is tried. The check may fail fast, because
  * its time reveals nothing that the sender does not have.
  */
-function splitSegments(token: string, { type, provider }: TokenFormat): readonly string[] {
+function splitSegments(token: string, type: TokenType, provider: CryptoProvider): readonly string[] {
   checkToken(token)
   checkReceivedSize(token)
   const lengths = type.segmentLengths
