@@ -39,19 +39,12 @@ export interface ClientCallSteps {
   checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
 }
 
-interface ClientCallStepsContext {
-  readonly toolCalls: ToolCallFactory
-  readonly options: CoreClientOptions
-  readonly clientState: ClientState
-}
-
-interface ParsedRequests {
-  readonly inputRequired: InputRequired
-  readonly errorContext: CallErrorContext
-}
-
 /** Makes the {@link ClientCallSteps} of a client. */
-export function createClientCallSteps({ toolCalls, options, clientState }: ClientCallStepsContext): ClientCallSteps {
+export function createClientCallSteps(
+  toolCalls: ToolCallFactory,
+  options: CoreClientOptions,
+  clientState: ClientState,
+): ClientCallSteps {
   const roundsContext: RoundsContext = {
     options,
     events: clientState.events,
@@ -61,7 +54,7 @@ export function createClientCallSteps({ toolCalls, options, clientState }: Clien
   const parseExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
-  ): ParsedRequests => {
+  ): { readonly inputRequired: InputRequired; readonly errorContext: CallErrorContext } => {
     const call = { method: 'tools/call', params: { name }, options } as const
     const errorContext = roundsContext.errorContextOf(call)
     const requiredInput = parseInputRequired({ inputRequests })

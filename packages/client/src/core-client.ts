@@ -91,7 +91,7 @@ export function createCoreClient({ exchange, connection, options, constants, eve
     cache,
     serverInfo: undefined,
   }
-  const getCallSteps = (): ClientCallSteps => createClientCallSteps({ toolCalls, options, clientState: state })
+  const getCallSteps = (): ClientCallSteps => createClientCallSteps(toolCalls, options, state)
   return { client, getCallSteps }
 }
 

@@ -55,14 +55,6 @@ const boundedPauseMs = 400
 /** The maximum of all pauses, in milliseconds, even if the server asks for a longer pause. */
 const maxPauseMs = 5000
 
-/** Inputs to the pause before a retry that follows a hand-off. */
-interface HandOffDelayOptions {
-  /** The number of consecutive hand-offs before this one. */
-  readonly previousHandOffCount: number
-  /** The `_meta` of the result, which may contain the time to wait. */
-  readonly meta: JsonObject | undefined
-}
-
 /**
  * Returns the milliseconds to wait after a hand-off, before the client sends the call again. A time in `meta` takes
  * precedence. Otherwise the first four waits are 25 to 50 ms. From the fifth on the maximum doubles up to 400 ms, and
@@ -70,7 +62,8 @@ interface HandOffDelayOptions {
  * at another instance at once.
  */
 export function computeHandOffDelayMs(
-  { previousHandOffCount, meta }: HandOffDelayOptions,
+  previousHandOffCount: number,
+  meta: JsonObject | undefined,
   random: () => number = Math.random,
 ): number {
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]

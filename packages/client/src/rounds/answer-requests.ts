@@ -53,9 +53,7 @@ export async function answerRequests(
   try {
     abortScope.signal.throwIfAborted()
     const answers = Promise.all(
-      requestsWithHandlers.map(({ entry, ask }) =>
-        answerRequest(entry, { answerer: ask, context: inputContextOf(entry[0]), answerContext }),
-      ),
+      requestsWithHandlers.map(({ entry, ask }) => answerRequest(entry, ask, inputContextOf(entry[0]), answerContext)),
     )
     return Object.fromEntries(await raceWithCancellation(answers, abortScope.signal))
   } catch (error) {
@@ -66,15 +64,11 @@ export async function answerRequests(
   }
 }
 
-interface HandlerCall {
-  readonly answerer: Answerer
-  readonly context: InputContext
-  readonly answerContext: AnswerContext
-}
-
 async function answerRequest(
   entry: readonly [string, InputRequest],
-  { answerer, context, answerContext }: HandlerCall,
+  answerer: Answerer,
+  context: InputContext,
+  answerContext: AnswerContext,
 ): Promise<[string, InputResponse]> {
   const { errorContext, options, events, clock } = answerContext
   const askedAt = clock.monotonicNow()

@@ -52,11 +52,12 @@ export interface ManualRounds {
 
 /** Creates the {@link ManualRounds} of a client. */
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
+  // `counts` counts the `input_required` results of the call before this request.
   const runRound = async <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
-    roundStart: ManualRoundStart,
+    params: JsonObject,
+    counts: RoundCounts,
   ): Promise<Round<M>> => {
-    const { params, counts } = roundStart
     const round = counts.questions + counts.handOffs + 1
     const outcome = await sendRound(call, { params, round, isRestarted: false }, context)
     if (isInputRequired(outcome)) return createInputRequiredRound(call, outcome, countRound(counts, outcome))
@@ -87,15 +88,14 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     answers: InputAnswers,
   ): Promise<Round<M>> => {
     const responses = toInputResponses(inputRequired, answers, context.errorContextOf(call))
-    return runRound(call, { params: createRetryParams(call.params, inputRequired, responses), counts })
+    return runRound(call, createRetryParams(call.params, inputRequired, responses), counts)
   }
 
   const startRounds = async <M extends MultiRoundMethod>(
     method: M,
     params: JsonObject,
     options: ReadOptions,
-  ): Promise<Round<M>> =>
-    runRound(await createCall(method, params, withIdempotencyKey(options)), { params, counts: noRounds })
+  ): Promise<Round<M>> => runRound(await createCall(method, params, withIdempotencyKey(options)), params, noRounds)
 
   return {
     callTool: (name, args = {}, options = {}) => startRounds('tools/call', { name, arguments: args }, options),
@@ -132,10 +132,4 @@ function createPendingCall<M extends MultiRoundMethod>(
     round: questions + handOffs,
     ...(handOffs > 0 && { handOffs }),
   }
-}
-
-interface ManualRoundStart {
-  readonly params: JsonObject
-  /** The number of `input_required` results of the call before this request. */
-  readonly counts: RoundCounts
 }

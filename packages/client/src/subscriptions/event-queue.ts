@@ -16,11 +16,6 @@ export interface EventQueue {
 
 type ReadResult = IteratorResult<SubscriptionEvent, undefined>
 
-interface Reader {
-  readonly resolve: (result: ReadResult) => void
-  readonly reject: (error: unknown) => void
-}
-
 const endResult: ReadResult = { done: true, value: undefined }
 
 /**
@@ -29,7 +24,7 @@ const endResult: ReadResult = { done: true, value: undefined }
  */
 export function createEventQueue(maxEvents: number): EventQueue {
   const queuedEvents = new Map<string, SubscriptionEvent>()
-  const readers: Reader[] = []
+  const readers: { readonly resolve: (result: ReadResult) => void; readonly reject: (error: unknown) => void }[] = []
   let failure: { readonly error: unknown } | undefined
   let isEnded = false
 

@@ -124,19 +124,15 @@ function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { reado
   return { attempts, firstMs: pauseMs, maxMs: maxPauseMs }
 }
 
-interface StreamEnd {
-  /** Milliseconds for which the stream was open. */
-  readonly openDurationMs: number
-  /** Absent after a graceful end. */
-  readonly error?: ClientError | undefined
-}
-
-/** Reads one stream to its end. Rejects with the signal's reason, or with a permanent error. */
+/**
+ * Reads one stream to its end. The result has no error after a graceful end. Rejects with the signal's
+ * reason, or with a permanent error.
+ */
 async function followStream(
   context: ListenContext,
   currentSubscription: OpenSubscription,
   isFirst: boolean,
-): Promise<StreamEnd> {
+): Promise<{ readonly openDurationMs: number; readonly error?: ClientError | undefined }> {
   const { wantedChanges, queue, options, signal, clock } = currentSubscription
   const { sendOnce, partition, clientState } = context
   const call = {

@@ -59,7 +59,7 @@ function startTelemetry({ url, options }: ClientExtensionHost): ClientExtensionI
     getDuration: () => (duration ??= createDuration()),
   }
   return {
-    middleware: (next) => (request, call) => recordRequest(state, next, { request, call }),
+    middleware: (next) => (request, call) => recordRequest(state, next, request, call),
     wrapCall: (next) => (call) => recordCall(state, next, call),
   }
 }
@@ -99,12 +99,7 @@ async function recordCall(state: TelemetryState, next: SendCall, call: Parameter
   }
 }
 
-interface SentRequest {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
-function recordRequest(state: TelemetryState, next: Exchange, { request, call }: SentRequest): Promise<RpcResponse> {
+function recordRequest(state: TelemetryState, next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
   const { tracer, knownNames, serverAttributes, now } = state
   const { method, params } = request
   const target = callTargetOf(method, params, serverAttributes)
