@@ -53,19 +53,3 @@ export function createTickets(bus: ChangeBus): { server: McpServer; write(id: st
   }
 }
 // #endregion serve
-
-// #region own
-/** Over a channel between the threads of one process: a bus is two functions. */
-export function broadcastBus(name: string): ChangeBus {
-  const sending = new BroadcastChannel(name)
-  sending.unref()
-  return {
-    publish: async (change) => sending.postMessage(change),
-    async listen({ onChange }) {
-      const receiving = new BroadcastChannel(name)
-      receiving.onmessage = ({ data }) => onChange(data)
-      return () => receiving.close()
-    },
-  }
-}
-// #endregion own

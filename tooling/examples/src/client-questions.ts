@@ -1,11 +1,4 @@
-import {
-  type Client,
-  type ClientEvent,
-  type ClientExtension,
-  type ClientOptions,
-  createClient,
-  type ElicitAnswer,
-} from '@x/client'
+import { type Client, createClient, type ElicitAnswer } from '@x/client'
 import { type FormField, readForm } from '@x/client/forms'
 import { terminalHandlers } from '@x/cli/terminal'
 import type { ElicitRequestFormParams, Exchange } from '@x/schema'
@@ -27,25 +20,6 @@ export function createAskable(exchange: Exchange, show: { form: ShowForm; url: C
       return { action: agreed ? 'accept' : 'decline' }
     },
   })
-}
-// #endregion
-
-// #region watch
-/** Writes a line for each response of a call. */
-export function roundLog(write: (line: string) => void): ClientExtension {
-  const observe = (event: ClientEvent): void => {
-    if (event.type !== 'round') return
-    const { round, status, requests, stateBytes } = event
-    write(`${round}: ${status} [${Object.keys(requests).join()}], ${stateBytes} bytes of state`)
-  }
-  return { side: 'client', name: 'roundLog', start: () => ({ observe }) }
-}
-
-export async function resolveItem(exchange: Exchange, id: number, host: ClientOptions): Promise<readonly string[]> {
-  const timeline: string[] = []
-  const client = createClient(exchange, { ...host, extensions: [roundLog((line) => void timeline.push(line))] })
-  await client.callTool('resolve', { id }, { signal: AbortSignal.timeout(600_000), rounds: { maxRounds: 5 } })
-  return timeline
 }
 // #endregion
 

@@ -1,12 +1,9 @@
-import { type Client, ClientError, createClient, type TypesOf } from '@x/client'
+import { type Client, createClient, type TypesOf } from '@x/client'
 import type { Connection } from '@x/schema'
-import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { server } from './server.ts'
 
-// #region memory
 export const local = createClient(server, { name: 'host', version: '1.0.0' })
-// #endregion
 
 // #region typed
 export async function divideOne(divisor: number): Promise<number | undefined> {
@@ -42,26 +39,4 @@ export async function copyFiles(client: Client<GuideTypes>, files: string[]): Pr
     },
   )
 }
-// #endregion
-
-// #region errors
-export async function callOrExplain(client: Client, name: string): Promise<string> {
-  try {
-    const result = await client.callTool(name, {})
-    return result.isError === true ? 'the tool failed, and the content says why' : 'it worked'
-  } catch (error) {
-    if (error instanceof ClientError && error.rpc !== undefined) return `the server refused: ${error.rpc.message}`
-    throw error
-  }
-}
-// #endregion
-
-// #region validate
-export const careful = createClient(server, {
-  name: 'host',
-  version: '1.0.0',
-  outputSchemaCompiler: compileJsonSchema,
-  cache: false,
-  log: ({ level, name, message }) => process.stderr.write(`${level} ${name}: ${message}\n`),
-})
 // #endregion

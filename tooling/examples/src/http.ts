@@ -1,14 +1,11 @@
 import { createServer } from 'node:http'
-import type { Middleware } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
 import { server } from './server.ts'
 
-// #region serve
 export function serve(): Promise<HttpServer> {
   return serveHttp(server, { port: Number(process.env['PORT'] ?? 0) })
 }
-// #endregion
 
 // #region public
 export function servePublicly(): Promise<HttpServer> {
@@ -50,17 +47,4 @@ export const plain = createServer(nodeHandler(server))
 
 // #region fetch
 export const worker = { fetch: httpHandler(server, { allowedHosts: ['mcp.example.com'] }) }
-// #endregion
-
-// #region middleware
-export function timing(report: (method: string, milliseconds: number) => void): Middleware {
-  return (next) => async (request, call) => {
-    const started = performance.now()
-    try {
-      return await next(request, call)
-    } finally {
-      report(request.method, performance.now() - started)
-    }
-  }
-}
 // #endregion

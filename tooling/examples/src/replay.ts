@@ -1,9 +1,7 @@
 import {
   createServer,
   form,
-  inputRequired,
   isSuspension,
-  resource,
   type McpServer,
   type StateCodec,
   sealedState,
@@ -66,25 +64,6 @@ export const book = tool('book', {
 })
 // #endregion
 
-// #region declined
-const confirmation = form(z.object({ sure: z.boolean() }))
-
-export const chooseFiles = tool('choose_files', {
-  description: 'Asks which files to delete',
-  // Each question is a round of its own.
-  input: z.object({ paths: z.array(z.string()).max(5) }),
-  async run({ paths }, ctx) {
-    const chosen: string[] = []
-    for (const [index, path] of paths.entries()) {
-      const answer = await ctx.elicitResult(`confirm/${index}`, { message: `Delete ${path}?`, schema: confirmation })
-      if (answer.action === 'accept' && answer.content.sure) chosen.push(path)
-      if (answer.action === 'cancel') break
-    }
-    return chosen.length === 0 ? 'None' : `Chosen: ${chosen.join(', ')}`
-  },
-})
-// #endregion
-
 // #region cleanup
 export const resolveLocked = (tracker: Tracker): Tool =>
   tool('resolve_locked', {
@@ -124,20 +103,6 @@ export const summarize = (summaryOf: (page: number) => Promise<string>): Tool =>
   })
 // #endregion
 
-// #region repeatable
-const reminder = form(z.object({ text: z.string().max(200) }))
-
-export const remind = tool('remind', {
-  description: 'Makes a reminder',
-  async run(_, ctx) {
-    const id = ctx.uuid('reminder')
-    const tomorrow = new Date(ctx.now() + 86_400_000).toISOString().slice(0, 10)
-    const { text } = await ctx.elicit('text', { message: `What is to be done on ${tomorrow}?`, schema: reminder })
-    return `${id}: ${text}, ${tomorrow}`
-  },
-})
-// #endregion
-
 // #region url
 export const pay = (tracker: Tracker): Tool =>
   tool('pay', {
@@ -152,22 +117,4 @@ export const pay = (tracker: Tracker): Tool =>
       return 'Paid, thank you'
     },
   })
-// #endregion
-
-// #region explicit
-export const greeting = resource('text://greeting', {
-  name: 'Greeting',
-  read(ctx) {
-    const answer = ctx.responses.get('name')
-    if (answer === undefined || !('action' in answer)) {
-      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const
-      const params = { message: 'What is your name?', requestedSchema }
-      return inputRequired({
-        requests: { name: { method: 'elicitation/create', params } },
-        state: { since: ctx.now() },
-      })
-    }
-    return `Hello, ${String(answer.content?.['name'] ?? 'stranger')}!`
-  },
-})
 // #endregion

@@ -28,10 +28,3 @@ export const diary: McpServer = createServer({
   state: false,
 })
 // #endregion
-
-// #region close
-/** For the evening: nothing can be written any more, and clients that listen to the tools are notified. */
-export function closeDiary(): void {
-  diary.update({ tools: [] })
-}
-// #endregion

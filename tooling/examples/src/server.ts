@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { changelog, note, review } from './prompts-and-resources.ts'
 import { copy, divide, echo, greet, query, shutDown } from './tools.ts'
 
-// #region create
 export const server = createServer({
   name: 'guide',
   version: '1.0.0',
@@ -17,7 +16,6 @@ export const server = createServer({
   state: false,
   log: (record) => process.stderr.write(`${JSON.stringify(record)}\n`),
 })
-// #endregion
 
 // #region update
 export function offerOnlyGreeting(): void {

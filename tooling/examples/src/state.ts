@@ -23,14 +23,6 @@ export function createCodec(keys: readonly KeyInput[]): StateCodec {
 export const keysFromEnvironment = (): readonly string[] => (process.env['STATE_KEYS'] ?? '').split(',')
 // #endregion keys
 
-// #region binding
-export async function carry(codec: StateCodec, principal: string): Promise<unknown> {
-  const claims = { purpose: 'update_work_item', binding: { principal, arguments: { id: 4522 } } }
-  const token = await codec.seal({ resolution: 'Duplicate' }, claims)
-  return codec.open(token, claims)
-}
-// #endregion binding
-
 // #region refused
 export async function openOrExplain(codec: StateCodec, token: string, log: (line: string) => void): Promise<unknown> {
   try {

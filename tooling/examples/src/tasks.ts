@@ -1,12 +1,4 @@
-import {
-  createServer,
-  type McpServer,
-  type ServerDefinition,
-  type StateCodec,
-  sealedState,
-  type Tool,
-  tool,
-} from '@x/server'
+import { createServer, type McpServer, type ServerDefinition, sealedState, type Tool, tool } from '@x/server'
 import { type PostgresPool, postgresBus } from '@x/server/postgres'
 import { tasks, type TasksApi } from '@x/tasks/server'
 import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
@@ -19,7 +11,6 @@ export interface Shop {
   readonly ship: (order: string, idempotencyKey: string) => Promise<string>
 }
 
-// #region tool
 export const shipOrders = (shop: Shop): Tool =>
   tool('ship_orders', {
     description: 'Ships every order of a day',
@@ -34,7 +25,6 @@ export const shipOrders = (shop: Shop): Tool =>
       return `Shipped ${orders.length} orders.`
     },
   })
-// #endregion tool
 
 // #region decide
 export const shipSome = (shop: Shop): Tool =>
@@ -71,11 +61,6 @@ export const shipWith = (shop: Shop): Tool =>
 /** A server with tasks. */
 export type TaskServer = McpServer & { readonly tasks: TasksApi }
 
-// #region one
-export const oneProcess = (tools: readonly Tool[]): TaskServer =>
-  createServer({ name: 'shop', version: '1.0.0', tools, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })
-// #endregion one
-
 // #region fleet
 export async function instance(
   tools: readonly Tool[],
@@ -108,11 +93,6 @@ export async function working(definition: ServerDefinition): Promise<TaskServer>
   return server
 }
 // #endregion roles
-
-// #region claims
-export const withClaims = (definition: ServerDefinition, state: StateCodec): TaskServer =>
-  createServer({ ...definition, extensions: [tasks({ store: 'memory:', state })] })
-// #endregion claims
 
 // #region contract
 export function checkEngine(

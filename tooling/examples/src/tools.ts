@@ -1,14 +1,12 @@
 import { tool, ToolError } from '@x/server'
 import * as z from 'zod'
 
-// #region text
 export const greet = tool('greet', {
   description: 'Greets a user by name',
   input: z.object({ name: z.string().min(1) }),
   annotations: { readOnlyHint: true },
   run: ({ name }) => `Hello, ${name}!`,
 })
-// #endregion
 
 // #region structured
 export const divide = tool('divide', {

@@ -3,7 +3,7 @@ import { startPostgres } from '@tooling/real-servers/postgres'
 import { startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
-import { broadcastBus, connectPostgresBus, connectRedisBus, createTickets, type OpenBus } from '../src/change-buses.ts'
+import { connectPostgresBus, connectRedisBus, createTickets, type OpenBus } from '../src/change-buses.ts'
 import { untilLeft } from './until-left.ts'
 
 /** Writes a ticket at one instance, and gives what the client of another one is told, once it is. */
@@ -34,8 +34,3 @@ test('the bus of the guide over PostgreSQL notifies the clients of every instanc
   await untilLeft(server)
   await server.close()
 }, 120_000)
-
-test('a bus of the author notifies the clients of every instance', async () => {
-  const connect = async (): Promise<OpenBus> => ({ bus: broadcastBus('tickets'), close: async () => {} })
-  expect(await toldByAnother(connect)).toBe('ticket://1')
-})

@@ -1,7 +1,7 @@
 import { isClientError } from '@x/client'
 import type { Exchange, JsonObject } from '@x/schema'
 import { expect, test } from 'vitest'
-import { createAskable, goOn, resolveItem, start } from '../src/client-questions.ts'
+import { createAskable, goOn, start } from '../src/client-questions.ts'
 
 const question: JsonObject = {
   resolution: {
@@ -54,14 +54,6 @@ test('an answer that is not on the form is not sent', async () => {
   })
   const failure: unknown = await client.callTool('resolve', { id: 1 }).catch((error: unknown) => error)
   expect(isClientError(failure) && failure.code).toBe('invalid_answer')
-})
-
-test('a timeline shows the rounds', async () => {
-  const host = { name: 'host', version: '1.0.0', openUrl: async () => ({ action: 'accept' }) as const }
-  expect(await resolveItem(asking('login'), 1, host)).toEqual([
-    '1: input_required [login], 6 bytes of state',
-    '2: complete [], 0 bytes of state',
-  ])
 })
 
 test('a stored call continues in another process', async () => {

@@ -59,12 +59,6 @@ test('two questions go out together', async () => {
   expect(await call(programs.book, {}, { answers })).toBe('A table for 4 on 2026-12-24')
 })
 
-test('a loop asks for each of its items', async () => {
-  const sure = { sure: true }
-  const answers: Answers = { 'confirm/0': sure, 'confirm/1': 'decline', 'confirm/2': sure }
-  expect(await call(programs.chooseFiles, { paths: ['/a', '/b', '/c'] }, { answers })).toBe('Chosen: /a, /c')
-})
-
 test('what is cleaned up in every run, and what is made up for only after a failure', async () => {
   const tracker = createTracker()
   const answers = { resolution: { resolution: 'Fixed' } }
@@ -81,21 +75,8 @@ test('a loop continues from its checkpoint', async () => {
   expect(pages).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('time and chance are the same in every run', async () => {
-  const text = await call(programs.remind, {}, { answers: { text: { text: 'Water the plants' } } })
-  expect(text).toMatch(/^[0-9a-f-]{36}: Water the plants, \d{4}-\d{2}-\d{2}$/)
-})
-
 test('a payment is asked for until the server knows of it', async () => {
   expect(await call(programs.pay(createTracker()), {}, { answers: { payment: 'accept' } })).toBe('Paid, thank you')
-})
-
-test('a handler may write its rounds out', async () => {
-  const definition = { name: 'guide', version: '1.0.0', resources: [programs.greeting] }
-  await using client = testClient((kit) => createServer({ ...definition, ...kit }), {
-    answers: { name: { name: 'Ada' } },
-  })
-  expect(await client.readResource('text://greeting')).toMatchObject({ contents: [{ text: 'Hello, Ada!' }] })
 })
 
 test('the whole server answers', async () => {

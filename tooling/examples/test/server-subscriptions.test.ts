@@ -1,6 +1,6 @@
 import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
-import { closeDiary, diary } from '../src/server-subscriptions.ts'
+import { diary } from '../src/server-subscriptions.ts'
 
 test('a subscriber of the diary is notified of entries, and of its end', async () => {
   await using client = testClient(diary)
@@ -9,7 +9,7 @@ test('a subscriber of the diary is notified of entries, and of its end', async (
       await client.callTool('write_day', { day: 'tuesday', text: 'Sleep' })
       await client.callTool('write_day', { day: 'monday', text: 'Buy bread' })
     }
-    if (event.type === 'resourceUpdated') closeDiary()
+    if (event.type === 'resourceUpdated') diary.update({ tools: [] })
     if (event.type === 'toolsListChanged') break
   }
   expect(client.observations.changes).toEqual([

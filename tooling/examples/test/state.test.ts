@@ -1,13 +1,6 @@
-import { memoryStore, randomKey } from '@x/state-codec'
+import { memoryStore, randomKey, type StateCodec } from '@x/state-codec'
 import { expect, test } from 'vitest'
-import {
-  carry,
-  createCodec,
-  createMovingCodec,
-  createPaymentCodec,
-  createStoredCodec,
-  openOrExplain,
-} from '../src/state.ts'
+import { createCodec, createMovingCodec, createPaymentCodec, createStoredCodec, openOrExplain } from '../src/state.ts'
 
 const keys = [randomKey()]
 const claims = { purpose: 'update_work_item' }
@@ -17,8 +10,10 @@ test.each([
   ['stored', createStoredCodec()],
   ['single-use', createPaymentCodec(keys, memoryStore())],
   ['migrating', createMovingCodec('dual', memoryStore(), keys)],
-])('the %s codec of the guide carries a state', async (_, codec) => {
-  expect(await carry(codec, 'ada')).toEqual({ resolution: 'Duplicate' })
+] as const)('the %s codec of the guide carries a state', async (_, codec: StateCodec) => {
+  const bound = { ...claims, binding: { principal: 'ada', arguments: { id: 4522 } } }
+  const token = await codec.seal({ resolution: 'Duplicate' }, bound)
+  expect(await codec.open(token, bound)).toEqual({ resolution: 'Duplicate' })
 })
 
 test('the client reads one sentence, the log the reason', async () => {

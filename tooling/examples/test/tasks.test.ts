@@ -1,13 +1,11 @@
 import { createClient } from '@x/client'
-import { createServer, sealedState, tool, type Tool } from '@x/server'
+import { createServer, tool, type Tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
 import { taskCalls } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import { type ServerKit, testClient, testRuntime } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import * as programs from '../src/tasks.ts'
-
-const keys = ['00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff']
 
 /** A shop with twelve orders, and what was shipped. */
 function createShop(): programs.Shop & { readonly shipped: string[] } {
@@ -17,12 +15,9 @@ function createShop(): programs.Shop & { readonly shipped: string[] } {
 }
 
 /** Calls a tool, and tells whether it became a task. */
-async function call(tool: Tool, args: Record<string, string | string[]>, hasClaims = false) {
+async function call(tool: Tool, args: Record<string, string | string[]>) {
   const definition = { name: 'shop', version: '1', tools: [tool] }
-  const create = (kit: ServerKit) =>
-    hasClaims
-      ? programs.withClaims({ ...definition, ...kit }, sealedState({ keys }))
-      : createServer({ ...definition, ...kit, extensions: [tasks()] })
+  const create = (kit: ServerKit) => createServer({ ...definition, ...kit, extensions: [tasks()] })
   const answers = { carrier: { carrier: 'bike' } }
   await using client = testClient(create, { answers, extensions: [taskCalls()] })
   const { content } = await client.callTool(tool.name, args)
@@ -31,7 +26,7 @@ async function call(tool: Tool, args: Record<string, string | string[]>, hasClai
 
 test('orders are shipped once each by a task', async () => {
   const shop = createShop()
-  const { content, tasks } = await call(programs.shipOrders(shop), { day: 'today' }, true)
+  const { content, tasks } = await call(programs.shipOrders(shop), { day: 'today' })
   expect([content, tasks]).toEqual([[{ type: 'text', text: 'Shipped 12 orders.' }], 1])
   expect(shop.shipped).toEqual(await shop.orders('today'))
 })

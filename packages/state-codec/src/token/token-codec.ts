@@ -21,7 +21,7 @@ export interface KeyedOptions extends ClaimOptions {
   /**
    * The keys. The first key seals tokens, and every key opens tokens. All instances must have the same keys. During a
    * rotation, their order may differ. An undefined key, such as an unset environment variable, is rejected with its
-   * index.
+   * index. One key is enough for about four billion tokens of one purpose.
    */
   readonly keys: readonly (KeyInput | undefined)[]
 }
