@@ -165,7 +165,7 @@ export const layers = new Map([
         '@x/transport-http',
         '@x/transport-stdio',
       ],
-      dependencies: ['@clack/prompts', 'commander', 'eventsource-parser'],
+      dependencies: ['@clack/prompts', 'commander', 'eventsource-parser', 'ts-morph'],
       portable: [],
       without: { './terminal': ['zod', 'commander'] },
     },

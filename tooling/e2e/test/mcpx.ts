@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { build } from 'esbuild'
@@ -23,11 +23,14 @@ export async function buildMcpx(): Promise<Mcpx> {
   await build({
     entryPoints: [fileURLToPath(new URL('./mcpx.ts', import.meta.resolve('@x/cli/terminal')))],
     bundle: true,
-    outfile: path,
+    outdir: dirname(path),
+    outExtension: { '.js': '.mjs' },
+    // As in the published package, the code of a command is loaded when the command runs.
+    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    external: ['pg', 'pg-native', '@electric-sql/pglite', '@redis/client'],
+    external: ['pg', 'pg-native', '@electric-sql/pglite', '@redis/client', 'ts-morph'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
   })
   return {

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@tooling/real-servers/free-port'
+import { createClient } from '@x/client'
+import { connectAny } from '@x/legacy/client'
+import { expect, test } from 'vitest'
+import { childProgram } from './child-program.ts'
+import { startServer, stopServer } from './deployed-fleet.ts'
+import { buildMcpx } from './mcpx.ts'
+
+/** Starts a program, and waits until it serves. */
+async function serveProgram(source: URL): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const program = await childProgram(source)
+  const port = await findFreePort()
+  const server = startServer(program.path, { PORT: String(port) })
+  await once(server.stdout ?? server, 'data')
+  const close = async () => {
+    await stopServer(server)
+    await program[Symbol.asyncDispose]()
+  }
+  return { url: `http://127.0.0.1:${port}/mcp`, close }
+}
+
+const programs = {
+  official: new URL('./interop/served-v1.ts', import.meta.url),
+  migrated: new URL('./interop/served.ts', import.meta.url),
+}
+
+// `served.ts` is what the command `mcpx migrate` makes of `served-v1.ts`, which a test of the command checks.
+test.each<[string, 'legacy' | 'modern', URL]>([
+  ['of the official SDK v1', 'legacy', programs.official],
+  ['after mcpx migrate', 'modern', programs.migrated],
+  ['after mcpx migrate, for an older client', 'legacy', programs.migrated],
+])('a program %s offers and does the same', async (_, era, program) => {
+  const served = await serveProgram(program)
+  const connection = connectAny(served.url, { era })
+  const client = createClient(connection, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: () => ({ action: 'accept', content: { nights: 3 } }),
+  })
+  const progress: number[] = []
+  const onProgress = (one: { readonly progress: number }) => void progress.push(one.progress)
+  const booked = await client.callTool('book', { city: 'Oslo' })
+  const found = await client.callTool('search', { city: 'Oslo' }, { onProgress })
+  const { messages } = await client.getPrompt('plan', { city: 'Bergen' })
+  const cities = await client.readResource('travel://cities')
+  const hotels = await client.readResource('travel://hotels/Bergen')
+  expect([booked.content, found.content]).toEqual([
+    [{ type: 'text', text: '3 nights in Oslo' }],
+    [{ type: 'text', text: 'Amerikalinjen, The Thief' }],
+  ])
+  expect(progress).toEqual([1])
+  expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Plan a trip to Bergen' } }])
+  expect(cities.contents).toMatchObject([{ uri: 'travel://cities', text: 'Oslo\nBergen' }])
+  expect(hotels.contents).toMatchObject([{ uri: 'travel://hotels/Bergen', text: 'Opus' }])
+  await connection.close()
+  await served.close()
+})
+
+test('the command names the package that it needs and that is not installed', async () => {
+  await using mcpx = await buildMcpx()
+  const { code, err } = await mcpx.run('migrate', fileURLToPath(programs.official))
+  expect([code, err]).toEqual([1, expect.stringContaining('npx -p @x/cli -p ts-morph@28 mcpx migrate FILE')])
+})
