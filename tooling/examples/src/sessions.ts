@@ -49,7 +49,6 @@ export const addNights = (trips: Sessions<Trip>): Tool =>
   })
 // #endregion handler
 
-// #region around
 export function createTravelServer(
   trips: Sessions<Trip>,
   keys: readonly KeyInput[],
@@ -62,7 +61,6 @@ export function createTravelServer(
     extensions: [trips],
   })
 }
-// #endregion around
 
 // #region gate
 export const bookTrip = (trips: Sessions<Trip>): Tool =>
@@ -169,11 +167,3 @@ export function resumeTrip(serialized: unknown, url: string): ClientSession {
   return client.sessions.resume(serialized)
 }
 // #endregion serialize
-
-// #region plain
-export async function withoutSessions(url: string): Promise<unknown> {
-  await using connection = connectHttp(url)
-  const client = createClient(connection, { name: 'planner', version: '1.0.0' })
-  return (await client.callTool('add_nights', { nights: 1, city: 'Oslo' })).content
-}
-// #endregion plain

@@ -11,7 +11,6 @@ process.once('SIGINT', () => stop.abort(new Error('interrupted')))
 // A person may need minutes to log in.
 const patience = { signal: stop.signal, timeoutMs: 300_000 }
 
-// #region host
 const auth = oauth({
   client: { name: 'Terminal host' },
   redirect: loopbackRedirect(),
@@ -23,7 +22,6 @@ async function run([url = '', ...call]: readonly string[]): Promise<string> {
   const client = createClient(connection, { name: 'terminal-host', version: '1.0.0' })
   return await (call.length === 0 ? listTools(client) : callTool(client, call))
 }
-// #endregion
 
 async function listTools(client: Client): Promise<string> {
   const tools = await client.listTools(patience)

@@ -15,7 +15,8 @@ import { limitOutageReports } from './token-error.ts'
 export interface ProtectOptions {
   /**
    * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`, without a slash at
-   * its end. It is the audience of tokens and the `resource` of the metadata.
+   * its end. It is https, or http on a loopback address. It is the audience of tokens and the `resource` of the
+   * metadata.
    */
   readonly resource: string
   /** The authorization servers whose tokens are accepted. Clients usually choose the first one. */
