@@ -1,11 +1,12 @@
 import base from '@tooling/vitest'
 import { defineConfig } from 'vitest/config'
 
-const chaosTests = 'test/*-chaos.test.ts'
+export const chaosTests = 'test/*-chaos.test.ts'
 const { reporters = 'default', coverage = {}, exclude = [], ...shared } = base.test ?? {}
 
 // Most tests wait for processes, proxies and package managers: two files at once keep two processors busy. Tests of
-// chance run after them, one file at a time: their instances must not wait for a processor.
+// chance run after them, one file at a time: their instances must not wait for a processor. `npm test` leaves them to
+// the script `test-alone`, which runs after the tests of all packages.
 export default defineConfig({
   test: {
     reporters,

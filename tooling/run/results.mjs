@@ -5,7 +5,8 @@ import { join, relative } from 'node:path'
 const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-f]{8}-/
 
 /**
- * @typedef {{ name: string, folder: string, directory: string }} Tested A package of the workspace that has tests.
+ * @typedef {{ name: string, folder: string, directory: string, script: string }} Tested A package of the workspace
+ *   that has tests, and the script of its manifest that runs them.
  * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string, seconds: number }} Results
  * @typedef {{ status: string, title: string, ancestorTitles: string[] }} Test As vitest's JSON reporter writes one.
  * @typedef {{ name: string, status: string, endTime: number, assertionResults: Test[] }} TestFile Times are
@@ -13,11 +14,12 @@ const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-
  */
 
 /**
- * The packages of the workspace that have tests.
+ * The packages of the workspace that have tests, or tests that run alone.
  * @param {string} root
+ * @param {'test' | 'test-alone'} [script]
  * @returns {Tested[]}
  */
-export function listTested(root) {
+export function listTested(root, script = 'test') {
   const folders = ['packages', 'apps', 'tooling'].flatMap((group) =>
     existsSync(join(root, group))
       ? readdirSync(join(root, group))
@@ -30,17 +32,18 @@ export function listTested(root) {
     const manifest = join(directory, 'package.json')
     if (!existsSync(manifest)) return []
     const { name, scripts } = JSON.parse(readFileSync(manifest, 'utf8'))
-    return scripts?.test === undefined ? [] : [{ name, folder, directory }]
+    return scripts?.[script] === undefined ? [] : [{ name, folder, directory, script }]
   })
 }
 
 /**
- * Reads the test results of one package. A package without results counts as one failure: it was not built, or crashed.
- * @param {{ directory: string }} one
+ * Reads the results that a script of a package has written to the file of its name. A package without results counts
+ * as one failure: it was not built, or crashed.
+ * @param {{ directory: string, script: string }} one
  * @returns {Results}
  */
-export function readResults({ directory }) {
-  const file = join(directory, '.results/test.json')
+export function readResults({ directory, script }) {
+  const file = join(directory, `.results/${script}.json`)
   if (!existsSync(file)) {
     const failed = ['no results: it did not build, or its tests did not start']
     return { passed: 0, failed, skipped: [], coverage: '', seconds: 0 }
@@ -49,12 +52,12 @@ export function readResults({ directory }) {
   const { startTime, testResults: files } = JSON.parse(readFileSync(file, 'utf8'))
   const tests = files.flatMap(({ assertionResults }) => assertionResults)
   const broken = files.filter(isBroken).map(({ name }) => `${relative(directory, name)} could not run to its end`)
-  const leaks = findCredentials(directory).map((path) => `a token or another credential is written in ${path}`)
+  const leaks = findCredentials(directory, script).map((path) => `a token or another credential is written in ${path}`)
   return {
     passed: tests.filter(({ status }) => status === 'passed').length,
     failed: [...tests.filter(({ status }) => status === 'failed').map(titleOf), ...broken, ...leaks],
     skipped: tests.filter(({ status }) => !['passed', 'failed'].includes(status)).map(titleOf),
-    coverage: readCoverage(directory),
+    coverage: script === 'test' ? readCoverage(directory) : '',
     seconds: (Math.max(startTime, ...files.map(({ endTime }) => endTime)) - startTime) / 1000,
   }
 }
@@ -74,11 +77,12 @@ export function listTestsOfCi(directory) {
 /**
  * The files that a test run has written and that hold a credential: all that it printed, and all of its results.
  * @param {string} directory
+ * @param {string} script
  */
-function findCredentials(directory) {
+function findCredentials(directory, script) {
   const results = readdirSync(join(directory, '.results'), { recursive: true, withFileTypes: true })
   const written = results.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
-  return [join(directory, '.turbo/turbo-test.log'), ...written]
+  return [join(directory, `.turbo/turbo-${script}.log`), ...written]
     .filter((path) => existsSync(path) && credential.test(readFileSync(path, 'utf8')))
     .map((path) => relative(directory, path))
 }

@@ -7,6 +7,8 @@ import { countLine, listTested, listTestsOfCi, readResults } from './results.mjs
 /** The oldest Node that everything here runs on. */
 const oldestNode = [20, 19]
 const install = ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']
+/** The package whose tests take longest, by far. */
+const longest = '@tooling/e2e'
 
 // Coverage is printed beside the counts; COVERAGE=0 does without, and is a little faster.
 process.env['COVERAGE'] ??= '1'
@@ -44,8 +46,10 @@ async function main(args) {
   // Results of an earlier run must not be counted; turbo puts back those of packages that nothing changed in.
   for (const { directory } of tested) rmSync(join(directory, '.results'), { recursive: true, force: true })
   console.log('building and testing; the output of what fails follows')
-  const code = only === undefined ? await runAll() : await runOne(tested[0], filters)
-  return report(tested, code)
+  if (only !== undefined) return report(tested, await runOne(tested[0], filters))
+  const code = await runAll()
+  const alone = listTested(root, 'test-alone').map((one) => ({ ...one, name: `${one.name}, alone` }))
+  return report([...tested, ...alone], code)
 }
 
 function nodeIsNewEnough() {
@@ -53,11 +57,33 @@ function nodeIsNewEnough() {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
-function runAll() {
+/** Runs the tests of every package, and then those that need the machine for themselves. Resolves to the exit code. */
+async function runAll() {
+  // Tests wait for processes and timers half of the time: three packages keep two processors busy.
+  const together = process.env['CI'] === 'true' ? await testInCi() : await turbo(['build', 'test', '--concurrency=3'])
+  const alone = await turbo(['test-alone', '--concurrency=1'])
+  return together === 0 ? alone : together
+}
+
+/**
+ * Builds everything, and then tests the package that takes longest beside all others. In one run with the builds, turbo
+ * starts that package among the last, because it depends on most others: at the end half of the machine was idle.
+ */
+async function testInCi() {
+  const built = await turbo(['build', '--concurrency=2'])
+  if (built !== 0) return built
+  // Without the builds turbo does not see the sources that a test depends on, so it must not reuse a result.
+  const test = ['test', '--only', '--force']
+  const codes = await Promise.all([
+    turbo([...test, `--filter=${longest}`]),
+    turbo([...test, `--filter=!${longest}`, '--concurrency=2']),
+  ])
+  return codes.find((code) => code !== 0) ?? 0
+}
+
+function turbo(parameters) {
   const found = [...programs.keys()].filter((name) => findProgram(name) !== undefined)
-  // Tests wait for processes and timers half of the time. CI does without the third, for tests of chance.
-  const concurrency = process.env['CI'] === 'true' ? 2 : 3
-  const command = ['exec', 'turbo', 'run', 'build', 'test', `--concurrency=${concurrency}`]
+  const command = ['exec', 'turbo', 'run', ...parameters]
   return pnpm([...command, '--continue=dependencies-successful', '--output-logs=errors-only'], {
     env: {
       TURBO_TELEMETRY_DISABLED: '1',

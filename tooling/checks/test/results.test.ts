@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { countLine, listTested, listTestsOfCi, readResults } from '../../run/results.mjs'
 import { tree } from './tree.ts'
 
-const written = (...files: object[]): { directory: string } => ({
+const written = (...files: object[]): { directory: string; script: string } => ({
   directory: tree({ '.results/test.json': { testResults: files } }),
+  script: 'test',
 })
 const one = (status: string, title = 'one'): object => ({ status, title, ancestorTitles: ['group'] })
 
@@ -37,11 +38,13 @@ test.each([
 ])('a credential that the run has written in %s is a failure', (path, text) => {
   const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
   const directory = tree({ '.results/test.json': { testResults: [file] }, [path]: text })
-  expect(readResults({ directory }).failed).toEqual([`a token or another credential is written in ${path}`])
+  expect(readResults({ directory, script: 'test' }).failed).toEqual([
+    `a token or another credential is written in ${path}`,
+  ])
 })
 
 test('a package that wrote no results is a failure', () => {
-  expect(countLine([readResults({ directory: tree({}) })])).toBe('0 passed, 1 failed')
+  expect(countLine([readResults({ directory: tree({}), script: 'test' })])).toBe('0 passed, 1 failed')
 })
 
 test('nothing skipped is not mentioned', () => {
@@ -58,10 +61,22 @@ test('packages with a test script are those that are counted', () => {
   expect(listTested(root).map(({ name }) => name)).toEqual(['@x/a'])
 })
 
+test('tests that run alone are counted from results of their own', () => {
+  const manifest = { name: '@x/a', scripts: { test: 'vitest run', 'test-alone': 'vitest run chaos' } }
+  const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
+  const root = tree({
+    'packages/a/package.json': manifest,
+    'packages/a/.results/test.json': { testResults: [file] },
+    'packages/b/package.json': { name: '@x/b', scripts: { test: 'vitest run' } },
+  })
+  expect(listTested(root, 'test-alone').map(({ name }) => name)).toEqual(['@x/a'])
+  expect(countLine(listTested(root, 'test-alone').map(readResults))).toBe('0 passed, 1 failed')
+})
+
 test('the time of a package is from its start to the end of its last file', () => {
   const files = [3000, 61_500, 9000].map((endTime) => ({ name: 'a.test.ts', endTime, assertionResults: [] }))
   const directory = tree({ '.results/test.json': { startTime: 1000, testResults: files } })
-  expect(readResults({ directory }).seconds).toBe(60.5)
+  expect(readResults({ directory, script: 'test' }).seconds).toBe(60.5)
 })
 
 test('the tests that are left to CI are named so, at any depth', () => {
