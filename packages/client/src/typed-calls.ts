@@ -25,9 +25,12 @@ export type CallParameters<Input> = Input extends undefined
  */
 export type UncallableName = 'then' | 'toJSON' | keyof typeof Object.prototype
 
-/** A function per tool. The compiler resolves only the types of tools that a program calls. */
-export type ToolFunctions<Tools> = {
-  readonly [Name in Exclude<keyof Tools, UncallableName>]: Tools[Name] extends {
+/**
+ * A function per tool. The compiler resolves only the types of tools that a program calls. `Types` has the types of the
+ * whole server, so that an editor shows the name of its interface in place of a list of tools.
+ */
+export type ToolFunctions<Types extends { readonly tools: unknown }> = {
+  readonly [Name in Exclude<keyof Types['tools'], UncallableName>]: Types['tools'][Name] extends {
     readonly input: infer Input
     readonly output: infer Output
   }
@@ -35,10 +38,10 @@ export type ToolFunctions<Tools> = {
     : never
 }
 
-/** A function per prompt. */
-export type PromptFunctions<Prompts> = {
-  readonly [Name in Exclude<keyof Prompts, UncallableName>]: (
-    ...parameters: CallParameters<Prompts[Name]>
+/** A function per prompt. `Types` has the types of the whole server. */
+export type PromptFunctions<Types extends { readonly prompts: unknown }> = {
+  readonly [Name in Exclude<keyof Types['prompts'], UncallableName>]: (
+    ...parameters: CallParameters<Types['prompts'][Name]>
   ) => Promise<GetPromptResult>
 }
 
@@ -54,9 +57,9 @@ export interface TypedCalls<Types> {
    * A function per tool, with its types: `client.tools.greet({ name: 'Ada' })`, `client.tools['get-issue']({ id: 1 })`.
    * Each function calls `callTool`, which itself does not check names and arguments at compile time.
    */
-  readonly tools: Types extends { readonly tools: infer Tools } ? ToolFunctions<Tools> : UnknownServer
+  readonly tools: Types extends { readonly tools: unknown } ? ToolFunctions<Types> : UnknownServer
   /** A function per prompt, with the types of its arguments. It calls `getPrompt`. */
-  readonly prompts: Types extends { readonly prompts: infer Prompts } ? PromptFunctions<Prompts> : UnknownServer
+  readonly prompts: Types extends { readonly prompts: unknown } ? PromptFunctions<Types> : UnknownServer
 }
 
 /** The target of the proxies in {@link createNamedCalls}, an object without members. */

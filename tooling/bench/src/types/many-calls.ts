@@ -11,10 +11,11 @@ export interface CompileCost {
   readonly instantiations: number
 }
 
-// Beside this file, so that imports are found; nothing is written there.
-const path = fileURLToPath(new URL('./generated-program.ts', import.meta.url))
+/** The path of the program. It is beside this file, so that imports are found; nothing is written there. */
+export const path = fileURLToPath(new URL('./generated-program.ts', import.meta.url))
 
-const options: ts.CompilerOptions = {
+/** The options with which the program is compiled. */
+export const options: ts.CompilerOptions = {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2023,
   strict: true,
@@ -48,7 +49,8 @@ export function compileCalls(count: number, form: CallForm): CompileCost {
   return { cpuSeconds: (user + system) / 1e6, instantiations: program.getInstantiationCount() }
 }
 
-function programOf(count: number, form: CallForm): string {
+/** Returns the source of a server of many tools, and of a client with a call of each. */
+export function programOf(count: number, form: CallForm): string {
   const numbers = Array.from({ length: count }, (_, index) => index)
   const tools = numbers.map(
     (number) => `const tool${number} = tool('tool_${number}', {
