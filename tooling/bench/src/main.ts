@@ -18,6 +18,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['list', () => import('./list/run.ts')],
     ['memory', () => import('./memory.ts')],
     ['parse', () => import('./parse.ts')],
+    ['peers', () => import('./peers/run.ts')],
     ['ratios', () => import('./ratios.ts')],
     ['rounds', () => import('./rounds/run.ts')],
     ['sessions', () => import('./sessions.ts')],

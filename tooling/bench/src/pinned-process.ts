@@ -29,17 +29,18 @@ export async function startPinned<Question extends object, Answer>(
   const env = { ...process.env, ...environment }
   const child = fork(fileURLToPath(new URL(path, import.meta.url)), { execArgv: ['--conditions=dist'], env })
   // taskset moves the process that runs already, with every thread of it, so that the channel of `fork` stays.
-  pin(child.pid, core)
+  pinProcess(child.pid, core)
   await once(child, 'spawn')
   return { ask: (question) => ask(child, question), stop: () => stop(child) }
 }
 
 /** Holds this process to one core, for benchmarks whose server runs in it. */
 export function pinThisProcess(core: 0 | 1): void {
-  pin(process.pid, core)
+  pinProcess(process.pid, core)
 }
 
-function pin(processId: number | undefined, core: 0 | 1): void {
+/** Holds a process with all of its threads to one core. */
+export function pinProcess(processId: number | undefined, core: 0 | 1): void {
   if (canPin) spawnSync('taskset', ['--all-tasks', '--pid', '--cpu-list', String(core), String(processId)])
 }
 

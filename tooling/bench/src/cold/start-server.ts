@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { echoCall } from '../http/call.ts'
+import { type Call, echoCall } from '../http/call.ts'
 
 /** How long a process took to its first right answer. */
 export interface Start {
@@ -16,6 +16,7 @@ export interface Start {
 /** A server that has given its first right answer. */
 export interface Started {
   readonly child: ChildProcess
+  readonly url: string
   readonly start: Start
 }
 
@@ -25,6 +26,8 @@ export interface Program {
   readonly file: string
   readonly arguments?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** The first request. Default: the call of the echo tool in the current revision. */
+  readonly call?: Call
 }
 
 /**
@@ -33,6 +36,7 @@ export interface Program {
  * @throws Error when the answer is not the right one, or the process ends before it.
  */
 export async function startServer(program: Program): Promise<Started> {
+  const { call = echoCall } = program
   const started = performance.now()
   const child = spawn(process.execPath, [...(program.arguments ?? []), program.file], {
     cwd: program.folder,
@@ -40,11 +44,13 @@ export async function startServer(program: Program): Promise<Started> {
     env: { ...process.env, NODE_OPTIONS: '', ...program.environment },
   })
   try {
-    const text = await callEcho(await portOf(child.stdout, program.file))
+    const url = `http://127.0.0.1:${await portOf(child.stdout, program.file)}/mcp`
+    // A program that logs each request must not wait for a reader.
+    child.stdout.resume()
+    const text = await send(call, url)
     const milliseconds = performance.now() - started
-    if (!text.includes(echoCall.expected))
-      throw new Error(`${program.file} is wrong: it answered ${text.slice(0, 500)}`)
-    return { child, start: { milliseconds, cpuMilliseconds: await cpuOf(child.pid) } }
+    if (!text.includes(call.expected)) throw new Error(`${program.file} is wrong: it answered ${text.slice(0, 500)}`)
+    return { child, url, start: { milliseconds, cpuMilliseconds: await cpuMillisecondsOf(child.pid) } }
   } catch (error) {
     await stopServer(child)
     throw error
@@ -60,28 +66,31 @@ export async function stopServer(child: ChildProcess, signal: NodeJS.Signals = '
 }
 
 async function portOf(stdout: Readable, file: string): Promise<number> {
-  for await (const line of createInterface({ input: stdout })) return Number(line)
+  // Some implementations log lines of their own before.
+  for await (const line of createInterface({ input: stdout })) if (/^\d+$/.test(line)) return Number(line)
   throw new Error(`${file} ended before it printed its port`)
 }
 
-function callEcho(port: number): Promise<string> {
+function send({ body, headers }: Call, url: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const { body, headers } = echoCall
     const length = { 'content-length': Buffer.byteLength(body) }
-    const call = request({ port, path: '/mcp', method: 'POST', agent: false, headers: { ...headers, ...length } })
-    call.once('error', reject)
-    call.once('response', (response) => {
+    const message = request(url, { method: 'POST', agent: false, headers: { ...headers, ...length } })
+    message.once('error', reject)
+    message.once('response', (response) => {
       const chunks: Buffer[] = []
       response.once('error', reject)
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.once('end', () => resolve(Buffer.concat(chunks).toString()))
     })
-    call.end(body)
+    message.end(body)
   })
 }
 
-// Linux counts the nanoseconds of each thread; other systems have no such file.
-async function cpuOf(pid: number | undefined): Promise<number | undefined> {
+/**
+ * Returns the milliseconds of CPU of all threads of a process; nothing where the system does not tell: Linux counts the
+ * nanoseconds of each thread, and other systems have no such file.
+ */
+export async function cpuMillisecondsOf(pid: number | undefined): Promise<number | undefined> {
   const folder = `/proc/${pid}/task`
   const threads = await readdir(folder).catch(() => [])
   const texts = await Promise.all(threads.map((id) => readFile(`${folder}/${id}/schedstat`, 'utf8').catch(() => '0')))
