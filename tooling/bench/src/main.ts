@@ -11,6 +11,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['fetch', () => import('./fetch/run.ts')],
     ['gate', () => import('./gate.ts')],
     ['gateway', () => import('./gateway/run.ts')],
+    ['growth', () => import('./growth/run.ts')],
     ['hop', () => import('./hop/run.ts')],
     ['http', () => import('./http/run.ts')],
     ['idle', () => import('./idle.ts')],

@@ -1,0 +1,123 @@
+import { type Client, createClient } from '@x/client'
+import { createCall, type Exchange } from '@x/schema'
+import { createServer, form, tool } from '@x/server'
+import { type TaskCalls, taskCalls, type TaskHandle } from '@x/tasks/client'
+import { memoryEngine } from '@x/tasks/memory'
+import type { NewTask, TaskEngine, TaskSuspension } from '@x/tasks'
+import { tasks } from '@x/tasks/server'
+import * as z from 'zod'
+
+/** A question of the benchmark: make so many tasks that wait, or so many plain calls. */
+export interface TasksQuestion {
+  readonly make: 'tasks' | 'calls'
+  readonly count: number
+}
+
+/** The CPU that it took, user and system. */
+export interface TasksAnswer {
+  readonly cpuMicroseconds: number
+}
+
+type User = Client & { readonly tasks: TaskCalls }
+
+const confirmation = form(z.object({ sure: z.boolean() }))
+const ask = tool('ask', {
+  description: 'Asks, and waits for the answer',
+  task: 'required',
+  run: async (_, ctx) => String((await ctx.elicit('sure', { message: 'Sure?', schema: confirmation })).sure),
+})
+const plain = tool('plain', { description: 'Returns a text', run: () => 'a text' })
+
+const most = 1_000_000
+let suspensions = 0
+let wake: () => void = () => {}
+
+/** What a server gave its engine for one task that waits. */
+const sample: { task?: NewTask; suspension?: TaskSuspension } = {}
+
+function openUsers(engine: TaskEngine): readonly User[] {
+  const store: TaskEngine = {
+    ...engine,
+    create: (task) => {
+      sample.task ??= task
+      return engine.create(task)
+    },
+    suspend: async (lease, suspension) => {
+      sample.suspension ??= suspension
+      const state = await engine.suspend(lease, suspension)
+      suspensions += 1
+      wake()
+      return state
+    },
+  }
+  const { exchange } = createServer({
+    name: 'bench',
+    version: '1.0.0',
+    state: false,
+    tools: [ask, plain],
+    limits: { tasks: most },
+    extensions: [tasks({ store })],
+  })
+  // 100 users, as a transport would have authenticated them, whose tasks are made in turn.
+  return Array.from({ length: 100 }, (_, index): User => {
+    const principal = { subject: `user-${index}` }
+    const asUser: Exchange = (request, call) => exchange(request, createCall({ ...call, principal }))
+    const elicit = (): never => {
+      throw new Error('the answer of a task that waits was asked for')
+    }
+    return createClient(asUser, { name: 'bench', version: '1.0.0', elicit, extensions: [taskCalls()] })
+  })
+}
+
+/** Makes tasks up to their questions, and returns their handles. */
+async function makeTasks(users: readonly User[], count: number): Promise<readonly TaskHandle[]> {
+  const target = suspensions + count
+  const waiting = new Promise<void>((resolve) => {
+    wake = () => suspensions === target && resolve()
+  })
+  const handles: TaskHandle[] = []
+  for (let index = 0; index < count; index += 1) {
+    const started = await users[index % users.length]?.tasks.start('ask', {})
+    if (started?.status !== 'task') throw new Error('a call became no task')
+    handles.push(started.task)
+  }
+  await waiting
+  return handles
+}
+
+async function makeCalls(users: readonly User[], count: number): Promise<readonly TaskHandle[]> {
+  for (let index = 0; index < count; index += 1) await users[index % users.length]?.callTool('plain', {})
+  return []
+}
+
+/** Stores copies of the sample, each waiting for its answer, before a worker listens to the engine. */
+async function storeCopies(engine: TaskEngine, count: number): Promise<void> {
+  const { task, suspension } = sample
+  if (task === undefined || suspension === undefined) throw new Error('no task was made yet')
+  for (let index = 0; index < count; index += 1) {
+    const id = `${task.id}-${index}`
+    const user = `${task.caller}-${index % 100}`
+    await engine.create({ ...task, id, owner: user, caller: user, callerLimit: most })
+    const [lease] = (await engine.claim({ maxClaims: 1, id })).tasks
+    if (lease === undefined || (await engine.suspend(lease, suspension)) !== 'owned') throw new Error(`${id} was lost`)
+  }
+}
+
+const firstUsers = openUsers(memoryEngine())
+await makeTasks(firstUsers, 1000)
+await makeCalls(firstUsers, 5000)
+const engine = memoryEngine({ maxTasks: most })
+await storeCopies(engine, Number(process.env['TASKS'] ?? 1))
+const users = openUsers(engine)
+
+async function measure({ make, count }: TasksQuestion): Promise<TasksAnswer> {
+  const before = process.cpuUsage()
+  const handles = make === 'tasks' ? await makeTasks(users, count) : await makeCalls(users, count)
+  const { user, system } = process.cpuUsage(before)
+  // So many tasks wait in the next round as in this one.
+  for (const handle of handles) await handle.cancel()
+  return { cpuMicroseconds: user + system }
+}
+
+process.once('disconnect', () => process.exit())
+process.on('message', (question: TasksQuestion) => void measure(question).then((answer) => process.send?.(answer)))
