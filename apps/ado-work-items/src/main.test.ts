@@ -41,14 +41,15 @@ describe.concurrent('the walk-through', { timeout }, () => {
       'ado-work-items 0.1.0 speaks 2026-07-28',
       "requires the field Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix, Duplicate, By Design)",
       'round 1, instance 1,',
-      'instance 1 is killed with SIGKILL. The call goes on',
+      'instance 1 is killed with SIGKILL. Another instance continues the call.',
       'round 2, instance 2,',
       'round 3, instance 3,',
       'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
       'Bug #4301 was not changed: the user declined',
       'Bug #4517 was not changed. Another user changed the work item',
-      'revision 2025-11-25, a session that every instance can open',
-      'elicitation/create: Resolving Bug #4533 requires a resolution.',
+      'A client of 2025-11-25 returns the state of a question (SEP-1685).',
+      'revision 2025-11-25. The client declares experimental.requestState.',
+      'the answer with the same state: By Design',
       '4533, 4517, 4522, 4544, 4540',
       'is killed with SIGKILL, in the middle of a change.',
       'input_required: Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?',
@@ -59,6 +60,9 @@ describe.concurrent('the walk-through', { timeout }, () => {
     ]) {
       expect(output.replace(/\s+/g, ' ')).toContain(landmark)
     }
+    expect(output.replace(/\s+/g, ' ')).toMatch(
+      /elicitation\/create, instance (\d), with \d+ bytes of state: Resolving Bug #4533 .*instance \1 is killed/,
+    )
     const [, killed, other] =
       /instance (\d) is killed with SIGKILL, in the middle[^]*?\(instance (\d)\), [\d.]+ s\s+later/.exec(output) ?? []
     expect(Number(other)).toBeGreaterThan(0)
@@ -105,7 +109,7 @@ describe.concurrent('with --auth', { timeout }, () => {
       '401, WWW-Authenticate: DPoP scope="work_items:read"',
       'This needs the scopes work_items:write',
       '401, WWW-Authenticate: DPoP error="invalid_dpop_proof"',
-      'revision 2025-11-25, a session that every instance can open',
+      'revision 2025-11-25. The client declares experimental.requestState.',
       "it has expired, or is not this user's; tools/list: the server answered -32043 Session not found",
       'to Ada: 1 of 1 work items was changed: User Story #4540.',
       'All 19 steps went as expected.',

@@ -47,6 +47,6 @@ export async function timeline(page: Page): Promise<readonly (readonly string[])
     round
       .split(/\n+/)
       .filter((line) => line !== '' && !/^instance \d$|^\d+ ms$|^\d\.\d s$|^Messages$/.test(line))
-      .map((line) => line.replace(/^Left \d+ B of sealed state here, and forgot the call\.$/, 'state')),
+      .map((line) => line.replace(/^Asked, with \d+ B of sealed state\.$/, 'state')),
   )
 }

@@ -65,7 +65,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(await timeline(page)).toEqual([
       ['Round 1', 'Resolving Bug #4522 requires a resolution. How was this bug resolved?', 'Duplicate', 'state'],
       ['Round 2', 'Since this is a duplicate, which work item is the original?', '4301', 'state'],
-      ['Round 3', 'Gave the result.'],
+      ['Round 3', 'Returned the result.'],
     ])
     const instances = await page.locator('.instance').allInnerTexts()
     expect(instances.toSorted()).toEqual(['instance 1', 'instance 2', 'instance 3'])
@@ -120,7 +120,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
-  test('Esc turns a question away, and nothing is changed', async () => {
+  test('Esc cancels a question, and nothing is changed', async () => {
     await using served = await serveWorkItems(built.root)
     const { page } = await openPage(served.url)
     await pick4522(page)
@@ -130,7 +130,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await page.keyboard.press('Escape')
     await page.getByText('Bug #4522 was not changed: the user dismissed the question').last().waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
-    expect(await page.locator('.answer').innerText()).toBe('turned away')
+    expect(await page.locator('.answer').innerText()).toBe('cancelled')
     expect(await page.locator('.item', { hasText: '#4522' }).innerText()).toContain('Active')
   })
 

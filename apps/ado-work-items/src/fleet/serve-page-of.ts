@@ -2,11 +2,16 @@ import type { PageHandler } from '@apps/front/serve-page'
 import { servePageWithLogin } from '../authorization/serve-page-with-login.ts'
 import type { Configuration } from '../configuration.ts'
 import { findPage } from './find-page.ts'
+import { addInstanceHeader } from './instance-header.ts'
 import { serveKill } from './serve-kill.ts'
 
-/** The page of an instance. In a fleet without a login, its visitors can kill the instances. */
-export function servePageOf({ authorization }: Configuration): PageHandler {
+/**
+ * The page of an instance. In a fleet, a header of every response names the instance. If the fleet has no login, the
+ * visitors of the page can kill instances.
+ */
+export function servePageOf({ authorization, instance }: Configuration): PageHandler {
   const servePage = servePageWithLogin(findPage(), authorization)
-  if (process.send === undefined || authorization !== undefined) return servePage
-  return serveKill((instance) => process.send?.({ kill: instance }), servePage)
+  const serve = instance === undefined ? servePage : addInstanceHeader({ id: instance, pid: process.pid }, servePage)
+  if (process.send === undefined || authorization !== undefined) return serve
+  return serveKill((killed) => process.send?.({ kill: killed }), serve)
 }

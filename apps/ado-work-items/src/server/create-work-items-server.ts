@@ -48,7 +48,7 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     ...others,
     extensions: [
       tasks(taskOptions),
-      ...createExtensions(),
+      ...createExtensions(options.state),
       ...(conversations === undefined ? [] : [conversations]),
       ...extensions,
     ],

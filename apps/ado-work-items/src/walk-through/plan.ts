@@ -67,7 +67,7 @@ export const emulatorPlan: readonly Step[] = [
   ),
   talkInSessions('Two sessions at once: in each, "it" is another bug.', [4517, 4533]),
   resolveAsOlderClient({
-    title: 'An older client resolves 4533, and is asked within its call.',
+    title: 'A client of 2025-11-25 returns the state of a question (SEP-1685).',
     workItemId: 4533,
     question: {
       key: 'resolution',

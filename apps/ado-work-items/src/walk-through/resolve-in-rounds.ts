@@ -72,7 +72,7 @@ function createStory({ questions, kill }: RoundsPlan, scope: StepScope) {
     expect(expected?.key === context.key, `it should not ask ${context.key} now`)
     expect(question.message === expected.message, `it should ask "${expected.message}", not "${question.message}"`)
     lines.push(question.message)
-    if (kill && answered === 1) lines.push(await killFirst(scope, instances))
+    if (kill && answered === 1) lines.push(await killInstanceThatAsked(scope, instances[0]))
     lines.push({ mark: '→', text: describeAnswer(expected) })
     return expected.answer
   }
@@ -89,11 +89,12 @@ function createStory({ questions, kill }: RoundsPlan, scope: StepScope) {
   return { lines, watch, answer, check }
 }
 
-async function killFirst(scope: StepScope, [victim]: readonly number[]): Promise<Line> {
+/** Kills the instance that asked. Returns the line of the transcript. */
+export async function killInstanceThatAsked(scope: StepScope, victim: number | undefined): Promise<Line> {
   expect(victim !== undefined, 'an instance should have asked')
   await scope.killInstance(victim)
   if (scope.instances().length === 0) await scope.untilComplete()
-  return { mark: '☠', text: `instance ${victim} is killed with SIGKILL. The call goes on: nothing of it was there.` }
+  return { mark: '☠', text: `instance ${victim} is killed with SIGKILL. Another instance continues the call.` }
 }
 
 function describeAnswer({ key, answer: { action, content } }: Expected): string {

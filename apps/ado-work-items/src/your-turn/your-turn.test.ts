@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
@@ -113,7 +114,8 @@ async function served(...moves: readonly Move[]) {
     url: `http://127.0.0.1:${instance.port}/mcp`,
     terminal,
     context,
-    printed: () => lines.join('\n'),
+    // `picocolors` colours the output on CI.
+    printed: () => stripVTControlCharacters(lines.join('\n')),
     [Symbol.asyncDispose]: async () => {
       await instance.close()
       await service[Symbol.asyncDispose]()

@@ -19,7 +19,10 @@ async function open(root: Element): Promise<void> {
   let session: Session | undefined
   try {
     const auth = await openLogin(window, () => keepForm(session?.tools.serialize() ?? form))
-    session = createSession(connectHttp(endpoint, { auth }).exchange, endpoint.host)
+    session = createSession(connectHttp(endpoint, { auth }).exchange, endpoint.host, async () => {
+      const { createOlderClient } = await import('./session/older-client.ts')
+      return createOlderClient(endpoint, auth)
+    })
     // The tokens are forgotten here, also where the authorization server cannot be reached to revoke them.
     const logOut =
       auth &&

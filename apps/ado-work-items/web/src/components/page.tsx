@@ -52,7 +52,7 @@ function PageHeader({ session, logOut }: PageProps): VNode {
       <img src="/icon.svg" alt="" width="36" height="36" />
       <div>
         <h1>Work items over MCP</h1>
-        <p>Calls that ask in the middle, and servers that keep nothing</p>
+        <p>Tools that ask the user for input, on stateless servers</p>
       </div>
       <p class="server">
         <span class={isThere ? 'lamp lit' : 'lamp'} aria-hidden="true" />

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { Messages } from '../session/messages.ts'
+import type { RoundMessages } from '../session/messages.ts'
 import type { RoundEntry, Run } from '../session/run.ts'
 import { showBytes, showDuration } from '../units.ts'
 
@@ -36,7 +36,7 @@ function RoundView({ entry, isOpen }: { readonly entry: RoundEntry; readonly isO
         </span>
         <span class="took">{showDuration(durationMs)}</span>
       </p>
-      {isRestarted && <p class="hint">The state was no longer taken, so the call began afresh.</p>}
+      {isRestarted && <p class="hint">The state was no longer valid, so the call started again.</p>}
       {asked.map(({ key, message, answer }) => (
         <div key={key} class="exchange">
           <p class="asked">{message}</p>
@@ -49,23 +49,25 @@ function RoundView({ entry, isOpen }: { readonly entry: RoundEntry; readonly isO
   )
 }
 
-/** The request and the response as JSON, for a person who wants to see the protocol. */
-function MessagesView({ messages }: { readonly messages: Messages }): VNode {
+/** The messages of a round as JSON. */
+function MessagesView({ messages: { title, messages } }: { readonly messages: RoundMessages }): VNode {
   return (
     <details class="messages">
-      <summary>Messages</summary>
-      <p class="hint">Request</p>
-      <pre>{JSON.stringify(messages.request, undefined, 2)}</pre>
-      <p class="hint">Response</p>
-      <pre>{JSON.stringify(messages.response, undefined, 2)}</pre>
+      <summary>{title}</summary>
+      {messages.map(({ label, message }, index) => (
+        <div key={index}>
+          <p class="hint">{label}</p>
+          <pre>{JSON.stringify(message, undefined, 2)}</pre>
+        </div>
+      ))}
     </details>
   )
 }
 
 function closing(status: RoundEntry['status'], questions: number, stateBytes: number): string {
-  if (status === 'complete') return 'Gave the result.'
+  if (status === 'complete') return 'Returned the result.'
   const state = stateBytes === 0 ? 'no state' : `${showBytes(stateBytes)} of sealed state`
-  return questions === 0 ? `Wanted the call again, with ${state}.` : `Left ${state} here, and forgot the call.`
+  return questions === 0 ? `Asked the client to retry, with ${state}.` : `Asked, with ${state}.`
 }
 
 /** Instances get one of six colours, each always the same one. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@x/schema'
 import type { VNode } from 'preact'
+import type { Revision } from '../session/calls.ts'
 import type { Session } from '../session/session.ts'
 import type { ToolForm } from '../session/tools.ts'
 import type { WorkItems } from '../session/work-items.ts'
@@ -43,6 +44,30 @@ export function ToolPanel({ session }: { readonly session: Session }): VNode {
   )
 }
 
+const revisions: readonly (readonly [Revision, string])[] = [
+  ['2026-07-28', '2026-07-28'],
+  ['2025-11-25', '2025-11-25, SEP-1685 state'],
+]
+
+/** Selects the revision of the next call. */
+function RevisionSelect({ session: { revision } }: { readonly session: Session }): VNode {
+  const select = (value: string): void => {
+    revision.value = value === '2025-11-25' ? value : '2026-07-28'
+  }
+  return (
+    <label class="revision">
+      Revision
+      <select value={revision.value} onChange={(event) => select(event.currentTarget.value)}>
+        {revisions.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 function ArgumentsForm({ picked, session }: { readonly picked: ToolForm; readonly session: Session }): VNode {
   const { tool, form } = picked
   const isRunning = session.calls.isRunning.value
@@ -59,6 +84,7 @@ function ArgumentsForm({ picked, session }: { readonly picked: ToolForm; readonl
     >
       {tool.description && <p class="hint">{tool.description}</p>}
       <FormFields form={form} prefix="tool" suggestions={suggestionsOf(session.workItems)} />
+      {session.hasOlderClient && <RevisionSelect session={session} />}
       <div class="actions">
         {/* Not disabled while it runs: focus comes back to it when a question is answered. */}
         <button type="submit" class="primary" aria-disabled={isRunning}>

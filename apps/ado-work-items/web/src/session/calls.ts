@@ -1,9 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { Client } from '@x/client'
 import type { JsonObject } from '@x/schema'
-import type { RoundWatch } from '../../../src/walk-through/round-watch.ts'
 import { explainFailure } from './explain-failure.ts'
-import type { RecordedExchange } from './messages.ts'
+import type { RecordedClient } from './messages.ts'
 import type { Questions } from './questions.ts'
 import { textIn } from './result-text.ts'
 import { type Outcome, type Run, withAnswer, withRound } from './run.ts'
@@ -15,19 +13,21 @@ export interface Calls {
   readonly runs: ReadonlySignal<readonly Run[]>
   readonly isRunning: ReadonlySignal<boolean>
   /** Calls a tool; never rejects, because what goes wrong is the run's outcome. */
-  call(tool: string, args: JsonObject): Promise<void>
+  call(tool: string, args: JsonObject, revision?: Revision): Promise<void>
   /** Gives up the call that runs, if one does. */
   stop(): void
 }
 
+/** The revision of the protocol that a call uses. */
+export type Revision = '2026-07-28' | '2025-11-25'
+
+/** The client for each revision. */
+export type OpenClient = (revision: Revision) => Promise<RecordedClient>
+
 const kept = 20
 
 /** Makes calls one at a time, and keeps a record of their rounds. */
-export function createCalls(
-  client: Client & { readonly rounds: RoundWatch },
-  questions: Questions,
-  messages: Pick<RecordedExchange, 'last'>,
-): Calls {
+export function createCalls(openClient: OpenClient, questions: Questions): Calls {
   const runs = signal<readonly Run[]>([])
   const isRunning = computed(() => runs.value[0] !== undefined && runs.value[0].outcome === undefined)
   let running = new AbortController()
@@ -37,9 +37,10 @@ export function createCalls(
     runs.value = runs.value.map((run) => (run.id === id ? by(run) : run))
   }
 
-  const outcomeOf = async ({ id, tool, args }: Run): Promise<Outcome> => {
-    client.rounds.watch(running.signal, (view) => change(id, (run) => withRound(run, view, messages.last(tool))))
+  const outcomeOf = async ({ id, tool, args }: Run, revision: Revision): Promise<Outcome> => {
     try {
+      const { client, takeMessages } = await openClient(revision)
+      client.rounds.watch(running.signal, (view) => change(id, (run) => withRound(run, view, takeMessages())))
       const result = await client.callTool(tool, args, {
         signal: running.signal,
         elicit: async (question, context) => {
@@ -57,12 +58,12 @@ export function createCalls(
     }
   }
 
-  const call = async (tool: string, args: JsonObject): Promise<void> => {
+  const call: Calls['call'] = async (tool, args, revision = '2026-07-28') => {
     if (isRunning.value) return
     running = new AbortController()
     const run: Run = { id: ++lastId, tool, args, startedAt: Date.now(), rounds: [] }
     runs.value = [run, ...runs.value.slice(0, kept - 1)]
-    const outcome = await outcomeOf(run)
+    const outcome = await outcomeOf(run, revision)
     change(run.id, (ended) => ({ ...ended, outcome }))
   }
   return { runs, isRunning, call, stop: () => running.abort() }

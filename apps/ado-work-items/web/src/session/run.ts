@@ -1,7 +1,7 @@
 import type { RoundView } from '@x/client'
 import type { InputRequests, JsonObject, JsonValue } from '@x/schema'
 import { type Instance, readInstance } from '../../../src/fleet/instance-meta.ts'
-import type { Messages } from './messages.ts'
+import type { RoundMessages } from './messages.ts'
 
 /** Something that the server asked, and what became of it. */
 export interface AskedThing {
@@ -22,8 +22,8 @@ export interface RoundEntry {
   readonly stateBytes: number
   readonly isRestarted: boolean
   readonly asked: readonly AskedThing[]
-  /** The request of the round and its response. */
-  readonly messages: Messages | undefined
+  /** The messages of the round. */
+  readonly messages: RoundMessages | undefined
 }
 
 /** The outcome of a call, for a person. */
@@ -46,15 +46,15 @@ export interface Run {
 }
 
 /** The run with one more round. */
-export function withRound(run: Run, view: RoundView, messages?: Messages): Run {
+export function withRound(run: Run, view: RoundView, messages?: RoundMessages): Run {
   const { round, status, durationMs, stateBytes, isRestarted } = view
   const entry: RoundEntry = {
     round,
     status,
     durationMs,
-    stateBytes,
+    stateBytes: messages?.stateBytes ?? stateBytes,
     isRestarted,
-    instance: instanceIn(view.meta),
+    instance: messages?.instance ?? instanceIn(view.meta),
     asked: askedIn(view.requests),
     messages,
   }

@@ -1,8 +1,8 @@
-import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { createClient } from '@x/client'
 import type { Exchange, JsonObject } from '@x/schema'
-import { type Calls, createCalls } from './calls.ts'
-import { recordMessages } from './messages.ts'
+import { type Calls, createCalls, type OpenClient, type Revision } from './calls.ts'
+import { type RecordedClient, recordMessages } from './messages.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import { createTools, type Tools } from './tools.ts'
 import { roundWatch } from '../../../src/walk-through/round-watch.ts'
@@ -14,6 +14,10 @@ export interface Session {
   readonly tools: Tools
   readonly questions: Questions
   readonly calls: Calls
+  /** The revision of the next call. */
+  readonly revision: Signal<Revision>
+  /** False if the page has no client of an older revision. */
+  readonly hasOlderClient: boolean
   /** The server as it calls itself, once it has answered. */
   readonly server: ReadonlySignal<string | undefined>
   /** Its address. */
@@ -27,9 +31,14 @@ export interface Session {
 }
 
 /**
- * Opens the page's session with a server. Results are never cached, because the page shows what the server says now.
+ * Opens the page's session with a server. Results are never cached, because the page shows the present state of the
+ * server. `openOlderClient` is called before the first call of revision 2025-11-25.
  */
-export function createSession(exchange: Exchange, address: string): Session {
+export function createSession(
+  exchange: Exchange,
+  address: string,
+  openOlderClient?: () => Promise<RecordedClient>,
+): Session {
   const recorded = recordMessages(exchange)
   const client = createClient(recorded.exchange, {
     name: 'work-items-page',
@@ -41,7 +50,14 @@ export function createSession(exchange: Exchange, address: string): Session {
   const workItems = createWorkItems(client)
   const tools = createTools(client, workItems)
   const questions = createQuestions()
-  const calls = createCalls(client, questions, recorded)
+  const revision = signal<Revision>('2026-07-28')
+  let olderClient: Promise<RecordedClient> | undefined
+  const openClient: OpenClient = async (wanted) => {
+    if (wanted === '2026-07-28' || openOlderClient === undefined) return { client, takeMessages: recorded.takeMessages }
+    olderClient ??= openOlderClient()
+    return olderClient
+  }
+  const calls = createCalls(openClient, questions)
 
   const announcement = computed(() => {
     const [last] = calls.runs.value
@@ -62,8 +78,9 @@ export function createSession(exchange: Exchange, address: string): Session {
   const call = async (args: JsonObject): Promise<void> => {
     const picked = tools.picked.value
     if (picked === undefined) return
-    await calls.call(picked.tool.name, args)
+    await calls.call(picked.tool.name, args, revision.value)
     await workItems.reload()
   }
-  return { workItems, tools, questions, calls, server, address, announcement, start, call }
+  const hasOlderClient = openOlderClient !== undefined
+  return { workItems, tools, questions, calls, revision, hasOlderClient, server, address, announcement, start, call }
 }

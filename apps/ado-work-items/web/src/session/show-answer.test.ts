@@ -4,7 +4,7 @@ import { showBytes, showCount, showDuration } from '../units.ts'
 
 test.each([
   [{ action: 'decline' }, 'declined'],
-  [{ action: 'cancel' }, 'turned away'],
+  [{ action: 'cancel' }, 'cancelled'],
   [{ action: 'accept' }, 'accepted'],
   [{ action: 'accept', content: { resolution: 'Duplicate' } }, 'Duplicate'],
   [{ action: 'accept', content: { a: true, b: 0, c: ['x', 'y'], d: undefined, e: false } }, 'yes · 0 · x, y · no'],

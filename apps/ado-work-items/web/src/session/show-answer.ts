@@ -16,7 +16,7 @@ function toAnswer(value: JsonValue | undefined): Content[string] {
 /** An answer in a few words. */
 export function showAnswer({ action, content = {} }: ElicitAnswer): string {
   if (action === 'decline') return 'declined'
-  if (action === 'cancel') return 'turned away'
+  if (action === 'cancel') return 'cancelled'
   const values = Object.values(content).flatMap((value) => (value === undefined ? [] : [showValue(value)]))
   return values.length === 0 ? 'accepted' : values.join(' · ')
 }
