@@ -3,7 +3,7 @@ import { UsageError, wholeNumber } from '@apps/front/usage'
 
 /** The parsed command line. */
 export interface Options {
-  /** Ends after the walk-through in place of going on serving. */
+  /** Ends after the walk-through instead of continuing to serve. */
   readonly once: boolean
   /** 0 picks a free one. */
   readonly port: number
@@ -26,7 +26,7 @@ export interface Options {
 /** The text of `--help`. */
 export const usage = `Usage: npm start -- [options]
 
-Starts the reference server for work items of Azure DevOps, walks through it, and goes on serving. In a terminal it then
+Starts the reference server for work items of Azure DevOps, walks through it, and continues to serve. In a terminal it then
 asks you to resolve a bug yourself.
 
   --once             end after the walk-through; the exit code says whether it went as expected
@@ -35,7 +35,7 @@ asks you to resolve a bug yourself.
   --ask              ask in the terminal, also with --once; --no-ask never does
   --answers <file>   answer from a JSON file instead, such as {"work_item": {"workItemId": 4533},
                      "resolution": {"resolution": "Fixed"}}; null declines to answer
-  --auth             let nobody in without a token, and start an authorization server for two people and a job
+  --auth             require an access token, and start an authorization server for two people and a job
   --runner restate   let a Restate server decide which instance runs a task; it ends with this program
   --dpop             with --auth, bind tokens to the keys of their clients
   --stdio            serve over stdio, for a host that starts this program; nothing else is printed or started

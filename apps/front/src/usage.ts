@@ -44,7 +44,7 @@ export async function runMain(
   }
 }
 
-/** A controller that aborts when this process is told to end, or whoever started it is gone. */
+/** Creates a controller that aborts at a signal to stop, or when the process that started this one has ended. */
 export function stopOnSignals(): AbortController {
   const stop = new AbortController()
   const abort = () => stop.abort()

@@ -35,7 +35,7 @@ async function show(options: Options, { stop, view }: RunContext): Promise<numbe
   try {
     await using control = await serveControl(stage, options.port)
     view.print(
-      `\n${pc.bold('Work that moves')}\n${size} instances share ${stage.fleet.url} behind ${balancer}. ` +
+      `\n${pc.bold('Load shedding over MCP')}\n${size} instances share ${stage.fleet.url} behind ${balancer}. ` +
         `Watch and disturb them at ${pc.bold(control.url)}, until Ctrl-C.\n`,
     )
     stage.setLevel('steady')

@@ -26,7 +26,7 @@ test('a trial overloads an instance, restarts every one, loses nothing, and ends
 test('it serves until a signal stops it, and leaves no process behind', async () => {
   const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
   const [, page = ''] = await run.greeting
-  expect(await (await fetch(page)).text()).toContain('<title>Work that moves</title>')
+  expect(await (await fetch(page)).text()).toContain('<title>Load shedding over MCP</title>')
   const events = await fetch(new URL('api/events', page))
   let text = ''
   for await (const bytes of events.body ?? []) {

@@ -17,12 +17,12 @@ export const emulatorPlan: readonly Step[] = [
   search("Search for o'brien: the quote stays part of the search.", { text: "o'brien" }, [4517]),
   readResource('Read bug 4522 as a resource.', 4522),
   update(
-    'Resolve it, as a client that has nobody to ask.',
+    'Resolve it, as a client without elicitation.',
     { workItemId: 4522, fields: { [state]: 'Resolved' } },
     { refused: true, say: [stateRule, "Fixed, Won't Fix, Duplicate, By Design"] },
   ),
   resolveInRounds({
-    title: 'Resolve it, and be asked: every round on another instance.',
+    title: 'Resolve it with elicitation: each round at another instance.',
     workItemId: 4522,
     questions: [
       {
@@ -79,7 +79,7 @@ export const emulatorPlan: readonly Step[] = [
   complete('Which ids begin with 45?', '45'),
   getPrompt('Get the prompt that triages bug 4533.', 4533),
   updateInTask({
-    title: 'Resolve all that is about gift wrap, as a task.',
+    title: 'Resolve the work items about gift wrap, as a task.',
     text: 'gift wrap',
     fields: { [state]: 'Resolved' },
     question: {
@@ -101,6 +101,6 @@ export function readOnlyPlan(id: number | undefined): readonly Step[] {
     readResource(`Read work item ${id} as a resource.`, id),
     complete('Which ids begin like it?', String(id).slice(0, 2)),
     getPrompt('Get the prompt that triages it.', id),
-    surviveKill('Kill an instance, and ask on.', id),
+    surviveKill('Kill an instance, and call again.', id),
   ]
 }

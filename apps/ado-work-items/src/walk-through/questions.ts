@@ -6,7 +6,7 @@ const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
 
 /** The self-description of the server. */
 export const discover: Step = {
-  title: 'Who is there, and what does it offer?',
+  title: 'Discover the server.',
   ask: 'server/discover',
   run: async ({ client, signal }) => {
     const { supportedVersions, capabilities } = await client.discover({ signal })
@@ -18,7 +18,7 @@ export const discover: Step = {
 
 /** The tools, in one line each. */
 export const listTools: Step = {
-  title: 'Which tools are there?',
+  title: 'List the tools.',
   ask: 'tools/list',
   run: async ({ client, signal }) => {
     const tools = await client.listTools({ signal })
@@ -114,7 +114,7 @@ export function getPrompt(title: string, id: number): Step {
   }
 }
 
-/** Kills an instance and asks on at once; the others answer, and a new one takes its place. */
+/** Kills an instance and calls again at once; the others answer, and a new one takes its place. */
 export function surviveKill(title: string, workItemId: number): Step {
   return {
     title,

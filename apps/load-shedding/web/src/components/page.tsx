@@ -37,8 +37,8 @@ function PageHeader({ session }: { readonly session: Session }): VNode {
     <header class="page-header">
       <img src="/icon.svg" alt="" width="36" height="36" />
       <div>
-        <h1>Work that moves</h1>
-        <p>Calls leave overloaded and stopping instances, and go on at others from where they were</p>
+        <h1>Load shedding over MCP</h1>
+        <p>Calls leave overloaded and stopping instances, and continue at other instances</p>
       </div>
       <p class="server">
         <span class={isLive ? 'lamp lit' : 'lamp'} aria-hidden="true" />
