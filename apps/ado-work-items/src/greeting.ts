@@ -43,7 +43,7 @@ export function formatGreeting(
 export function formatServing({ fleet: { url }, login }: Pick<Serving, 'fleet' | 'login'>): string {
   const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
   const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]
-  // Without a token, the command would only be told where to get one.
+  // Without a token, the command would only receive 401.
   if (login !== undefined) return `${serving.join('\n')}\n`
   return `${serving.join('\n')}\n\nTry it from another terminal:\n\n${curlCommand(exampleRequest(url))}\n`
 }

@@ -257,7 +257,7 @@ async function askUntil(url: string, enough: (seen: ReadonlyMap<number, Instance
   const client = createClient(exchange, { name: 'test', version: '1.0.0', cache: false })
   while (!enough(seen)) {
     if (seen.size >= 2) seen = new Map()
-    // A call that was with the killed instance is lost; whoever asks again is answered.
+    // A call that was with the killed instance is lost. The next call gets an answer.
     const result = await client.callTool('get_work_item', { workItemId: 4522 }).catch(lostCall)
     expect(result?.isError ?? false).toBe(false)
   }

@@ -11,7 +11,7 @@ import { createWorkItemsServer } from '../src/server/create-work-items-server.ts
 import { emulated } from '../src/testing/emulated.ts'
 import type { ServedPage } from './served-page.ts'
 
-/** Serves a built page beside a server that lets nobody in without a token of an authorization server of its own. */
+/** Serves a built page beside a server that requires a token of its own authorization server. */
 export async function serveProtected(root: string): Promise<ServedPage> {
   const azure = await emulated()
   // The address is part of the tokens, so it has to be known before there is anything to serve.

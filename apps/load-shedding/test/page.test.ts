@@ -261,7 +261,7 @@ function focused(page: Page): Promise<string> {
   }`)
 }
 
-/** Tells if one element lies within another, with a tolerance of one pixel. */
+/** Returns true if one element lies within another, with a tolerance of one pixel. */
 async function overlaps(page: Page, inner: string, outer: string): Promise<boolean> {
   const [a, b] = await Promise.all([page.locator(inner).boundingBox(), page.locator(outer).boundingBox()])
   if (a === null || b === null) return false

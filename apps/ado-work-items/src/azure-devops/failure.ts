@@ -56,7 +56,7 @@ function errorOf(status: number, error: ServiceError): AzureDevOpsError {
   }
 }
 
-/** Tells if the same request may succeed later. */
+/** Returns true if the same request may succeed later. */
 function isPassing(status: number): boolean {
   return status === 429 || status >= 500
 }

@@ -53,7 +53,7 @@ export function signProgress({ id }: Instance): ServerExtension<'progressSignatu
   }
 }
 
-/** The number of the instance that told of its progress, when it says so. */
+/** Returns the number of the instance that sent a progress message, if the message names it. */
 export function workerIn(message: string | undefined): number | undefined {
   const id = / \(instance (\d{1,9})\)$/.exec(message ?? '')?.[1]
   return id === undefined ? undefined : Number(id)

@@ -21,7 +21,7 @@ export interface FleetOptions {
   readonly port: number
   /** More variables of the instances' environment, for the URL that they share. */
   readonly environmentAt: (url: string) => Promise<Readonly<Record<string, string>>>
-  /** Told when an instance cannot be replaced. */
+  /** Called when an instance cannot be replaced. */
   readonly onFailure: (error: unknown) => void
 }
 

@@ -16,7 +16,7 @@ const uri = 'ado://fabrikam/Fabrikam%20Fiber/workitems'
 const template = 'ado://{organization}/{project}/workitems/{id}'
 const options = { name: 'test', version: '1.0.0', cache: false, outputSchemaCompiler: compileJsonSchema } as const
 
-// Nobody can be asked, over either carrier.
+// Neither transport has a client with elicitation.
 const inMemoryOptions = { ...options, capabilities: {} } satisfies TestClientOptions
 
 const carriers = [

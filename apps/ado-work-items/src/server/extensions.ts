@@ -6,7 +6,7 @@ import type { StateCodec } from '@x/server'
 import { readSkills } from '@x/skills/node'
 import { skills } from '@x/skills/server'
 
-/** The skills in the folder `skills` of this program. They tell a model how to use the tools. */
+/** The skills in the folder `skills` of this program. They explain to a model how to use the tools. */
 const skillFiles = await readSkills(fileURLToPath(new URL('../../skills', import.meta.url)))
 
 /**

@@ -30,7 +30,7 @@ export function linksOf(fields: Fields, azureDevOps: Pick<AzureDevOps, 'workItem
   })
 }
 
-/** Tells if a work item has a link already. */
+/** Returns true if a work item has a link already. */
 export function hasLink(item: WorkItem, link: NewLink): boolean {
   return item.links.some((existing) => existing.type === link.type && existing.workItemId === link.workItemId)
 }

@@ -1,6 +1,6 @@
 import { AzureDevOpsError, type AzureDevOpsErrorCode } from '../azure-devops/azure-devops-error.ts'
 
-/** A tool could not do what it was asked for; the message tells the model what to do about it. */
+/** A tool has failed. The message states what the model can do about it. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure'
   /** The reason alone, for a response about several work items. */

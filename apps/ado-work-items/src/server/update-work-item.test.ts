@@ -216,7 +216,7 @@ interface Fixture extends AsyncDisposable {
   /** Returns the keys of the questions so far. */
   asked(): readonly string[]
   revisions(...ids: readonly number[]): Promise<number[]>
-  /** Changes a work item as somebody else. */
+  /** Changes a work item as another user. */
   touch(id: number): Promise<void>
 }
 

@@ -205,7 +205,7 @@ describe('a client without tasks', () => {
   })
 })
 
-/** Somebody else changes a work item right after it was found. */
+/** Another user changes a work item right after it was found. */
 function touching(id: number): View {
   return (azureDevOps) => ({
     ...azureDevOps,

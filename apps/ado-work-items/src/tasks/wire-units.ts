@@ -97,7 +97,7 @@ export interface WireAnswer {
   readonly inTransaction: boolean
 }
 
-/** Takes an answer apart: with one session for all, what NOTIFY sends comes to whoever has asked last. */
+/** Takes an answer apart: with one session for all, the client that asked last receives what NOTIFY sends. */
 export function readAnswer(answer: Uint8Array): WireAnswer {
   const all = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength)
   const [own, others]: [Buffer[], Buffer[]] = [[], []]
@@ -113,7 +113,7 @@ export function readAnswer(answer: Uint8Array): WireAnswer {
   return { bytes: Buffer.concat(own), notifications: Buffer.concat(others), inTransaction }
 }
 
-/** Tells if a unit is a LISTEN, as pools send it. */
+/** Returns true if a unit is a LISTEN, as pools send it. */
 export function isListen(bytes: Buffer): boolean {
   return bytes[0] === query && /^\s*LISTEN\s/i.test(bytes.toString('latin1', 5, 32))
 }

@@ -8,11 +8,11 @@ import type { CallView, LaneStatus, LaneView, Point, Timing, Totals } from './sn
 export interface Board {
   /** An instance has another status. */
   status(instance: number, status: LaneStatus, isOverloaded: boolean): void
-  /** An instance told something. */
+  /** Records a report of an instance. */
   hear(instance: number, message: InstanceMessage): void
   /** A client sends a call for the first time. */
   sent(call: string, size: CallView['size']): void
-  /** A client was told to take its call elsewhere. */
+  /** Records that a client has to send its call to another instance. */
   moved(call: string): void
   /** A client's attempt ended without a result. */
   lost(call: string): void

@@ -4,7 +4,7 @@ import type { CallView } from './snapshot.ts'
 /** The calls that are under way, and for a moment those that were. */
 export interface OpenCalls {
   send(call: string, size: CallView['size']): void
-  /** An instance begins to work on a call, or goes on, or has it no more. */
+  /** An instance starts a call, continues it, or has ended it. */
   hear(instance: number, message: CallMessage): void
   /** It was handed back to its client to go on elsewhere; gives the instance that it was at last. */
   move(call: string): number

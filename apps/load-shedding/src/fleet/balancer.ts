@@ -7,7 +7,7 @@ export type InstanceEnvironment = Readonly<Record<string, string>>
 export interface Balancer {
   /** The endpoint that all instances share. */
   readonly url: string
-  /** For how long an instance that leaves goes on serving, until nothing is sent to it any more. */
+  /** The time for which a leaving instance still serves, until it receives no more requests. */
   readonly noticeMs: number
   /** Starts an instance in one of the lanes, which count from 0. */
   start(lane: number, environment: InstanceEnvironment): ChildProcess

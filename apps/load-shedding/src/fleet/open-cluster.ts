@@ -14,7 +14,7 @@ export async function openCluster({ port: wanted, module }: BalancerSetup): Prom
     noticeMs: 1_000,
     start(_, environment) {
       const worker = cluster.fork({ ...environment, PORT: String(port) })
-      // The cluster still answers an instance that has just ended. Its end is told by itself.
+      // The cluster still answers an instance that has just ended. The event `exit` reports its end.
       worker.on('error', () => {})
       return worker.process
     },

@@ -37,7 +37,7 @@ export interface FleetOptions {
   readonly chunkMs?: number | undefined
   readonly onStatus: (instance: number, status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (instance: number, message: InstanceMessage) => void
-  /** Told when an instance cannot be started. */
+  /** Called when an instance cannot be started. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -123,7 +123,7 @@ function laneAt(place: number, { options, balancer, shared, offer }: LaneParts):
   })
 }
 
-/** Tells the balancer which instances there are, whenever these are others. */
+/** Notifies the balancer of each change of the list of instances. */
 function offerer(balancer: Balancer, lanes: readonly Lane[]): () => void {
   let offered = ''
   return () => {

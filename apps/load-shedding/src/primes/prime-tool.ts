@@ -15,7 +15,7 @@ const output = z.object({
 /** Counts the next chunk of numbers, up to a limit. */
 export type CountChunk = (tally: Tally, limit: number) => Tally
 
-/** The tool: counts primes chunk by chunk, with a checkpoint after each, from where any instance goes on. */
+/** The tool: counts primes chunk by chunk. Any instance can continue from the checkpoint after each chunk. */
 export function countPrimes(report: (message: InstanceMessage) => void, count: CountChunk = countChunk): Tool {
   return tool('count_primes', {
     description: 'Counts the primes up to a number, one by one',

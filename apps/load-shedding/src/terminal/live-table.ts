@@ -2,7 +2,7 @@ import { clearScreenDown, moveCursor } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { formatLine, formatTable, type TerminalView } from './format-snapshot.ts'
 
-/** Something that shows what goes on until it is stopped. */
+/** A view of the run, until it is stopped. */
 export interface LiveView {
   /** Writes a line that stays. */
   print(text: string): void

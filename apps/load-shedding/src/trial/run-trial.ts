@@ -21,7 +21,7 @@ export interface Trial extends Totals {
 export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
   /** The duration of an instance's overload, in milliseconds. */
   readonly overloadedMs: number
-  /** Told what is going on. */
+  /** Receives the progress of the trial. */
   readonly onPhase?: ((phase: string, stage: Stage) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -81,7 +81,7 @@ function groupAttributes({ kind, required }: Field, issue: string | undefined): 
   return { role: 'radiogroup', 'aria-required': required, 'aria-invalid': issue !== undefined }
 }
 
-/** Tells if a field has several inputs, so that its name belongs to their group. */
+/** Returns true if a field has several inputs, so that its name belongs to their group. */
 function isGroup({ kind }: Field): boolean {
   return ['choices', 'ids', 'entries'].includes(kind.type) || (kind.type === 'choice' && kind.options.length <= 6)
 }

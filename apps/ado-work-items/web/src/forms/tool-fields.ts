@@ -54,7 +54,7 @@ function listKind(schema: JsonObject): FieldKind {
   return { type: 'choices', options, minItems: numberIn(schema, 'minItems'), maxItems: numberIn(schema, 'maxItems') }
 }
 
-/** Tells if an object has keys of the caller's choice, and values that fit into one line. */
+/** Returns true if an object has keys of the caller's choice, and values that fit into one line. */
 function isRecord(schema: JsonObject): boolean {
   const values = objectIn(schema, 'additionalProperties')
   if (values === undefined || objectIn(schema, 'properties') !== undefined) return false

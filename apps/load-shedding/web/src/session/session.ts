@@ -23,7 +23,7 @@ export interface FeedListener {
   interrupted(): void
 }
 
-/** Listens to the stream of moments. It opens itself again after an interruption, and tells the whole history then. */
+/** Listens to the stream of moments. After an interruption it opens again, and sends the whole history. */
 export type Follow = (listener: FeedListener) => void
 
 /** Sends a command; whether it was done. */
