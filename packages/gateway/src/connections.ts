@@ -26,7 +26,7 @@ import { createForwardedCall, forward, type ForwardContext } from './forward.ts'
 import { AbandonableClient, type HostConnection } from './host-connection.ts'
 import { canBeAsked, type HostIdentity, identityOf, requestMetaIn } from './host-identity.ts'
 import { type CallerCredential, findAddressProblem, noCredential, type UpstreamOptions } from './upstream.ts'
-import { invalidStateError, noAnswerError } from './upstream-error.ts'
+import { invalidStateError, isCredentialFailure, noAnswerError } from './upstream-error.ts'
 import { WaitingCalls } from './waiting-calls.ts'
 
 /**
@@ -169,13 +169,18 @@ export class Connections {
 
   /**
    * Finds out how hosts may share connections. Calls that arrive meanwhile wait for it. Resolves with the error for all
-   * of them if the server cannot be reached.
+   * of them if the server cannot be reached. If a caller has no valid credential, the next one tries with its own.
    */
-  #detect(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse | undefined> {
-    this.#detection ??= this.#describe(request, identity).finally(() => {
-      this.#detection = undefined
-    })
-    return raceWithCancellation(this.#detection, call)
+  async #detect(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse | undefined> {
+    for (;;) {
+      if (this.#sharing !== undefined) return undefined
+      const isOwn = this.#detection === undefined
+      this.#detection ??= this.#describe(request, identity).finally(() => {
+        this.#detection = undefined
+      })
+      const failure = await raceWithCancellation(this.#detection, call)
+      if (isOwn || failure === undefined || !isCredentialFailure(failure)) return failure
+    }
   }
 
   async #describe(request: RpcRequest, identity: HostIdentity): Promise<RpcResponse | undefined> {

@@ -10,6 +10,7 @@ import {
   type Exchange,
   findMethodRow,
   headerParamsKey,
+  type McpError,
   type Method,
   type RpcRequest,
   type RpcResponse,
@@ -18,7 +19,7 @@ import {
 import type { Availability } from './availability.ts'
 import type { HeaderParamTools } from './header-params.ts'
 import type { RunningCalls } from './running-calls.ts'
-import { awayError, invalidResultError, noAnswerError } from './upstream-error.ts'
+import { awayError, findCredentialError, invalidResultError, noAnswerError } from './upstream-error.ts'
 
 /** The parts that all requests to one upstream use. */
 export interface ForwardContext {
@@ -54,10 +55,15 @@ export async function forward(
   } catch (error) {
     isSilent = limited.end()
     if (isCancelled(call)) throw call.signal.reason
-    availability?.fail()
     log(errorRecord(error, { method: request.method, name }))
-    return errorResponse(request.id, noAnswerError(name, isSilent ? running.timeoutMs : undefined))
+    return errorResponse(request.id, findCredentialError(error) ?? failAnswer(context, isSilent))
   }
+}
+
+/** Counts a failure of the upstream, and creates its error. */
+function failAnswer({ name, running, availability }: ForwardContext, isSilent: boolean): McpError {
+  availability?.fail()
+  return noAnswerError(name, isSilent ? running.timeoutMs : undefined)
 }
 
 /** Replaces a result that is not of the type of its method by an error, so that no part behind it must check again. */

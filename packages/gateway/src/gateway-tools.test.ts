@@ -1,7 +1,7 @@
-import type { HttpAuthorizer, JsonObject, Principal, RpcResponse } from '@x/schema'
+import type { HttpAuthorizer, HttpTarget, JsonObject, Principal, RpcResponse } from '@x/schema'
 import type { LogRecord } from '@x/core'
 import { describe, expect, test } from 'vitest'
-import type { PinStore } from './index.ts'
+import type { PinStore, UpstreamCaller } from './index.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
 import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from './testing/scripted-upstream.ts'
 
@@ -174,17 +174,20 @@ describe('an upstream with a login for each caller', () => {
     const { logIn, credential } = createLogins()
     for (const subject of ['ada', 'grace']) logIn(subject)
     const crm = createTools(read)
-    const callers: unknown[] = []
-    const connect = (caller: { readonly principal: Principal | undefined; readonly auth: unknown }) => {
-      callers.push([caller.principal?.subject, caller.auth === credential(caller.principal)])
+    const url = new URL('https://crm.example/mcp')
+    const target: HttpTarget = { url, method: 'POST', signal: new AbortController().signal }
+    const callers: UpstreamCaller[] = []
+    const connect = (caller: UpstreamCaller) => {
+      callers.push(caller)
       return crm.connect()
     }
     const server = createGateway({ crm: { connect, credential } })
     for (const subject of ['ada', 'grace', 'ada', 'grace'])
       await resultOf(server, 'tools/call', { name: 'crm__read', arguments: {} }, callOf(subject))
-    expect(callers).toEqual([
-      ['ada', true],
-      ['grace', true],
+    const sent = callers.map(async ({ principal, auth }) => [principal?.subject, await auth?.headers(target)])
+    expect(await Promise.all(sent)).toEqual([
+      ['ada', { authorization: 'Bearer token-of-ada' }],
+      ['grace', { authorization: 'Bearer token-of-grace' }],
     ])
     expect(crm.arrived.map(({ connection }) => connection)).toEqual([1, 2, 1, 2])
     await server.close()

@@ -92,7 +92,7 @@ async function openStream(
 ): Promise<'ended' | 'unsupported'> {
   const { request, call, parts } = host
   const notifications = stream.filterOf(member.name)
-  const credential = await findCredential(member, call)
+  const credential = await findCredential(member, host)
   // The caller has to log in first. Then it lists the tools again, and opens another stream.
   if ('loginUrl' in credential) return 'unsupported'
   const { principal, context } = call

@@ -1,5 +1,12 @@
 import { errorRecord, type JsonObject, type Ledger, type Log, type Runtime, withTimeout } from '@x/core'
-import { type Call, errorCodes, type Implementation, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  type Call,
+  errorCodes,
+  type HttpAuthorizer,
+  type Implementation,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { Availability } from './availability.ts'
 import { connectHop, type Hop, serverHop } from './hop.ts'
 import { PinnedTools } from './pinned-tools.ts'
@@ -13,7 +20,7 @@ import {
   type LoginRequired,
   noCredential,
 } from './upstream.ts'
-import { noAnswerError } from './upstream-error.ts'
+import { credentialError, findCredentialError, noAnswerError } from './upstream-error.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow one is left out. */
 export const listTimeoutMs = 5000
@@ -75,23 +82,49 @@ export function createMember(name: string, upstream: GatewayUpstream, deps: Memb
   return { name, hop, availability, toolNames, pins, required, credential }
 }
 
-const credentialIds = new WeakMap<object, string>()
+const knownCredentials = new WeakMap<HttpAuthorizer, Pick<CallerCredential, 'id'> & { readonly auth: HttpAuthorizer }>()
 let lastCredentialId = 0
 
-/** Returns the credential of a caller at an upstream, or the page at which the caller gets one. */
+/**
+ * Returns the credential of a caller at an upstream, or the page at which the caller gets one. Rejects with a
+ * {@link credentialError} for a caller that can have none.
+ */
 export async function findCredential(
-  { credential }: Member,
-  { principal }: Call,
+  { credential, name }: Member,
+  { call: { principal }, request: { method }, parts: { log } }: HostRequest,
 ): Promise<CallerCredential | LoginRequired> {
   if (credential === undefined) return noCredential
-  const found = await credential(principal)
-  if ('loginUrl' in found) return found
-  const known = credentialIds.get(found)
-  if (known !== undefined) return { id: known, caller: { principal, auth: found } }
+  try {
+    const found = await credential(principal)
+    if ('loginUrl' in found) return found
+    const { id, auth } = knownCredentials.get(found) ?? addCredential(found, name)
+    return { id, caller: { principal, auth } }
+  } catch (error) {
+    log(errorRecord(error, { method, name }))
+    throw credentialError(name, error)
+  }
+}
+
+function addCredential(found: HttpAuthorizer, name: string): { readonly id: string; readonly auth: HttpAuthorizer } {
   lastCredentialId += 1
-  const id = String(lastCredentialId)
-  credentialIds.set(found, id)
-  return { id, caller: { principal, auth: found } }
+  const known = { id: String(lastCredentialId), auth: withCredentialErrors(found, name) }
+  knownCredentials.set(found, known)
+  return known
+}
+
+/** Marks the errors of an authorizer, because a caller without a token must not make the upstream look unreachable. */
+function withCredentialErrors(auth: HttpAuthorizer, name: string): HttpAuthorizer {
+  const mark = async <T>(run: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await run()
+    } catch (error) {
+      throw credentialError(name, error)
+    }
+  }
+  return {
+    headers: (target) => mark(() => auth.headers(target)),
+    onResponse: (head, target) => mark(() => auth.onResponse(head, target)),
+  }
 }
 
 /** An answer of an upstream to its part of a merged request. */
@@ -104,15 +137,14 @@ export type MemberAnswer =
  * Sends a request for a merged result to an upstream. An upstream that gives no answer within the limit is away. One
  * that does not serve the method has no part of the result, and is not away.
  */
-export async function askMember(
-  member: Member,
-  { request, call, parts: { runtime, log } }: HostRequest,
-): Promise<MemberAnswer> {
+export async function askMember(member: Member, host: HostRequest): Promise<MemberAnswer> {
+  const { request, call, parts } = host
+  const { runtime, log } = parts
   const { name, hop, availability } = member
   const createTimeoutError = (): Error => noAnswerError(name, listTimeoutMs)
   const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError, signal: call.signal }
   try {
-    const credential = await findCredential(member, call)
+    const credential = await findCredential(member, host)
     if ('loginUrl' in credential) return { login: credential }
     const { principal, context, notify } = call
     const response = await withTimeout(limits, (signal) =>
@@ -120,7 +152,7 @@ export async function askMember(
     )
     return toAnswer(response)
   } catch (error) {
-    if (!call.signal.aborted) {
+    if (!call.signal.aborted && findCredentialError(error) === undefined) {
       availability.fail()
       log(errorRecord(error, { method: request.method, name }))
     }

@@ -17,7 +17,7 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   const state = await openState(host, member)
   if (state?.tag.instance !== undefined && state.tag.instance !== parts.instance)
     return succeed(request, await passToOwner(state, host))
-  const credential = await findCredential(member, call)
+  const credential = await findCredential(member, host)
   const { params, hasAnswer } = withoutLoginAnswer(withState(found.params, state))
   if ('loginUrl' in credential) return succeed(request, createLoginResult(member.name, credential, host))
   if (hasAnswer && member.credential !== undefined && params['name'] === loginTool)

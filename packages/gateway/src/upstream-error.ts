@@ -1,5 +1,5 @@
-import { type JsonObject, quoteName } from '@x/core'
-import { errorCodes, McpError } from '@x/schema'
+import { isJsonObject, isUnavailable, type JsonObject, quoteName } from '@x/core'
+import { errorCodes, isMcpError, McpError, type RpcResponse } from '@x/schema'
 
 /**
  * Creates the error for a request to which the upstream gave no answer. The cause goes to the log, because it may
@@ -17,7 +17,7 @@ export function invalidResultError(name: string): McpError {
 
 /** Creates the error for a request that was not sent, because the upstream has given no answers. */
 export function awayError(name: string, retryAfterMs: number): McpError {
-  return upstreamError(name, 'is away', { retryAfterMs })
+  return upstreamError(name, 'is away', { more: { retryAfterMs } })
 }
 
 /** Creates the error for a call whose process cannot be reached any more. */
@@ -25,9 +25,53 @@ export function lostCallError(name: string): McpError {
   return upstreamError(name, 'has the call at an instance that gave no answer: the call may have acted')
 }
 
-function upstreamError(name: string, problem: string, more: JsonObject = {}): McpError {
+const credentialReason = 'credential'
+/** Milliseconds after which a caller may try again if the issuer or the store of its credential cannot be reached. */
+const credentialRetryMs = 2000
+/** The number of causes that are examined. Connections add one or two. */
+const maxCauses = 8
+
+/**
+ * Creates the error for a request that was not sent, because its caller has no valid credential at the upstream. This
+ * is no failure of the upstream. The cause is for the log alone.
+ */
+export function credentialError(name: string, cause: unknown): McpError {
+  const more = { reason: credentialReason, ...(isTemporary(cause) && { retryAfterMs: credentialRetryMs }) }
+  return upstreamError(name, 'cannot be called: no credential of the caller could be obtained', { more, cause })
+}
+
+/** Returns true for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
+function isTemporary(cause: unknown): boolean {
+  return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')
+}
+
+/** Returns the {@link credentialError} among an error and its causes. */
+export function findCredentialError(error: unknown): McpError | undefined {
+  let current = error
+  for (let depth = 0; depth < maxCauses && current instanceof Error; depth += 1) {
+    if (isMcpError(current) && hasCredentialReason(current.data)) return current
+    current = current.cause
+  }
+  return undefined
+}
+
+/** Returns true if a response is a {@link credentialError}. */
+export function isCredentialFailure(response: RpcResponse): boolean {
+  return 'error' in response && hasCredentialReason(response.error.data)
+}
+
+function hasCredentialReason(data: unknown): boolean {
+  return isJsonObject(data) && data['reason'] === credentialReason
+}
+
+interface ErrorDetails {
+  readonly more?: JsonObject | undefined
+  readonly cause?: unknown
+}
+
+function upstreamError(name: string, problem: string, { more, cause }: ErrorDetails = {}): McpError {
   const data = { upstream: name, ...more }
-  return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data })
+  return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data, cause })
 }
 
 /** Creates the one error for every `requestState` that the proxy does not accept. */

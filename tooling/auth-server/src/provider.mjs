@@ -23,6 +23,7 @@ const {
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const idJag = 'urn:ietf:params:oauth:token-type:id-jag'
+const accessToken = 'urn:ietf:params:oauth:token-type:access_token'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const jwk = { ...rsa.privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' }
@@ -135,11 +136,16 @@ provider.registerGrantType(
   ['resource'],
 )
 
-// RFC 8693: an ID token of this server for an ID-JAG, which another server takes as an assertion.
+// RFC 8693: an ID token of this server for an ID-JAG, which another server takes as an assertion, or an access token for
+// an access token of another resource.
 provider.registerGrantType(
   exchange,
   async (ctx) => {
     const { client, params } = ctx.oidc
+    if (params.requested_token_type === accessToken) {
+      ctx.body = await exchangeAccessToken(client, params)
+      return
+    }
     if (params.requested_token_type !== idJag)
       throw new errors.InvalidRequest('requested_token_type has to be an ID-JAG')
     const own = createLocalJWKSet({ keys: [publicJwk] })
@@ -157,6 +163,30 @@ provider.registerGrantType(
   },
   ['requested_token_type', 'subject_token', 'subject_token_type', 'audience', 'resource', 'scope', 'client_id_at'],
 )
+
+/**
+ * Exchanges an access token of this server, which may be a JWT or opaque.
+ * @param {object} client
+ * @param {Readonly<Record<string, string>>} params
+ */
+async function exchangeAccessToken(client, { subject_token: subjectToken, subject_token_type: type, resource, scope }) {
+  if (type !== accessToken) throw new errors.InvalidRequest('subject_token_type has to be an access token')
+  const accountId = await accountOf(subjectToken)
+  const info = infoOf(resource, client.clientId)
+  const granted = scopeOf(scope, info)
+  const token = new provider.AccessToken({ accountId, client, scope: granted, gty: 'token_exchange' })
+  token.resourceServer = new provider.ResourceServer(resource, info)
+  const value = await token.save()
+  return { issued_token_type: accessToken, access_token: value, token_type: 'Bearer', expires_in: token.expiration }
+}
+
+/** @param {string} subjectToken */
+async function accountOf(subjectToken) {
+  const opaque = await provider.AccessToken.find(subjectToken)
+  if (opaque !== undefined) return opaque.accountId
+  const { payload } = await verified(subjectToken, createLocalJWKSet({ keys: [publicJwk] }), { issuer })
+  return payload.sub
+}
 
 /** @param {string} assertion */
 async function verifyAssertion(assertion) {

@@ -12,7 +12,7 @@ import {
 import { createClientAuthenticator, requireClientAuthenticator, type MachineClient } from './machine-client.ts'
 import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
-import { exchangeToken } from './token-requests.ts'
+import { exchangeToken, tokenTypeUrnOf } from './token-requests.ts'
 import type { TokenRequirements } from './token-source.ts'
 
 /** The identity provider of an enterprise, and the client as which the program is registered there. */
@@ -57,9 +57,6 @@ const enterpriseOptionNames = {
   idp: true,
   identity: true,
 } as const satisfies Record<keyof EnterpriseOptions, true>
-
-/** Returns the URN of a token type (RFC 8693, section 3, and the draft of the identity assertion grant). */
-const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
 
 /**
  * Creates an authorizer that uses the login of a person at the identity provider of their enterprise. The identity
@@ -106,15 +103,17 @@ function createIdentityExchange({
     const server = await findServer(fetch, signal)
     const serverContext = { server, fetch, signal }
     const client = await authenticate(server)
+    const exchange = async (assertion: IdentityAssertion): Promise<string> =>
+      (await exchangeToken(serverContext, client, createExchangeFields(requirements, assertion))).accessToken
     const assertion = toIdentityAssertion(await identity({ rejectedToken: undefined, signal }))
     try {
-      return await exchangeToken(serverContext, client, createExchangeFields(requirements, assertion))
+      return await exchange(assertion)
     } catch (error) {
       if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
       const nextAssertion = toIdentityAssertion(await identity({ rejectedToken: assertion.token, signal }))
       // The provider would refuse the same identity again.
       if (nextAssertion.token === assertion.token) throw error
-      return exchangeToken(serverContext, client, createExchangeFields(requirements, nextAssertion))
+      return exchange(nextAssertion)
     }
   }
 }
@@ -128,7 +127,7 @@ function toIdentityAssertion(identity: string | IdentityAssertion): IdentityAsse
 function createExchangeFields(
   { serverContext, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
-): Record<string, string> {
+): Parameters<typeof exchangeToken>[2] {
   return {
     requested_token_type: tokenTypeUrnOf('id-jag'),
     audience: serverContext.server.issuer,

@@ -114,15 +114,19 @@ export function requestGrant(
   })
 }
 
-/** Exchanges a token for a token of the type that `fields` requests (RFC 8693). The result is not an access token. */
-export async function exchangeToken(
+/** Returns the URN of a token type (RFC 8693, section 3, and the draft of the identity assertion grant). */
+export const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
+
+/** Exchanges a token for a token of the type that `fields` requests (RFC 8693). */
+export function exchangeToken(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
-  fields: Readonly<Record<string, string>>,
-): Promise<string> {
+  fields: Readonly<Record<string, string>> & { readonly requested_token_type: string },
+): Promise<TokenGrant> {
   const { server } = serverContext
   const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
-  const grant = await runGrantRequest(serverContext, async () => {
+  const { requested_token_type: requestedType } = fields
+  return runGrantRequest(serverContext, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
@@ -132,12 +136,11 @@ export async function exchangeToken(
       createRequestOptions(serverContext, sendWithProof),
     )
     // RFC 8693, section 2.2.1: the `token_type` of a token that is not an access token is `N_A`.
-    const recognizedTokenTypes = { n_a: () => {} }
-    const result = await oauth.processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes })
-    if (result['issued_token_type'] === fields['requested_token_type']) return result
+    const options = requestedType === tokenTypeUrnOf('access_token') ? {} : { recognizedTokenTypes: { n_a: () => {} } }
+    const result = await oauth.processGenericTokenEndpointResponse(server, client, response, options)
+    if (result['issued_token_type'] === requestedType) return result
     throw new Error('the token is not of the type that was asked for')
   })
-  return grant.accessToken
 }
 
 function createResourceFields(resource: string | undefined): Record<string, string> {

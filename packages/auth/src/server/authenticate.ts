@@ -11,6 +11,7 @@ import {
   parseAuthorization,
   readAuthorization,
 } from './credentials.ts'
+import { rememberToken } from './caller-token.ts'
 import type { Issuers } from './issuers.ts'
 import { freezePrincipal, type ToPrincipal } from './principal.ts'
 import { expandScopes, type Scopes } from '../scopes.ts'
@@ -177,6 +178,7 @@ async function verifyToken(
   const binding = parseTokenBinding(claims)
   const unboundedPrincipal = withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state)
   const principal = freezePrincipal(withExpiry(unboundedPrincipal, claims))
+  rememberToken(principal, token)
   const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const authenticationResult = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
@@ -209,7 +211,7 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
   return neededScopes.every((scope) => scopes.includes(scope))
 }
 
-/** Results of checks by the digest of their token. The cache contains no token, so a memory dump reveals none. */
+/** Results of checks by the digest of their token. */
 export interface TokenCache<T> {
   /** Returns the cached value. Returns undefined if there is none or if it has expired. */
   get(digest: string, now: number): T | undefined

@@ -225,7 +225,9 @@ function issueTokens(
   refresh.set(next, { family, isUsed: false })
   const expires = expiresIn === undefined ? {} : { expires_in: expiresIn }
   const token_type = family.thumbprint === undefined ? 'Bearer' : 'DPoP'
-  return { body: { access_token: token, token_type, refresh_token: next, ...expires } }
+  // Only the exchange of a token has this member (RFC 8693, section 2.2.1). Other grants ignore it.
+  const issued_token_type = 'urn:ietf:params:oauth:token-type:access_token'
+  return { body: { access_token: token, token_type, issued_token_type, refresh_token: next, ...expires } }
 }
 
 /** A protected MCP endpoint with the path `/mcp`. */

@@ -9,13 +9,16 @@ import { readSettings } from './read-settings.ts'
 /** The outcome for one upstream. */
 interface UpstreamReport extends JsonObject {
   readonly upstream: string
-  readonly tools: number
+  /** Null for an upstream that was not asked. */
+  readonly tools: number | null
   readonly problem: string | null
 }
 
+const notAsked = 'not asked: each caller has a credential of its own'
+
 const columns: readonly Column<UpstreamReport>[] = [
   { title: 'UPSTREAM', text: ({ upstream }) => upstream },
-  { title: 'FOUND', text: ({ problem, tools }) => problem ?? `${tools} tools` },
+  { title: 'FOUND', text: ({ problem, tools }) => problem ?? (tools === null ? notAsked : `${tools} tools`) },
 ]
 
 /** Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer. */
@@ -33,6 +36,9 @@ export async function checkGateway(
 
 /** Asks one upstream through a gateway of its own, so that its rules and its credentials apply. */
 async function checkUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
+  const { [upstream]: checked } = options.upstreams
+  if (checked !== undefined && 'credential' in checked && checked.credential !== undefined)
+    return { upstream, tools: null, problem: null }
   let problem: string | null = null
   const server = gateway({
     ...options,

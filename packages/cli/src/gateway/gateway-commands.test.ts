@@ -54,6 +54,15 @@ test('gateway check names each upstream with its tools, or with what is wrong', 
   expect(out).toMatch(/crm +1 tools\nhr +\S/)
 })
 
+test('gateway check does not ask an upstream at which each caller has a credential of its own', async () => {
+  const issuer = 'https://login.example.com'
+  const auth = { tokenExchange: { issuer, id: 'gateway', secret: { env: 'STATE_KEYS' } } }
+  const listen = { protect: { resource: 'https://mcp.example.com/mcp', issuers: [issuer] } }
+  const config = await writeConfig({ listen }, { hr: { url: 'http://127.0.0.1:1/mcp', auth } })
+  const { code, out } = await runCommand(['gateway', 'check', '--config', config], { env })
+  expect([code, out]).toEqual([0, expect.stringContaining('not asked: each caller has a credential of its own')])
+})
+
 test('gateway accept removes the digest of a changed tool', async () => {
   const pins = join(folder, 'pins.json')
   await openPinFile(pins).storeOf('crm').add('add', 'a'.repeat(64))

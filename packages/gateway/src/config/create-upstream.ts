@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
+import { tokenExchange } from '@x/auth/exchange'
 import { clientCredentials } from '@x/auth/machine'
 import { connectAny } from '@x/legacy/client'
 import type { HttpAuthorizer } from '@x/schema'
 import type { ToolRules } from '../tool-rules.ts'
-import type { GatewayUpstreamOptions } from '../upstream.ts'
+import type { CredentialSource, GatewayUpstreamOptions } from '../upstream.ts'
 import { openPinFile } from './file-pins.ts'
 import type { CommandUpstream, UrlUpstream } from './file-schema.ts'
 import type { SecretReader } from './secret-reader.ts'
@@ -22,9 +23,11 @@ export async function createUpstream(
   source: UpstreamSource,
 ): Promise<GatewayUpstreamOptions> {
   const { tools, timeoutMs, required } = upstream
-  const connect =
-    'url' in upstream ? await connectUrl(name, upstream, source) : await connectCommand(name, upstream, source)
-  return { connect, tools: tools && createToolRules(name, tools, source), timeoutMs, required }
+  const connection =
+    'url' in upstream
+      ? await connectUrl(name, upstream, source)
+      : { connect: await connectCommand(name, upstream, source) }
+  return { ...connection, tools: tools && createToolRules(name, tools, source), timeoutMs, required }
 }
 
 function createToolRules(
@@ -37,29 +40,48 @@ function createToolRules(
 
 type Connect = GatewayUpstreamOptions['connect']
 
-async function connectUrl(name: string, { url, auth, headers }: UrlUpstream, source: UpstreamSource): Promise<Connect> {
+async function connectUrl(
+  name: string,
+  { url, auth = {}, headers }: UrlUpstream,
+  source: UpstreamSource,
+): Promise<Pick<GatewayUpstreamOptions, 'connect' | 'credential'>> {
   const place = `upstreams.${name}`
   const entries: [string, string][] = []
   for (const [header, reference] of Object.entries(headers ?? {}))
     entries.push([header, await source.secrets.read(`${place}.headers.${header}`, reference)])
-  const http = { headers: Object.fromEntries(entries), auth: auth && (await createAuthorizer(place, auth, source)) }
-  return () => connectAny(url, { http })
+  const own = await createAuthorizer(`${place}.auth`, auth, source)
+  const credential = await createExchange(`${place}.auth.tokenExchange`, auth, source)
+  const http = { headers: Object.fromEntries(entries) }
+  return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
 }
+
+type UpstreamAuth = NonNullable<UrlUpstream['auth']>
 
 async function createAuthorizer(
   place: string,
-  { bearer, clientCredentials: account }: NonNullable<UrlUpstream['auth']>,
+  { bearer, clientCredentials: account }: UpstreamAuth,
   { secrets }: UpstreamSource,
 ): Promise<HttpAuthorizer | undefined> {
   if (bearer !== undefined) {
-    const authorization = `Bearer ${await secrets.read(`${place}.auth.bearer`, bearer)}`
+    const authorization = `Bearer ${await secrets.read(`${place}.bearer`, bearer)}`
     return { headers: () => ({ authorization }), onResponse: () => undefined }
   }
   if (account === undefined) return undefined
   const { issuer, id, secret: reference } = account
-  const secret = await secrets.read(`${place}.auth.clientCredentials.secret`, reference)
+  const secret = await secrets.read(`${place}.clientCredentials.secret`, reference)
   // An empty secret is a problem that the reader has kept.
   return secret === '' ? undefined : clientCredentials({ issuer, client: { id, secret } })
+}
+
+async function createExchange(
+  place: string,
+  { tokenExchange: exchange }: UpstreamAuth,
+  { secrets }: UpstreamSource,
+): Promise<CredentialSource | undefined> {
+  if (exchange === undefined) return undefined
+  const { id, secret: reference, ...options } = exchange
+  const secret = await secrets.read(`${place}.secret`, reference)
+  return secret === '' ? undefined : tokenExchange({ ...options, client: { id, secret } })
 }
 
 async function connectCommand(

@@ -32,14 +32,18 @@ const headers = z.record(
   secretReference,
 )
 
+const account = z.strictObject({ issuer: z.url(), id: text, secret: secretReference })
+
 const auth = z
   .strictObject({
     /** A token that every request sends. */
     bearer: secretReference.optional(),
     /** The gateway's own account at an authorization server (RFC 6749, section 4.4). */
-    clientCredentials: z.strictObject({ issuer: z.url(), id: text, secret: secretReference }).optional(),
+    clientCredentials: account.optional(),
+    /** The exchange of the token of each caller (RFC 8693), with the gateway's own account. */
+    tokenExchange: account.extend({ audience: text.optional(), subjectIssuer: z.url().optional() }).optional(),
   })
-  .refine((value) => Object.keys(value).length === 1, 'must have one of bearer and clientCredentials')
+  .refine((value) => Object.keys(value).length === 1, 'must have one of bearer, clientCredentials and tokenExchange')
 
 const urlUpstream = z.strictObject({ url: address, auth: auth.optional(), headers: headers.optional(), ...common })
 
@@ -74,8 +78,8 @@ const upstreamName = z.string().superRefine((name, context) => {
   if (problem !== undefined) context.addIssue(problem)
 })
 
-/** The configuration of a gateway, as a JSON file has it. */
-export const gatewayFile = z.strictObject({
+/** The members of a gateway file. */
+const members = z.strictObject({
   name: text,
   version: text.default('1.0.0'),
   state: z.strictObject({ keys: secretReference }),
@@ -89,6 +93,19 @@ export const gatewayFile = z.strictObject({
     })
     .default({}),
   upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),
+})
+
+/** The configuration of a gateway, as a JSON file has it. Only a token that the gateway has verified is exchanged. */
+export const gatewayFile = members.superRefine(({ listen, upstreams }, context) => {
+  for (const [name, upstream] of Object.entries(upstreams)) {
+    const exchange = 'url' in upstream ? upstream.auth?.tokenExchange : undefined
+    if (exchange === undefined) continue
+    const { issuer, subjectIssuer = issuer } = exchange
+    if (listen.protect?.issuers.includes(subjectIssuer)) continue
+    const path = ['upstreams', name, 'auth', 'tokenExchange']
+    const message = 'must exchange tokens of an issuer in listen.protect.issuers: name it as issuer or as subjectIssuer'
+    context.addIssue({ code: 'custom', path, message })
+  }
 })
 
 export type GatewayFile = z.infer<typeof gatewayFile>

@@ -24,6 +24,7 @@ async function write(file: unknown, name = 'gateway.json'): Promise<string> {
 }
 
 const crm = { url: 'https://crm.example.com/mcp' }
+const account = { issuer: 'https://login.example.com', id: 'gateway', secret: { env: 'SECRET' } }
 const state = { keys: { env: 'KEYS' } }
 const minimal = { name: 'company', state, upstreams: { crm } }
 const read = async (file: unknown, environment: Record<string, string> = { KEYS: key }) =>
@@ -152,6 +153,32 @@ describe('a file is rejected with all problems at once', () => {
       'with two kinds of credentials',
       { ...minimal, upstreams: { a: { ...crm, auth: {} } } },
       ['upstreams.a.auth: must have one of'],
+    ],
+    [
+      'that exchanges tokens which the gateway does not verify',
+      {
+        ...minimal,
+        listen: { protect: { resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'] } },
+        upstreams: {
+          a: { ...crm, auth: { tokenExchange: { ...account, issuer: 'https://other.example.com' } } },
+          b: { ...crm, auth: { tokenExchange: { ...account, subjectIssuer: 'https://other.example.com' } } },
+          c: { ...crm, auth: { tokenExchange: account } },
+        },
+      },
+      [
+        'upstreams.a.auth.tokenExchange: must exchange tokens of',
+        'upstreams.b.auth.tokenExchange: must exchange tokens',
+      ],
+    ],
+    [
+      'that exchanges tokens without a verification of its callers, and with a secret in the file',
+      { ...minimal, upstreams: { a: { ...crm, auth: { tokenExchange: { ...account, secret } } } } },
+      ['upstreams.a.auth.tokenExchange.secret: must be { "env": NAME }'],
+    ],
+    [
+      'that exchanges tokens without a verification of its callers',
+      { ...minimal, upstreams: { a: { ...crm, auth: { tokenExchange: account } } } },
+      ['upstreams.a.auth.tokenExchange: must exchange tokens of an issuer in listen.protect.issuers'],
     ],
     [
       'whose secrets are missing',

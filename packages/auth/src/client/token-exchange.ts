@@ -1,0 +1,142 @@
+import { checkOptions } from '@x/core'
+import type { Principal } from '@x/schema'
+import type { HttpAuthorizer } from '@x/transport-http/client'
+import { findToken } from '../server/caller-token.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
+import { createMachineAuth, type MachineOptions } from './machine.ts'
+import { type ClientAuthenticator, type MachineClient, requireClientAuthenticator } from './machine-client.ts'
+import { exchangeToken, type TokenGrant, tokenTypeUrnOf } from './token-requests.ts'
+import type { TokenRequirements } from './token-source.ts'
+
+/** Options of {@link tokenExchange}. */
+export interface TokenExchangeOptions extends Omit<MachineOptions, 'store' | 'dpop'> {
+  /** The client of the gateway at the authorization server. It must have a key or a secret. */
+  readonly client: MachineClient
+  /** The logical name of the upstream at the authorization server, in addition to its `resource`. Default: none. */
+  readonly audience?: string | undefined
+  /** The issuer whose tokens are exchanged. The authorization server receives no other tokens. Default: `issuer`. */
+  readonly subjectIssuer?: string | undefined
+}
+
+const tokenExchangeOptionNames = {
+  issuer: true,
+  resource: true,
+  alias: true,
+  fetch: true,
+  runtime: true,
+  client: true,
+  audience: true,
+  subjectIssuer: true,
+} as const satisfies Record<keyof TokenExchangeOptions, true>
+
+/** The exchanges of one caller. */
+interface CallerExchange {
+  readonly auth: HttpAuthorizer
+  /** The principal of the latest call, whose token is the newest. */
+  principal: Principal
+  usedAt: number
+}
+
+/** The number of callers whose tokens are kept. The one that has been idle for longest is dropped. */
+const maxCallers = 1000
+/** Milliseconds after which the tokens of a caller without calls are dropped. */
+const idleMs = 600_000
+
+/**
+ * Exchanges the token of each caller for a token of an upstream (RFC 8693). The result is the option `credential` of an
+ * upstream of `gateway`. The token of the caller is sent to the token endpoint of `issuer` and to no other address. It
+ * is the token that `protect()` has verified in the same process, so a principal of another source has none.
+ *
+ * A token of the upstream is used for the calls of its caller alone, until it expires. Its caller is the same client,
+ * subject and scopes. Calls reject with {@link AuthError}.
+ *
+ * @example
+ * const credential = tokenExchange({ issuer: 'https://login.example.com', client: { id: 'gateway', secret } })
+ * const upstreams = { crm: { connect: ({ auth }) => connectAny(crmUrl, { http: { auth } }), credential } }
+ *
+ * @throws TypeError for an unknown option, and for a client without a key or a secret.
+ */
+export function tokenExchange(options: TokenExchangeOptions): (principal: Principal | undefined) => HttpAuthorizer {
+  checkOptions(options, tokenExchangeOptionNames, 'tokenExchange')
+  const authenticate = requireClientAuthenticator(options.client)
+  const now = options.runtime?.now ?? Date.now
+  const exchangeByCaller = new Map<string, CallerExchange>()
+  return (caller) => {
+    const principal = requireSubject(caller, options)
+    const key = callerOf(principal)
+    const exchange = exchangeByCaller.get(key) ?? createCallerExchange(principal, authenticate, options)
+    exchange.principal = principal
+    exchange.usedAt = now()
+    // The last entry is the one that was used last.
+    exchangeByCaller.delete(key)
+    exchangeByCaller.set(key, exchange)
+    for (const [other, { usedAt }] of exchangeByCaller) {
+      if (exchangeByCaller.size <= maxCallers && now() - usedAt < idleMs) break
+      exchangeByCaller.delete(other)
+    }
+    return exchange.auth
+  }
+}
+
+/** Two tokens of one subject with different scopes are two callers, so that neither receives the rights of the other. */
+function callerOf({ issuer, subject, client, scopes = [] }: Principal): string {
+  return JSON.stringify([issuer, subject, client ?? null, scopes.toSorted()])
+}
+
+function requireSubject(
+  principal: Principal | undefined,
+  { issuer, subjectIssuer = issuer }: TokenExchangeOptions,
+): Principal {
+  if (principal === undefined || findToken(principal) === undefined) {
+    const message =
+      'The caller has no token to exchange: protect() of @x/auth/server must have verified it in this process'
+    throw new AuthError('client_needed', message, { issuer })
+  }
+  if (principal.issuer === subjectIssuer) return principal
+  const message = 'The token of the caller is of another issuer than `subjectIssuer`, so it is not exchanged'
+  throw new AuthError('client_needed', message, { issuer })
+}
+
+function createCallerExchange(
+  principal: Principal,
+  authenticate: ClientAuthenticator,
+  { client, audience, subjectIssuer: _, ...options }: TokenExchangeOptions,
+): CallerExchange {
+  const auth = createMachineAuth(options, {
+    clientId: client.id,
+    request: async (requirements) => {
+      const subjectToken = findToken(exchange.principal) ?? ''
+      const authenticated = await authenticate(requirements.serverContext.server)
+      const fields = createExchangeFields(requirements, subjectToken, audience)
+      return maskInErrors(subjectToken, exchangeToken(requirements.serverContext, authenticated, fields))
+    },
+  })
+  const exchange: CallerExchange = { auth, principal, usedAt: 0 }
+  return exchange
+}
+
+function createExchangeFields(
+  { serverContext, resource, scopes }: TokenRequirements,
+  subjectToken: string,
+  audience: string | undefined,
+): Parameters<typeof exchangeToken>[2] {
+  return {
+    requested_token_type: tokenTypeUrnOf('access_token'),
+    subject_token: subjectToken,
+    subject_token_type: tokenTypeUrnOf('access_token'),
+    ...(serverContext.sendsResource && { resource }),
+    ...(audience !== undefined && { audience }),
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  }
+}
+
+/** Some servers repeat the refused token in their error, and an opaque token looks like any other text. */
+async function maskInErrors(token: string, exchanged: Promise<TokenGrant>): Promise<TokenGrant> {
+  try {
+    return await exchanged
+  } catch (error) {
+    if (!isAuthError(error) || !error.message.includes(token)) throw error
+    const { code, message, issuer, error: reason } = error
+    throw new AuthError(code, message.replaceAll(token, '…'), { issuer, error: reason })
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The exchange of the tokens of callers, for a gateway that calls other servers for its callers.
+ *
+ * @module @x/auth/exchange
+ */
+
+export { tokenExchange, type TokenExchangeOptions } from './client/token-exchange.ts'
+export type { ClientKey, MachineClient } from './client/machine-client.ts'

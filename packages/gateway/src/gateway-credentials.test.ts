@@ -1,0 +1,122 @@
+import type { LogRecord } from '@x/core'
+import type { Call, ConnectionPeer, HttpAuthorizer, HttpTarget, Principal } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from './index.ts'
+import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
+import { createScriptedUpstream, olderOverHttp, type ScriptedUpstream } from './testing/scripted-upstream.ts'
+
+const secret = 'canary-token-of-a-caller'
+const target: HttpTarget = {
+  url: new URL('https://crm.example/mcp'),
+  method: 'POST',
+  signal: new AbortController().signal,
+}
+const failing = (code: string): HttpAuthorizer => ({
+  headers: () => Promise.reject(Object.assign(new Error(`refused ${secret}`), { code })),
+  onResponse: () => undefined,
+})
+const working: HttpAuthorizer = { headers: () => ({}), onResponse: () => undefined }
+
+/** An upstream whose connections ask their authorizer first, as those over HTTP do. The token of mallory is refused. */
+function createProtected(
+  peer?: ConnectionPeer,
+  code = 'token_rejected',
+): Omit<ScriptedUpstream, 'connect'> & GatewayUpstreamOptions {
+  const upstream = createScriptedUpstream(peer === undefined ? {} : { peer })
+  const refused = failing(code)
+  const connect = ({ auth }: UpstreamCaller) => {
+    const connection = upstream.connect()
+    const { exchange } = connection
+    return Object.defineProperty(connection, 'exchange', {
+      value: async (...[request, call]: Parameters<typeof exchange>) => {
+        await auth?.headers(target)
+        return exchange(request, call)
+      },
+    })
+  }
+  const credential = (principal: Principal | undefined): HttpAuthorizer =>
+    principal?.subject === 'mallory' ? refused : working
+  return { ...upstream, connect, credential }
+}
+
+const call = (server: Parameters<typeof resultOf>[0], caller: Call): Promise<object> =>
+  resultOf(server, 'tools/call', { name: 'crm__greet', arguments: {} }, caller)
+const refusal = (server: Parameters<typeof resultOf>[0], caller: Call): Promise<object> =>
+  errorOf(server, 'tools/call', { name: 'crm__greet', arguments: {} }, caller)
+
+function create(upstreams: GatewayOptions['upstreams']) {
+  const records: LogRecord[] = []
+  return { records, server: createGateway(upstreams, { log: (record) => void records.push(record) }) }
+}
+
+describe('a caller whose credential is refused', () => {
+  const peers: [string, ConnectionPeer | undefined][] = [
+    ['of 2026-07-28', undefined],
+    ['of an older revision', olderOverHttp],
+  ]
+  test.each(peers)('does not make an upstream %s unreachable for others [GWY-007]', async (_, peer) => {
+    const { server } = create({ crm: createProtected(peer) })
+    for (let attempt = 0; attempt < 4; attempt += 1) await refusal(server, callOf('mallory'))
+    expect(server.upstreams.get('crm')?.state).not.toBe('away')
+    expect(await call(server, callOf('ada'))).toHaveProperty('content')
+    await server.close()
+  })
+
+  test('does not decide the first calls of others, which wait for the description of the upstream', async () => {
+    const { server } = create({ crm: createProtected(olderOverHttp) })
+    const [refused, ...answers] = await Promise.all([
+      refusal(server, callOf('mallory')),
+      ...['ada', 'grace', 'joan'].map((subject) => call(server, callOf(subject))),
+    ])
+    expect(refused).toMatchObject({ data: { reason: 'credential' } })
+    for (const answer of answers) expect(answer).toHaveProperty('content')
+    await server.close()
+  })
+
+  test('receives an error without the cause, which is in the log [GWY-003]', async () => {
+    const { server, records } = create({ crm: createProtected() })
+    const error = await refusal(server, callOf('mallory'))
+    expect(error).toEqual({
+      code: -32603,
+      message: 'Upstream "crm" cannot be called: no credential of the caller could be obtained',
+      data: { upstream: 'crm', reason: 'credential' },
+    })
+    expect(JSON.stringify(error)).not.toContain(secret)
+    const [record] = records
+    expect([records.length, record?.name, record?.method]).toEqual([1, 'crm', 'tools/call'])
+    await server.close()
+  })
+
+  test('reads the lists of the other upstreams', async () => {
+    const { server } = create({ crm: createProtected(), notes: createProtected(), open: createScriptedUpstream() })
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      expect(namesIn(await resultOf(server, 'tools/list', {}, callOf('mallory')), 'tools')).toEqual([])
+    expect(Array.from(server.upstreams.values(), ({ state }) => state)).not.toContain('away')
+    await server.close()
+  })
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error(secret)
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error(secret))],
+])('a source of credentials that %s has the same error', async (_, credential) => {
+  const { server, records } = create({ crm: { ...createProtected(), credential } })
+  const error = await refusal(server, callOf('ada'))
+  expect(error).toMatchObject({ data: { upstream: 'crm', reason: 'credential' } })
+  expect(JSON.stringify(error)).not.toContain(secret)
+  expect(records).toHaveLength(1)
+  for (let attempt = 0; attempt < 4; attempt += 1) await resultOf(server, 'tools/list', {}, callOf('ada'))
+  expect(server.upstreams.get('crm')?.state).toBe('unknown')
+  await server.close()
+})
+
+test('a caller whose issuer cannot be reached is asked to try again', async () => {
+  const { server } = create({ crm: createProtected(undefined, 'server_unavailable') })
+  expect(await refusal(server, callOf('mallory'))).toMatchObject({ data: { reason: 'credential', retryAfterMs: 2000 } })
+  await server.close()
+})

@@ -1,0 +1,122 @@
+import { createServer as createHttpServer, type Server as NodeServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
+import { type AuthServer, startAuthServer } from '@tooling/auth-server'
+import { tokenExchange } from '@x/auth/exchange'
+import { protect } from '@x/auth/server'
+import { gateway } from '@x/gateway'
+import { legacy } from '@x/legacy'
+import { connectAny } from '@x/legacy/client'
+import { createServer, tool } from '@x/server'
+import { randomKey, sealedState } from '@x/state-codec'
+import { nodeHandler, type NodeHandlerOptions } from '@x/transport-http/node'
+
+/** The secret of the gateway at the authorization server. */
+export const secret = 'canary-secret-of-the-gateway'
+const hosts = ['ada', 'grace'].map((name) => ({
+  client_id: name,
+  client_secret: `canary-secret-of-${name}`,
+  redirect_uris: [],
+  response_types: [],
+  grant_types: ['client_credentials'],
+}))
+const gatewayClient = {
+  client_id: 'gateway',
+  client_secret: secret,
+  redirect_uris: [],
+  response_types: [],
+  grant_types: ['urn:ietf:params:oauth:grant-type:token-exchange'],
+}
+
+type Server = Parameters<typeof nodeHandler>[0]
+
+/** A protected server on a socket, with the tokens that reached it. */
+interface Endpoint {
+  readonly url: string
+  readonly tokens: Set<string>
+  readonly http: NodeServer
+  serve(server: Server, issuer: string): void
+}
+
+/** Opens a port first, because the authorization server has to know the resource. */
+async function openEndpoint(): Promise<Endpoint> {
+  const http = createHttpServer()
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
+  const tokens = new Set<string>()
+  const serve = (server: Server, issuer: string): void => {
+    const protection = protect({ resource: url, issuers: [issuer], scopes: ['use'] })
+    const authenticate: NodeHandlerOptions['auth'] = {
+      ...protection,
+      authenticate: (view, context) => {
+        const header = view.header('authorization')
+        if (header !== undefined) tokens.add(header.replace('Bearer ', ''))
+        return protection.authenticate(view, context)
+      },
+    }
+    http.on('request', nodeHandler(server, { auth: authenticate }))
+  }
+  return { url, tokens, http, serve }
+}
+
+const createUpstream = (name: string): Server =>
+  createServer({
+    name,
+    version: '1.0.0',
+    state: false,
+    log: () => {},
+    tools: [
+      tool('whoami', { description: 'Names the caller', run: (_, ctx) => `${ctx.principal?.subject} at ${name}` }),
+    ],
+    extensions: [legacy()],
+  })
+
+/** A gateway and its upstreams, on sockets, and their authorization server. */
+export interface ExchangeWorld extends AsyncDisposable {
+  readonly issuer: AuthServer
+  readonly entry: Endpoint
+  readonly modern: Endpoint
+  readonly older: Endpoint
+  /** Everything that the gateway logged. */
+  readonly logged: string[]
+}
+
+/** A gateway in front of two upstreams, of 2026-07-28 and older, at one authorization server. */
+export async function createExchangeWorld(gatewaySecret = secret): Promise<ExchangeWorld> {
+  const [entry, modern, older] = [await openEndpoint(), await openEndpoint(), await openEndpoint()]
+  const resources = [entry, modern, older].map(({ url }) => ({ resource: url, scopes: ['use'] }))
+  const issuer = await startAuthServer({ clients: [...hosts, gatewayClient], resources })
+  modern.serve(createUpstream('modern'), issuer.issuer)
+  older.serve(createUpstream('older'), issuer.issuer)
+  const logged: string[] = []
+  const credential = () => tokenExchange({ issuer: issuer.issuer, client: { id: 'gateway', secret: gatewaySecret } })
+  const server = gateway({
+    name: 'company',
+    version: '1.0.0',
+    state: sealedState({ keys: [randomKey()] }),
+    upstreams: {
+      modern: { connect: ({ auth }) => connectAny(modern.url, { http: { auth } }), credential: credential() },
+      older: {
+        connect: ({ auth }) => connectAny(older.url, { era: 'legacy', http: { auth } }),
+        credential: credential(),
+      },
+    },
+    log: (record) => void logged.push(inspect(record, { depth: 20, showHidden: true, maxStringLength: null })),
+  })
+  entry.serve(server, issuer.issuer)
+  return {
+    issuer,
+    entry,
+    modern,
+    older,
+    logged,
+    [Symbol.asyncDispose]: async () => {
+      await server.close()
+      for (const { http } of [entry, modern, older]) {
+        http.closeAllConnections()
+        http.close()
+      }
+      await issuer.close()
+    },
+  }
+}

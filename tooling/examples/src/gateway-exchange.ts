@@ -1,0 +1,30 @@
+import { tokenExchange } from '@x/auth/exchange'
+import { protect } from '@x/auth/server'
+import { gateway } from '@x/gateway'
+import { connectAny } from '@x/legacy/client'
+import { sealedState } from '@x/server'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+
+/** The addresses, keys and secrets of one installation. */
+export interface Installation {
+  readonly resource: string
+  readonly issuer: string
+  readonly crmUrl: string
+  readonly secret: string
+  readonly keys: readonly string[]
+}
+
+export function serveCompanyGateway({ resource, issuer, crmUrl, secret, keys }: Installation): Promise<HttpServer> {
+  const server = gateway({
+    name: 'company',
+    version: '1.0.0',
+    state: sealedState({ keys }),
+    upstreams: {
+      crm: {
+        connect: ({ auth }) => connectAny(crmUrl, { http: { auth } }),
+        credential: tokenExchange({ issuer, client: { id: 'gateway', secret } }),
+      },
+    },
+  })
+  return serveHttp(server, { auth: protect({ resource, issuers: [issuer] }) })
+}
