@@ -121,16 +121,17 @@ export function createClientWith<
   return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
+interface ExtensionStart {
+  readonly core: CoreClient
+  readonly options: ClientExtensionHost['options']
+  readonly sendCall: ClientExtensionHost['sendCall']
+  readonly fork: (extension: ClientExtension) => ClientExtensionHost['fork']
+}
+
 function startExtensions(
   extensions: readonly ClientExtension[],
-  deps: {
-    readonly core: CoreClient
-    readonly options: ClientExtensionHost['options']
-    readonly sendCall: ClientExtensionHost['sendCall']
-    readonly fork: (extension: ClientExtension) => ClientExtensionHost['fork']
-  },
+  { core, options, sendCall, fork }: ExtensionStart,
 ): readonly (ClientExtensionInstance & { readonly name: string })[] {
-  const { core, options, sendCall, fork } = deps
   const { client, getCallSteps } = core
   return extensions.map((extension) => {
     const host: ClientExtensionHost = {

@@ -9,15 +9,6 @@ import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
 import { acquireToken, type TokenRequirements, type TokenResult, type TokenSource } from './token-source.ts'
 
-/** The sources from which the scopes of a login are chosen. */
-interface ScopeSources {
-  readonly tokenChallenge: TokenChallenge
-  readonly metadata: ResourceMetadata
-  readonly server: AuthorizationServer
-  /** The scopes that earlier logins at this resource have requested. */
-  readonly requestedScopes: readonly string[]
-}
-
 const maxScopes = 100
 
 /**
@@ -25,7 +16,12 @@ const maxScopes = 100
  * challenge, or all scopes that the resource lists if the challenge names none. The scopes of earlier logins are added.
  * Throws {@link AuthError} `too_many_scopes`.
  */
-function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: ScopeSources): readonly string[] {
+function selectScopes(
+  tokenChallenge: TokenChallenge,
+  metadata: ResourceMetadata,
+  server: AuthorizationServer,
+  requestedScopes: readonly string[],
+): readonly string[] {
   const neededScopes = tokenChallenge.scopes ?? metadata.scopes ?? []
   const scopes = new Set([...requestedScopes, ...neededScopes])
   // `offline_access` is not requested alone, because the server would then not choose its default scopes.
@@ -134,12 +130,7 @@ export async function authorize(
   const serverContext = await resolveServerContext(issuer, endpoint, signal)
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
-  const scopes = selectScopes({
-    tokenChallenge: challenge,
-    metadata,
-    server: serverContext.server,
-    requestedScopes: isSameResource ? lastEndpoint.requested : [],
-  })
+  const scopes = selectScopes(challenge, metadata, serverContext.server, isSameResource ? lastEndpoint.requested : [])
   const demandedScopes = challenge.scopes?.filter((scope) => scopes.includes(scope)) ?? []
   const tokenResult = await acquireToken(deps, {
     ...rest,

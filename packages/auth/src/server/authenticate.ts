@@ -60,7 +60,7 @@ export function authenticate(
   if (knownResult !== undefined) return knownResult
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
   if (credentials === undefined) return defaultChallengesOf(state).missingToken
-  if ('token' in credentials) return identifyCaller(credentials, { request, context }, state)
+  if ('token' in credentials) return identifyCaller(credentials, request, context, state)
   state.onError(new TokenError('invalid_request', credentials.problem), context)
   return defaultChallengesOf(state).malformedRequest
 }
@@ -79,17 +79,12 @@ function findCachedAuthentication(
     : undefined
 }
 
-interface HashedHeader {
-  readonly header: string
-  readonly digest: string
-}
-
 /**
  * The last `Authorization` header of each open connection, with its digest. A client sends the same header until it
  * renews its token. For a cached token, computing the digest would be the most expensive step. An entry is released
  * with its connection.
  */
-const lastHeaderByConnection = new WeakMap<object, HashedHeader>()
+const lastHeaderByConnection = new WeakMap<object, { readonly header: string; readonly digest: string }>()
 
 function computeDigest(header: string, connection: object | undefined): string | Promise<string> {
   const lastHeader = connection && lastHeaderByConnection.get(connection)
@@ -113,15 +108,10 @@ export function defaultChallengesOf({ challenges, isProofRequired }: Authenticat
   return isProofRequired ? challenges.dpop : challenges.bearer
 }
 
-/** A request and its context. */
-interface IncomingRequest {
-  readonly request: HttpRequestHead
-  readonly context: AuthenticationContext
-}
-
 async function identifyCaller(
   credentials: AccessToken,
-  { request, context }: IncomingRequest,
+  request: HttpRequestHead,
+  context: AuthenticationContext,
   state: AuthenticationState,
 ): Promise<AuthenticationResult> {
   const challenges = state.challenges[credentials.scheme]

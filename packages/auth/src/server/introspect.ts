@@ -67,7 +67,7 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
     const release = ledger.take('introspections', callerKey)
     try {
       const introspection = await limiter.run(callerKey, async () =>
-        introspectToken(token, { deps, clientAuth, server: await getServer() }),
+        introspectToken(token, deps, clientAuth, await getServer()),
       )
       return parseIntrospection(introspection, token, deps)
     } catch (error) {
@@ -89,11 +89,7 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
 }
 
 /** Runs at most 64 requests at once, and at most 8 of them for one caller. */
-interface CallerLimiter {
-  run<T>(callerKey: string, send: () => Promise<T>): Promise<T>
-}
-
-function createCallerLimiter(): CallerLimiter {
+function createCallerLimiter(): { run<T>(callerKey: string, send: () => Promise<T>): Promise<T> } {
   const runningByCaller = new Map<string, number>()
   // The ledger limits the running and the waiting requests, because each of them has taken one of its introspections.
   const waiting: { readonly callerKey: string; readonly start: () => void }[] = []
@@ -151,15 +147,11 @@ async function resolveAuthorizationServer({
   return { issuer, introspection_endpoint: parseSecureUrl('introspection_endpoint', url).href }
 }
 
-interface IntrospectionRequest {
-  readonly deps: IntrospectionDeps
-  readonly clientAuth: oauth.ClientAuth
-  readonly server: oauth.AuthorizationServer
-}
-
 async function introspectToken(
   token: string,
-  { deps, clientAuth, server }: IntrospectionRequest,
+  deps: IntrospectionDeps,
+  clientAuth: oauth.ClientAuth,
+  server: oauth.AuthorizationServer,
 ): Promise<oauth.IntrospectionResponse> {
   const client = { client_id: deps.client.id }
   const response = await oauth.introspectionRequest(server, client, clientAuth, token, {

@@ -65,16 +65,12 @@ async function checkEmpty(path: string): Promise<void> {
   if (entries.length > 0) throw new CliError('failure', `${path} has files; name a new folder`)
 }
 
-interface TemplateFile {
-  /** The path of the file in the project. */
-  readonly file: string
-  readonly text: string
-}
-
 /** The files whose name begins with a dot in a project. npm does not publish `.gitignore`. */
 const dotFiles: ReadonlySet<string> = new Set(['gitignore', 'dockerignore'])
 
-async function readTemplates(kind: ProjectKind | 'every-kind'): Promise<readonly TemplateFile[]> {
+async function readTemplates(
+  kind: ProjectKind | 'every-kind',
+): Promise<readonly { readonly file: string; readonly text: string }[]> {
   const folder = fileURLToPath(new URL(`templates/${kind}/`, packageRoot))
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return Promise.all(

@@ -45,15 +45,10 @@ export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal:
   return { action: action === 'accept' || action === 'decline' ? action : 'cancel' }
 }
 
-interface PromptOption {
-  readonly value: string
-  readonly label: string
-}
-
 /** Asks the user to choose one of several options. Esc and Ctrl-C choose "cancel". */
 async function chooseOption(
   message: string,
-  offeredOptions: readonly PromptOption[],
+  offeredOptions: readonly { readonly value: string; readonly label: string }[],
   terminal: Terminal,
 ): Promise<string> {
   const { input, output, signal } = terminal

@@ -32,6 +32,12 @@ export interface CachedSender {
   readonly getPartition: () => OpenedPartition
 }
 
+/** The clock of a cache, and the events of its client. */
+interface CacheDeps {
+  readonly clock?: Clock | undefined
+  readonly events?: ClientEventSource | undefined
+}
+
 /**
  * Adds a cache to a function that sends requests (server/utilities/caching). If `partition` is `false`, nothing is
  * cached.
@@ -39,10 +45,7 @@ export interface CachedSender {
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
-  {
-    clock = platformRuntime,
-    events,
-  }: { readonly clock?: Clock | undefined; readonly events?: ClientEventSource | undefined } = {},
+  { clock = platformRuntime, events }: CacheDeps = {},
 ): CachedSender {
   const cache = {
     hits: 0,

@@ -21,17 +21,14 @@ export interface ClientState {
   readonly onServerInfo: (server: ClientState['serverInfo']) => void
 }
 
+interface ClientStateSources extends Pick<ClientState, 'events' | 'url' | 'onServerInfo'> {
+  readonly versions: ClientState['clientProtocolVersions']
+}
+
 /** Creates the state of a new client. */
 export function createClientState(
   options: CoreClientOptions,
-  {
-    events,
-    url,
-    versions: clientVersions,
-    onServerInfo,
-  }: Pick<ClientState, 'events' | 'url' | 'onServerInfo'> & {
-    readonly versions: ClientState['clientProtocolVersions']
-  },
+  { events, url, versions: clientVersions, onServerInfo }: ClientStateSources,
 ): ClientState {
   return {
     protocolVersion: clientVersions[0],

@@ -16,18 +16,24 @@ export function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions
   return callOptions.timeoutMs ?? options.timeoutMs ?? clientDefaults.timeoutMs
 }
 
+/** A call whose request may be sent again. */
+interface ResendableCall extends CallTarget {
+  readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined
+}
+
+interface ResendContext {
+  readonly options: CoreClientOptions
+  readonly callOptions: CallOptions
+  readonly state: ClientState
+  readonly closed: AbortSignal | undefined
+}
+
 /** Sends a request, and sends it again by the rules of its method and the options of its call. */
 export function sendWithResends(
   send: () => Promise<RpcResponse>,
-  call: CallTarget & { readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined },
-  context: {
-    readonly options: CoreClientOptions
-    readonly callOptions: CallOptions
-    readonly state: ClientState
-    readonly closed: AbortSignal | undefined
-  },
+  call: ResendableCall,
+  { options, callOptions, state, closed }: ResendContext,
 ): Promise<RpcResponse> {
-  const { options, callOptions, state, closed } = context
   const row = findMethodRow(call.method)
   const isReadOnly = row !== undefined && row.hasEffects === undefined
   const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs ?? clientDefaults.maxResendMs

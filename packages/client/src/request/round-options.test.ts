@@ -2,7 +2,7 @@ import { projectMetaKeys } from '@x/schema'
 import { expect, test } from 'vitest'
 import { computeHandOffDelayMs } from './round-options.ts'
 
-const longest = (earlier: number) => computeHandOffDelayMs(earlier, undefined, () => 0)
+const longest = (earlier: number) => computeHandOffDelayMs({ previousHandOffCount: earlier, meta: undefined }, () => 0)
 
 test('Four hand-offs in a row are followed at once, and from the fifth on the pause doubles up to 400 ms', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map((earlier) => longest(earlier))).toEqual([
@@ -25,6 +25,7 @@ test.each([
   [null, 25, 50],
   [Number.NaN, 25, 50],
 ])('A server that asks for %j ms gets from %j to %j', (asked, least, most) => {
-  const pause = (chance: number) => computeHandOffDelayMs(0, { [projectMetaKeys.retryAfterMs]: asked }, () => chance)
+  const pause = (chance: number) =>
+    computeHandOffDelayMs({ previousHandOffCount: 0, meta: { [projectMetaKeys.retryAfterMs]: asked } }, () => chance)
   expect([Math.min(pause(0), pause(1)), Math.max(pause(0), pause(1))]).toEqual([least, most])
 })

@@ -62,8 +62,7 @@ const maxPauseMs = 5000
  * at another instance at once.
  */
 export function computeHandOffDelayMs(
-  previousHandOffCount: number,
-  meta: JsonObject | undefined,
+  { previousHandOffCount, meta }: { readonly previousHandOffCount: number; readonly meta: JsonObject | undefined },
   random: () => number = Math.random,
 ): number {
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]

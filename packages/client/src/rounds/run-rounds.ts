@@ -117,7 +117,7 @@ async function collectInput<M extends MultiRoundMethod>(
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
-    await sleep(computeHandOffDelayMs(loopState.roundsWithoutInput, meta), { clock, signal })
+    await sleep(computeHandOffDelayMs({ previousHandOffCount: loopState.roundsWithoutInput, meta }), { clock, signal })
     loopState.roundsWithoutInput += 1
     return createRetryParams(call.params, requiredInput, undefined)
   }

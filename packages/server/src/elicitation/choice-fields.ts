@@ -47,7 +47,7 @@ export function compileSingleSelect(field: Field): EnumSchema {
   if (defaultValue !== undefined && defaultChoice === undefined)
     throw invalidDefaultError(field, 'one of the values to choose')
   const enumNames = enumNamesOf(field, options)
-  if (enumNames !== undefined) return createNamedEnumSchema(field, { options, enumNames, default: defaultChoice })
+  if (enumNames !== undefined) return createNamedEnumSchema(field, options, enumNames, defaultChoice)
   return createEnumSchema(field, options, defaultChoice)
 }
 
@@ -70,19 +70,15 @@ function createEnumSchema(
       })
 }
 
-interface NamedChoices {
-  readonly options: readonly ChoiceOption[]
-  readonly enumNames: readonly string[]
-  readonly default: string | undefined
-}
-
 /**
  * Creates the older schema with `enumNames`, which the protocol still has. An author who writes it probably has a
  * reason, so it is sent unchanged.
  */
 function createNamedEnumSchema(
   field: Field,
-  { options, enumNames, default: defaultChoice }: NamedChoices,
+  options: readonly ChoiceOption[],
+  enumNames: readonly string[],
+  defaultChoice: string | undefined,
 ): LegacyTitledEnumSchema {
   return freezeDefinedMembers<LegacyTitledEnumSchema>({
     type: 'string',

@@ -145,7 +145,7 @@ function createBoundedCheckFactory(
 ): (check: Check, createFinder: IssueFinderFactory) => Check {
   if (side === 'output') return (check) => check
   const maxMissingMembers = computeMaxMissingMembers(jsonSchema)
-  return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers, createFinder })
+  return (check, createFinder) => createBoundedCheck(check, createFinder, { maxElements, maxMissingMembers })
 }
 
 /**
@@ -272,23 +272,17 @@ const maxIssuesWithoutFinder = 200
 
 type Check = (value: unknown) => Awaitable<CheckedValue>
 
-/** The bounds for the cost of a check. */
-interface CheckBounds {
-  /** The maximum number of array items and object members. */
-  readonly maxElements: number
-  /** The maximum number of required members that one object can lack. */
-  readonly maxMissingMembers: number
-  /** Creates the search for the first issues of a value. Called once, for the first value that may have many issues. */
-  readonly createFinder: IssueFinderFactory
-}
-
 /**
  * Adds bounds to a check, so that rejecting a value is never expensive. If a validator lists every fault, a value full
  * of faults takes thousands of times longer than a valid value of the same size (CVE-2026-111768).
  *
  * A value with few elements goes directly to the validator.
  */
-function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, createFinder }: CheckBounds): Check {
+function createBoundedCheck(
+  check: Check,
+  createFinder: IssueFinderFactory,
+  { maxElements, maxMissingMembers }: Pick<ElementCounter, 'maxElements' | 'maxMissingMembers'>,
+): Check {
   let finder: ZodIssueFinder | undefined
   return (value) => {
     const counter: ElementCounter = { elementCount: 0, issueCount: 0, maxElements, maxMissingMembers }

@@ -4,14 +4,11 @@ import type { Awaitable } from '../request/awaitable.ts'
 /** Returns the issues of a value, and an empty array for a valid value. */
 type ValueValidator = (value: unknown) => Awaitable<readonly SchemaIssue[]>
 
-/** The definition that a schema belongs to, and the compiler of the author, if there is one. */
-interface ValidatorSettings {
-  readonly errorSubject: string
-  readonly compile?: JsonSchemaCompiler | undefined
-}
-
 /** Compiles a JSON Schema to a validator. Throws {@link DefinitionError} for a schema that the compiler rejects. */
-export function compileValidator(jsonSchema: JsonObject, { compile, errorSubject }: ValidatorSettings): ValueValidator {
+export function compileValidator(
+  jsonSchema: JsonObject,
+  { compile, errorSubject }: { readonly errorSubject: string; readonly compile?: JsonSchemaCompiler | undefined },
+): ValueValidator {
   if (compile === undefined) return createDefaultValidator(jsonSchema)
   try {
     return compile(jsonSchema)

@@ -210,8 +210,7 @@ function unsealableValueError(error: unknown, journal: RunJournal, { params }: S
   if (error.code === 'too_large') reason = findSizeProblem(journal)
   if (error.code === 'not_json') {
     reason =
-      findValueProblem(params['arguments'], { path: 'arguments', depth: 0 }) ??
-      findValueProblem(journal.answers, { path: 'inputResponses', depth: 0 })
+      findValueProblem(params['arguments'], 'arguments', 0) ?? findValueProblem(journal.answers, 'inputResponses', 0)
   }
   return reason === undefined ? undefined : new McpError(errorCodes.invalidParams, reason)
 }
@@ -225,22 +224,18 @@ function findSizeProblem(journal: RunJournal): string | undefined {
 const loneSurrogatePattern = /\p{Surrogate}/u
 const maxDepth = 256
 
-interface ValueLocation {
-  readonly path: string
-  readonly depth: number
-}
-
 /**
  * Finds the first value that `JSON.parse` accepts but that has no canonical form (RFC 8785). Returns a description of
  * it.
  */
-function findValueProblem(value: JsonValue | undefined, { path, depth }: ValueLocation): string | undefined {
+function findValueProblem(value: JsonValue | undefined, path: string, depth: number): string | undefined {
   const problem = findScalarProblem(value) ?? (depth > maxDepth ? `is deeper than ${maxDepth} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {
-    const memberLocation = { path: `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300), depth: depth + 1 }
-    const memberProblem = findValueProblem(key, memberLocation) ?? findValueProblem(member, memberLocation)
+    const memberPath = `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300)
+    const memberProblem =
+      findValueProblem(key, memberPath, depth + 1) ?? findValueProblem(member, memberPath, depth + 1)
     if (memberProblem !== undefined) return memberProblem
   }
   return undefined

@@ -78,7 +78,7 @@ function startCallLog(
     const writeRecord = (code: string | undefined): void => {
       const durationMs = runtime.monotonicNow() - startedAt
       if (code === undefined && durationMs < slowMs) return
-      log(createRecord({ ...request, call, name: host.offers(request)?.name }, { code, durationMs, observation }))
+      log(createRecord({ ...request, call, name: host.offers(request)?.name }, code, durationMs, observation))
     }
     try {
       const response = await next(request, withContext(call, observationKey, observation))
@@ -118,15 +118,11 @@ function failureCodeOf(response: RpcResponse): string | undefined {
   return response.result['isError'] === true ? 'tool_error' : undefined
 }
 
-interface EndedCall {
-  readonly code: string | undefined
-  readonly durationMs: number
-  readonly observation: Observation
-}
-
 function createRecord(
   request: Pick<RpcRequest, 'id' | 'method' | 'params'> & { readonly call: Call; readonly name: string | undefined },
-  { code, durationMs, observation }: EndedCall,
+  code: string | undefined,
+  durationMs: number,
+  observation: Observation,
 ): CallRecord {
   const { round, steps, handOffs, slowestStep, error } = observation
   const { id, method, name } = request

@@ -52,7 +52,7 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
     const key = `${method} ${transport ?? ''} ${isServedVersion} ${name ?? ''}`
     let target = targets.get(key)
     if (target === undefined) {
-      target = createTarget({ method, name, transport, isServedVersion })
+      target = createTarget(method, name, transport, isServedVersion)
       targets.set(key, target)
     }
     return target
@@ -64,14 +64,12 @@ const transportAttributes = {
   stdio: { [conventions.attributes.transport]: 'pipe' },
 } as const
 
-interface TargetFacts {
-  readonly method: string
-  readonly name: string | undefined
-  readonly transport: 'http' | 'stdio' | undefined
-  readonly isServedVersion: boolean
-}
-
-function createTarget({ method, name, transport, isServedVersion }: TargetFacts): RequestTarget {
+function createTarget(
+  method: string,
+  name: string | undefined,
+  transport: 'http' | 'stdio' | undefined,
+  isServedVersion: boolean,
+): RequestTarget {
   const row = findMethodRow(method)
   const isTool = row?.targetParam === 'name' && row.capability === 'tools'
   const nameAttributes =

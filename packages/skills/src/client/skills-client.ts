@@ -106,13 +106,16 @@ const repeatableRead = { repeatable: true, targetParam: 'uri' } as const
 /** The maximum number of pages of one list. A server could return pages without end. */
 const maxPages = 1000
 
+interface PagedMethod {
+  readonly method: string
+  /** The member of a page that contains its entries. */
+  readonly field: string
+  readonly params?: JsonObject | undefined
+}
+
 async function readPages(
   { request }: ClientExtensionHost,
-  {
-    method,
-    field,
-    params,
-  }: { readonly method: string; readonly field: string; readonly params?: JsonObject | undefined },
+  { method, field, params }: PagedMethod,
   options: CallOptions,
 ): Promise<readonly JsonObject[]> {
   const entries: JsonObject[] = []

@@ -88,7 +88,7 @@ function startTaskClient(
   return {
     api: {
       start: async (name, args = {}, options = {}) => {
-        const outcome = await beginTaskCall({ ...context, sendCall }, { name, args, options })
+        const outcome = await beginTaskCall({ ...context, sendCall }, name, args, options)
         if (outcome.resultType === 'other') throw outcome.error
         // The cast is safe, because the call is one of a tool.
         if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result as CallToolResult }
@@ -107,8 +107,8 @@ function startTaskClient(
         if (call.method !== 'tools/call') return next(call)
         const { params, options } = call
         const args = isJsonObject(params['arguments']) ? params['arguments'] : {}
-        const start = { name: String(params['name']), args, options }
-        const outcome = await beginTaskCall({ ...context, sendCall: next }, start)
+        const name = String(params['name'])
+        const outcome = await beginTaskCall({ ...context, sendCall: next }, name, args, options)
         if (outcome.resultType !== 'task') return outcome
         return { resultType: 'complete', result: await finishTaskCall(outcome.task, options) }
       }
@@ -136,18 +136,14 @@ interface TasksClientContext {
   readonly settings: TasksClientSettings
 }
 
-interface TaskCallStart {
-  readonly name: string
-  readonly args: JsonObject
-  readonly options: CallOptions
-}
-
 type TaskCallOutcome = CallOutcome | { readonly resultType: 'task'; readonly task: OpenTask }
 
 /** Calls a tool with all its rounds. Resolves with the result, or with the task that the call becomes. */
 async function beginTaskCall(
   { sendCall, host, settings }: TasksClientContext & { readonly sendCall: SendCall },
-  { name, args, options }: TaskCallStart,
+  name: string,
+  args: JsonObject,
+  options: CallOptions,
 ): Promise<TaskCallOutcome> {
   const progressState = { progress: 0 }
   const outcome = await sendCall({

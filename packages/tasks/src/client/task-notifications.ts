@@ -87,15 +87,10 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
   }
 }
 
-interface TaskListener {
-  readonly onOpen: () => void
-  readonly onChange: (state: DetailedTask) => void
-}
-
 /** Returns a handler for the notifications on the stream of one request. It ignores notifications about other tasks. */
 function createNotificationHandler(
   taskId: string,
-  { onOpen, onChange }: TaskListener,
+  { onOpen, onChange }: { readonly onOpen: () => void; readonly onChange: (state: DetailedTask) => void },
 ): (message: RpcNotification, id: RequestId) => boolean {
   let openRequestId: RequestId | undefined
   return (message, id) => {

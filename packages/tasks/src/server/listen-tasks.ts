@@ -49,7 +49,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
     // The tasks are followed before they are read, so that no change in between is missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
-    return await next(request, withNotify(call, notifyWithTaskIds({ call, stream, knownTaskIds: ownedIds })))
+    return await next(request, withNotify(call, notifyWithTaskIds(call, stream, ownedIds)))
   } catch (error) {
     if (isCancelled(call)) throw call.signal.reason
     if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
@@ -86,17 +86,11 @@ async function filterOwnedIds(
   return ids.filter((_, index) => rows[index] !== undefined)
 }
 
-interface AcknowledgedFilter {
-  readonly call: Call
-  readonly stream: TaskStream
-  readonly knownTaskIds: readonly string[]
-}
-
 /**
  * Returns a `notify` that forwards notifications. It adds `taskIds` to the acknowledgement, and then opens the task
  * stream.
  */
-function notifyWithTaskIds({ call, stream, knownTaskIds }: AcknowledgedFilter): Call['notify'] {
+function notifyWithTaskIds(call: Call, stream: TaskStream, knownTaskIds: readonly string[]): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)
     call.notify(knownTaskIds.length === 0 ? message : withTaskIds(message, knownTaskIds))

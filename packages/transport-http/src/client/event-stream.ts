@@ -19,11 +19,6 @@ export interface HttpEventListener {
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
-interface EventDecoderOptions extends HttpEventListener {
-  readonly origin: string
-  readonly bounds: ParseBounds
-}
-
 /** The receiver of the messages of one stream, and the limits of the stream. */
 export interface EventStreamOptions {
   readonly origin: string
@@ -55,7 +50,7 @@ export function createEventDecoder({
   maxBytes,
   onEvent,
   onRetry,
-}: EventDecoderOptions): (chunk: Uint8Array) => void {
+}: HttpEventListener & { readonly origin: string; readonly bounds: ParseBounds }): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder()
   const normalizeLineEnds = createLineEndNormalizer()
   let totalBytes = 0

@@ -205,7 +205,7 @@ function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBound
     }
     const rejection = findRejection()
     if (rejection !== undefined) return end(rejection)
-    bytes = chunkStart === 0 ? chunk : appendChunk({ bytes, chunk, chunkStart, announcedBytes })
+    bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart, announcedBytes)
   })
   request.on('end', () => runInNextBatch(() => end(decodeUtf8(bytes?.subarray(0, receivedBytes)))))
   request.on('error', () => end(incompleteBodyResponse))
@@ -216,17 +216,8 @@ type FinishBody = (body: string | HttpErrorResponse) => void
 const allowedExcessBytes = 1_048_576
 const minBufferBytes = 65_536
 
-/** A chunk, and the bytes that arrived before it. */
-interface BodyChunk {
-  readonly bytes: Buffer | undefined
-  readonly chunk: Buffer
-  readonly chunkStart: number
-  /** The value of `Content-Length`, or NaN if there is none. */
-  readonly announcedBytes: number
-}
-
 // All bytes are kept in one buffer. A list of chunks would need much more memory if the body arrives in tiny chunks.
-function appendChunk({ bytes, chunk, chunkStart, announcedBytes }: BodyChunk): Buffer {
+function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: number, announcedBytes: number): Buffer {
   const neededBytes = chunkStart + chunk.length
   if (bytes !== undefined && bytes.length >= neededBytes) {
     chunk.copy(bytes, chunkStart)

@@ -153,7 +153,7 @@ function runRequest(registryState: RegistryState, request: RpcRequest, handler: 
     deleteRunningCall(registryState, call)
   }
   try {
-    handleCall(registryState, call, { request, handler })
+    handleCall(registryState, call, request, handler)
       .then((response) => {
         writeResponse(registryState, call, response)
         deleteRunningCall(registryState, call)
@@ -164,15 +164,11 @@ function runRequest(registryState: RegistryState, request: RpcRequest, handler: 
   }
 }
 
-interface StreamCallRequest {
-  readonly request: RpcRequest
-  readonly handler: StreamHandler | undefined
-}
-
 function handleCall(
   registryState: RegistryState,
   call: RunningCall,
-  { request, handler }: StreamCallRequest,
+  request: RpcRequest,
+  handler: StreamHandler | undefined,
 ): Promise<RpcResponse> {
   const { exchange, writer } = registryState
   if (handler === undefined)

@@ -33,16 +33,11 @@ export function readRpcResponse(
       },
       onFailure: reject,
     }
-    readResponse(session, response, { reader, signal }).then(
+    readResponse(session, response, reader, signal).then(
       () => reject(createNoResponseError(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
   })
-}
-
-interface ResponseReadOptions {
-  readonly reader: MessageReaderContext
-  readonly signal: AbortSignal
 }
 
 function createNoResponseError(origin: string): HttpError {
@@ -52,7 +47,8 @@ function createNoResponseError(origin: string): HttpError {
 async function readResponse(
   session: HttpSession,
   response: HttpClientResponse,
-  { reader, signal }: ResponseReadOptions,
+  reader: MessageReaderContext,
+  signal: AbortSignal,
 ): Promise<void> {
   const { status, type } = response
   if (status === 404 && session.sessionId !== undefined) {

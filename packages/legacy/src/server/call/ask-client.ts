@@ -89,16 +89,13 @@ function countWaitingRound(round: WaitingRound, { channel }: InteractiveCall, { 
 
 type RepeatedPage = readonly [key: string, answer: Promise<'accept' | 'cancel'>]
 
-interface PreparedRound {
-  readonly round: WaitingRound
-  readonly repeatedPages: readonly RepeatedPage[]
-}
-
 function prepareRound(
   entries: readonly (readonly [string, JsonValue | undefined])[],
   call: InteractiveCall,
   deps: CallDeps,
-): PreparedRound | Extract<RoundOutcome, { failure: unknown }> {
+):
+  | { readonly round: WaitingRound; readonly repeatedPages: readonly RepeatedPage[] }
+  | Extract<RoundOutcome, { failure: unknown }> {
   const { channel, urlPages, roundState, request } = call
   const questions: RoundQuestion[] = []
   const repeatedPages: RepeatedPage[] = []
@@ -156,17 +153,13 @@ function sendQuestions(round: WaitingRound, { kept, collector }: SentRound, { ch
   channel.onQuestionsSent(round, kept)
 }
 
-interface AskedRound extends SentRound {
-  readonly repeatedPages: readonly RepeatedPage[]
-}
-
 /**
  * Waits for all answers of a round. Throws `CallHandedOffError` if another instance claims the round. Otherwise returns
  * the answers.
  */
 async function finishRound(
   round: WaitingRound,
-  { kept, collector, repeatedPages }: AskedRound,
+  { kept, collector, repeatedPages }: SentRound & { readonly repeatedPages: readonly RepeatedPage[] },
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers

@@ -59,12 +59,6 @@ export function createLinkedCall(
   }
 }
 
-interface ChannelDeps {
-  readonly deps: HttpDeps['deps']
-  readonly linkedCall: LinkedCall | undefined
-  readonly handOff: () => void
-}
-
 /**
  * A number that is larger than the number of events of one round. It separates the event ids of rounds, so that those
  * of a later round are larger at any instance.
@@ -74,7 +68,7 @@ const eventsOfRound = 1_000_000
 export function createCallChannel(
   { peer, stream }: CallContext,
   cancellation: Cancellation,
-  { linkedCall, handOff }: ChannelDeps,
+  { linkedCall, handOff }: { readonly linkedCall: LinkedCall | undefined; readonly handOff: () => void },
 ): CallChannel {
   const { session, view } = peer
   const channel: Omit<CallChannel, 'signal'> = {

@@ -105,7 +105,7 @@ function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): Call
     takeBytes: (byteCount) => deps.ledger.take('bytes', callerKey, byteCount),
     onFinish: (events) => session && finishedStreams.keep({ id: init.id, session, callerKey, events }),
     onDetach: () => state && sessionStates.makeRoomForStream(state),
-    onEnd: () => endCallContext(stream, { activeCalls, state, sessionStates }),
+    onEnd: () => endCallContext(stream, { activeCalls, state }, sessionStates),
   })
   state?.streams.set(stream.id, stream)
   init.reply?.onStop((phase) => {
@@ -123,11 +123,11 @@ function stopCalls({ stream, activeCalls }: Pick<CallContext, 'peer' | 'stream' 
   }
 }
 
-interface EndedCallContext extends Pick<CallContext, 'activeCalls' | 'state'> {
-  readonly sessionStates: HttpDeps['sessionStates']
-}
-
-function endCallContext({ id }: CallStream, { activeCalls, state, sessionStates }: EndedCallContext): void {
+function endCallContext(
+  { id }: CallStream,
+  { activeCalls, state }: Pick<CallContext, 'activeCalls' | 'state'>,
+  sessionStates: HttpDeps['sessionStates'],
+): void {
   for (const call of activeCalls) call.cancel('The client has disconnected')
   if (state === undefined) return
   state.streams.delete(id)
@@ -176,7 +176,7 @@ async function serveCall(request: RpcRequest, callContext: CallContext, http: Ht
   state?.calls.set(request.id, { cancel: cancelByClient })
   try {
     const handOff = (): void => cancellation.cancel(new CallHandedOffError())
-    const channel = createCallChannel(callContext, cancellation, { deps, linkedCall, handOff })
+    const channel = createCallChannel(callContext, cancellation, { linkedCall, handOff })
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
     const response = await runLegacyCall(legacyCall, deps, round)
     activeCalls.delete(call)

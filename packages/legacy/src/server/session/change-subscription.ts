@@ -120,19 +120,13 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
   return { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
 }
 
-/** An older client, and the caller of its requests. */
-interface ClientOfCaller {
-  readonly client: LegacyClient
-  readonly caller: Caller
-}
-
 /**
  * Returns true if the server has a resource with this URI for the caller. Opens a short subscription, because the
  * server acknowledges only subscriptions to such resources.
  */
 export async function isKnownResource(
   uri: string,
-  { client, caller }: ClientOfCaller,
+  { client, caller }: { readonly client: LegacyClient; readonly caller: Caller },
   deps: Pick<Deps, 'exchange'>,
 ): Promise<boolean> {
   const controller = new AbortController()

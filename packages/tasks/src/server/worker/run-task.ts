@@ -48,7 +48,7 @@ async function runClaimedTask(attempt: Attempt, context: WorkerContext): Promise
     const runnableCall = await readPayload(task, context.settings.state)
     if (runnableCall === undefined) return await requeueTask(attempt, unknownFormatCapability, context)
     const response = await runAttempt(attempt, runnableCall, context)
-    if (response !== undefined) await applyResponse({ attempt, runnableCall, response }, context)
+    if (response !== undefined) await applyResponse(attempt, runnableCall, response, context)
   } catch (error) {
     await endRejectedAttempt(attempt, error, context)
   } finally {
@@ -116,14 +116,10 @@ function armCancelGrace(attempt: Attempt, { settings }: WorkerContext) {
   return { promise, forget: clearTimer }
 }
 
-interface AttemptResponse {
-  readonly attempt: Attempt
-  readonly runnableCall: RunnableCall
-  readonly response: RpcResponse
-}
-
 async function applyResponse(
-  { attempt, runnableCall, response }: AttemptResponse,
+  attempt: Attempt,
+  runnableCall: RunnableCall,
+  response: RpcResponse,
   context: WorkerContext,
 ): Promise<void> {
   const { stop } = attempt

@@ -74,7 +74,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     const text = await store.get(key)
     return text === undefined ? undefined : parseJsonObject(text)
   }
-  const replaceJson = async (key: string, value: JsonObject, { ttlMs, owner }: RecordOptions): Promise<void> => {
+  const replaceJson = async (key: string, value: JsonObject, ttlMs: number, owner: string): Promise<void> => {
     await store.delete(key)
     await ownedBy(owner).add(key, JSON.stringify(value), ttlMs)
   }
@@ -84,11 +84,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
   })
   return {
     putRound: (round, owner) =>
-      replaceJson(
-        roundKey(round.streamId),
-        { round: encodeRound(round, { withParams: true }) },
-        { ttlMs: roundTtlMs, owner },
-      ),
+      replaceJson(roundKey(round.streamId), { round: encodeRound(round, { withParams: true }) }, roundTtlMs, owner),
     async restoreRound(round, owner) {
       if ((await store.get(claimKey(round.id))) !== undefined) return
       await ownedBy(owner).add(roundKey(round.streamId), stringifyRound(round), roundTtlMs)
@@ -102,7 +98,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
     ...createClaims(store, roundTtlMs),
     putResponse: (streamId, storedResponse, owner) =>
-      replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, { ttlMs: resumeWindowMs, owner }),
+      replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, resumeWindowMs, owner),
     getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
     getSession,
     async changeSession({ key, ttlMs, owner }, change) {
@@ -111,7 +107,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
       while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
       try {
         const changedSession = change(await getSession(key))
-        await replaceJson(`legacy:session:${key}`, { ...changedSession }, { ttlMs, owner })
+        await replaceJson(`legacy:session:${key}`, { ...changedSession }, ttlMs, owner)
         return changedSession
       } finally {
         await store.delete(lockKey)
@@ -145,11 +141,6 @@ function storeOf(owner: string, store: StateStore): Pick<StateStore, 'add'> {
 
 function claimKey(roundId: string): string {
   return `legacy:run:${roundId}`
-}
-
-interface RecordOptions {
-  readonly ttlMs: number
-  readonly owner: string
 }
 
 function stringifyRound(round: WaitingRound): string {
