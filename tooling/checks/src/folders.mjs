@@ -136,6 +136,7 @@ export const folderLayers = new Map([
         'doctor/http-probe.ts',
         'gateway',
         'init',
+        'migrate',
         'tasks',
         'state',
         'keys',

@@ -1,6 +1,5 @@
 /** The sections that explain what the author has to write. */
 const guides = {
-  steps: 'from-the-official-sdk.md#how-to-move',
   version1: 'from-the-official-sdk.md#from-version-1',
   version2: 'from-the-official-sdk.md#from-version-2',
   replay: 'replay.md',
@@ -9,7 +8,6 @@ const guides = {
   protect: 'protect.md',
   sessions: 'sessions.md',
   tasks: 'tasks.md',
-  client: 'client.md',
   server: 'server.md',
 } as const
 

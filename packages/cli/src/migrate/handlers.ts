@@ -135,7 +135,7 @@ function leaveMember(rewriting: Rewriting, node: Node, member: string, ctx: stri
   const isMember = Node.isPropertyAccessExpression(node)
   if (isMember && Node.isIdentifier(node.getExpression())) replaceNode(rewriting, node.getExpression(), ctx)
   const [message, guide] = leftMembers[member] ?? [
-    `There is no ${member} here: ask the guide for what replaces it.`,
+    `Write what replaces ${member}, which the context does not have, or delete this.`,
     'version1',
   ]
   leave(rewriting, node, message, guide)
