@@ -3,7 +3,7 @@ import { chromium } from 'playwright-core'
 
 // Takes the picture of the README from the application that runs: node screenshots/take.mjs <url> [browser]
 
-const [url = 'http://127.0.0.1:3000/', executablePath = '/usr/bin/chromium'] = process.argv.slice(2)
+const [url = 'http://127.0.0.1:4522/', executablePath = '/usr/bin/chromium'] = process.argv.slice(2)
 
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {

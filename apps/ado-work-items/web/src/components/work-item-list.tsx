@@ -81,7 +81,7 @@ function stateClass(state: string): string {
 }
 
 /** A person without their address: `Ada <ada@example.com>` is "Ada". */
-function nameOf(person = 'Nobody'): string {
+function nameOf(person = 'Unassigned'): string {
   return person.replace(/ <[^<>]*>$/, '')
 }
 
