@@ -74,10 +74,10 @@ async function runRound(user: User): Promise<Outcome[]> {
   expect(names).toEqual(expect.arrayContaining(honestTools))
   expect(new Set(names).size).toBe(names.length)
   expect(names.filter((name) => name.length > 64 || !/^[\w.-]+$/.test(name))).toEqual([])
-  const [long = '', huge = ''] = ['mmm', 'nnn'].map((start) => names.find((name) => name.startsWith(`names__${start}`)))
+  const long = names.find((name) => name.startsWith('names__mmm')) ?? ''
   expect(textOf(await client.callTool(long))).toBe('names')
-  // The whole name is a header of the request to the upstream, which accepts none of this size.
-  await expect(client.callTool(huge)).rejects.toMatchObject({ rpc: { data: { upstream: 'names' } } })
+  // A name of more than 128 characters is never offered (server/tools, tool names).
+  expect(names.filter((name) => name.startsWith('names__nnn'))).toEqual([])
   return hostile
 }
 

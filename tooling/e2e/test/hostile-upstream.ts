@@ -26,7 +26,7 @@ const notificationCount = 5000
 /** More bytes than a client accepts in one message. */
 const floodBytes = 17 * 1024 * 1024
 /** The names of tools of the upstream `names`. */
-const hostileNames = ['m'.repeat(200), 'n'.repeat(100_000), 'honest__sum', 'a b', '../x', '__proto__', 'constructor']
+const hostileNames = ['m'.repeat(128), 'n'.repeat(100_000), 'honest__sum', 'a b', '../x', '__proto__', 'constructor']
 
 const notification = (method: string, params: JsonObject): JsonObject => ({ jsonrpc: '2.0', method, params })
 const complete = (result: JsonObject): JsonObject => ({ resultType: 'complete', ...result })
