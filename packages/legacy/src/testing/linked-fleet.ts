@@ -62,7 +62,7 @@ export interface FaultyStore extends StateStore {
   /** True makes the store reject each write of a round after the write had its effect. */
   rejectsStoredRounds: boolean
   /** Called after each read, whose result arrives when the promise resolves. */
-  afterRead: () => Promise<void>
+  afterRead: (key: string) => Promise<void>
   /** The number of operations so far. */
   operationCount: number
   /** Deletes all entries, like a store that restarts without its files. */
@@ -93,7 +93,7 @@ function createFaultyStore(): FaultyStore {
     get: (key) =>
       run(async (current) => {
         const value = await current.get(key)
-        await faultyStore.afterRead()
+        await faultyStore.afterRead(key)
         return value
       }),
     delete: (key) => run((current) => current.delete(key)),

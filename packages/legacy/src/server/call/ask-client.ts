@@ -44,7 +44,10 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
     const kept: KeptRound = { states: new Map(sentStates), isShared: true }
     collector.noteKept(kept)
     call.channel.onQuestionsSent(round, kept)
-    for (const answer of await deps.rounds.listAnswers(round)) collector.accept(answer)
+    const { signal } = call.channel
+    // The client resumed the stream perhaps because its instance was killed, while the store restarts.
+    const earlierAnswers = await deps.retryUnavailable(() => deps.rounds.listAnswers(round), { signal })
+    for (const answer of earlierAnswers) collector.accept(answer)
     const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
     return finishRound(round, { kept, collector, repeatedPages }, { call, deps })
   })

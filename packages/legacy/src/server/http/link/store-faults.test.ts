@@ -59,6 +59,23 @@ describe('a store that is unreachable for a while', () => {
     })
   })
 
+  test('delays a call that another instance continues, and does not end it [LEG-093]', async () => {
+    const { fleet, events, question } = await startCall('greet')
+    fleet.getInstance(0).freeze()
+    await events.leave()
+    fleet.getInstance(1)
+    let failedReads = 0
+    fleet.store.afterRead = async (key) => {
+      if (!key.startsWith('legacy:answer:') || failedReads === 2) return
+      failedReads += 1
+      throw new Error('The store is unreachable')
+    }
+    const resumed = await fleet.client.get({ 'last-event-id': `${question.id.slice(0, 22)}.0` })
+    expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
+    expect(await textOf(resumed)).toContain('Ada')
+    expect(failedReads).toBe(2)
+  })
+
   test('that was emptied loses no call: an answer is offered to the instances first', async () => {
     const { fleet, events, question } = await startCall('greet')
     fleet.store.empty()
