@@ -109,6 +109,8 @@ export interface TokenQuery {
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
   readonly canRequestGrant: () => boolean
+  /** True if the token is used once, so that no refresh token is requested. Default: false. */
+  readonly isOneTime?: boolean | undefined
 }
 
 /** Discovers the authorization server of an endpoint, and obtains a token there. */
@@ -121,7 +123,7 @@ export async function authorize(
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
   const { storedCredentials, resolveServerContext, fetch } = deps
-  const { endpoint, challenge, ...rest } = query
+  const { endpoint, challenge, isOneTime = false, ...rest } = query
   // basic/authorization/authorization-server-discovery: the metadata is read each time, because the resource may have
   // changed to another authorization server.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
@@ -130,7 +132,9 @@ export async function authorize(
   const serverContext = await resolveServerContext(issuer, endpoint, signal)
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
-  const scopes = selectScopes(challenge, metadata, serverContext.server, isSameResource ? lastEndpoint.requested : [])
+  const requestedScopes = isSameResource ? lastEndpoint.requested : []
+  const selectedScopes = selectScopes(challenge, metadata, serverContext.server, requestedScopes)
+  const scopes = isOneTime ? selectedScopes.filter((scope) => scope !== 'offline_access') : selectedScopes
   const demandedScopes = challenge.scopes?.filter((scope) => scopes.includes(scope)) ?? []
   const tokenResult = await acquireToken(deps, {
     ...rest,

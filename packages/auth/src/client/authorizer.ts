@@ -87,7 +87,17 @@ export interface Authorizer extends HttpAuthorizer {
   readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
   /** Obtains a token for an endpoint before any request to the endpoint. */
-  login(endpoint: URL, signal: AbortSignal): Promise<void>
+  login(endpoint: URL, signal: AbortSignal, options?: LoginOptions): Promise<void>
+}
+
+/** The properties of a login that begins without a challenge of the endpoint. */
+export interface LoginOptions {
+  /** The scopes to request. Default: all scopes that the resource lists. */
+  readonly scopes?: readonly string[] | undefined
+  /** True if the token in the store must be replaced, because the endpoint has refused it. Default: false. */
+  readonly replacesToken?: boolean | undefined
+  /** True if the token is used once, so that no refresh token is requested. Default: false. */
+  readonly isOneTime?: boolean | undefined
 }
 
 /** State of one call, which is kept while the call is sent several times. */
@@ -138,9 +148,11 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       if (head.status === 401) return handleUnauthorized(state, head, target)
       return head.status === 403 ? handleForbidden(state, head, target) : undefined
     },
-    login: async (endpoint, signal) => {
-      const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
-      const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canRequestGrant: () => true }
+    login: async (endpoint, signal, { scopes, replacesToken = false, isOneTime } = {}) => {
+      const challenge = { metadataUrl: undefined, scopes, error: undefined }
+      const rejectedToken = replacesToken ? (await storedCredentials.load(endpoint))?.token.access : undefined
+      const canRefresh = !replacesToken
+      const query = { endpoint, challenge, rejectedToken, canRefresh, canRequestGrant: () => true, isOneTime }
       await sharedRequests.join(endpoint.href, { scopes: [], signal }, (sharedSignal) =>
         authorize(state, query, sharedSignal),
       )

@@ -2,6 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import { isLoopbackHost } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
+import { withLock } from './store.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 
 /** A client that is already registered at an authorization server. Its credentials are sent to this server only. */
@@ -51,12 +52,21 @@ export async function findOrRegisterClient(
   identity: ClientIdentity,
   context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
 ): Promise<StoredClient> {
-  const { issuer, registration_endpoint: endpoint } = serverContext.server
+  const { issuer } = serverContext.server
   const configuredClient = findConfiguredClient(serverContext.server, identity)
   if (configuredClient !== undefined) return configuredClient
   rejectForeignIssuer(issuer, identity)
-  const { records, target, now } = context
-  const key = records.clients.toKey(issuer)
+  // All logins at one issuer share one registration, so the first of them registers the client and the others wait.
+  const key = context.records.clients.toKey(issuer)
+  return withLock(context.records.store, key, () => findOrRegister(serverContext, identity, { ...context, key }))
+}
+
+async function findOrRegister(
+  serverContext: AuthServerContext,
+  identity: ClientIdentity,
+  { records, target, now, key }: Parameters<typeof findOrRegisterClient>[2] & { readonly key: string },
+): Promise<StoredClient> {
+  const { issuer, registration_endpoint: endpoint } = serverContext.server
   const storedClient = await records.clients.read(key)
   if (
     storedClient !== undefined &&

@@ -1,20 +1,15 @@
 import { checkOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import type { AuthServerSettings } from './authorize.ts'
-import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
-import { matchesBinding } from './dpop-binding.ts'
-import { createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
+import { type CodeAuthorizer, createCodeAuthorizer, type PersonAuthorizerOptions } from './code-authorizer.ts'
+import type { Redirect } from './code-flow.ts'
 import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
 
 /** Options of {@link oauth}. */
-export interface OAuthOptions extends AuthorizerOptions {
-  readonly client: ClientIdentity
+export interface OAuthOptions extends PersonAuthorizerOptions {
   readonly redirect: Redirect
-  /** Settings for authorization servers, by issuer. */
-  readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
 }
 
 const oauthOptionNames: Readonly<Record<keyof OAuthOptions, true>> = {
@@ -55,51 +50,24 @@ export interface OAuth extends HttpAuthorizer {
  * await using connection = connectHttp('https://mcp.example.com/mcp', { auth })
  */
 export function oauth(options: OAuthOptions): OAuth {
-  const { client: identity, redirect, issuers = {} } = options
   checkOptions(options, oauthOptionNames, 'oauth')
-  checkClientIdentity(identity)
-  const deps = resolveAuthorizerDeps(options)
-  const { records, now } = deps
-  const codeFlowOptions = { identity, redirect, records, now }
-  const authorizer = createAuthorizer({
-    ...deps,
-    requestGrant: createCodeFlow(codeFlowOptions),
-    findClient: async (server, id) => {
-      const client = await findKnownClient(server, identity, { records, id })
-      return client && toAuthenticatedClient(client, server)
-    },
-    isUsable: (token) => matchesBinding(deps.dpop, token),
-    requiresUserInteraction: true,
-    settingsByIssuer: new Map(Object.entries(issuers)),
-    preferredIssuers: identity.registrations?.map(({ issuer }) => issuer) ?? [],
-  })
+  checkClientIdentity(options.client)
+  const authorizer = createCodeAuthorizer(options)
   return {
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
-    logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
+    logout: (url) => logout(authorizer, withoutFragment(url), options.client),
     finishLogin: async (answerUrl) => {
-      const url = new URL(answerUrl)
-      const answeredLogin = await takePendingLogin(codeFlowOptions, url)
-      const endpoint = new URL(answeredLogin.endpoint)
-      const serverContext = await authorizer.resolveServerContext(
-        answeredLogin.issuer,
-        endpoint,
-        new AbortController().signal,
-      )
-      const token = await finishLogin(codeFlowOptions, serverContext, answeredLogin)
-      await records.tokens.write(records.tokens.toKey(answeredLogin.issuer, answeredLogin.resource), token)
-      await authorizer.storedCredentials.store(endpoint, answeredLogin, token)
-      return { url: answeredLogin.endpoint }
+      const { endpoint, store } = await authorizer.finishLogin(new URL(answerUrl))
+      await store()
+      return { url: endpoint.href }
     },
   }
 }
 
-async function logout(
-  authorizer: Authorizer,
-  endpoint: URL,
-  { identity, records }: Pick<Parameters<typeof createCodeFlow>[0], 'identity' | 'records'>,
-): Promise<void> {
+async function logout(authorizer: CodeAuthorizer, endpoint: URL, identity: ClientIdentity): Promise<void> {
+  const { records } = authorizer
   const credential = await authorizer.storedCredentials.load(endpoint)
   await authorizer.storedCredentials.forget(endpoint)
   if (credential === undefined) return

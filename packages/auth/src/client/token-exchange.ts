@@ -3,6 +3,7 @@ import type { Principal } from '@x/schema'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { findToken } from '../server/caller-token.ts'
 import { AuthError, isAuthError } from './auth-error.ts'
+import { CallerCache } from './caller-cache.ts'
 import { createMachineAuth, type MachineOptions } from './machine.ts'
 import { type ClientAuthenticator, type MachineClient, requireClientAuthenticator } from './machine-client.ts'
 import { exchangeToken, type TokenGrant, tokenTypeUrnOf } from './token-requests.ts'
@@ -34,13 +35,7 @@ interface CallerExchange {
   readonly auth: HttpAuthorizer
   /** The principal of the latest call, whose token is the newest. */
   principal: Principal
-  usedAt: number
 }
-
-/** The number of callers whose tokens are kept. The one that has been idle for longest is dropped. */
-const maxCallers = 1000
-/** Milliseconds after which the tokens of a caller without calls are dropped. */
-const idleMs = 600_000
 
 /**
  * Exchanges the token of each caller for a token of an upstream (RFC 8693). The result is the option `credential` of an
@@ -59,21 +54,12 @@ const idleMs = 600_000
 export function tokenExchange(options: TokenExchangeOptions): (principal: Principal | undefined) => HttpAuthorizer {
   checkOptions(options, tokenExchangeOptionNames, 'tokenExchange')
   const authenticate = requireClientAuthenticator(options.client)
-  const now = options.runtime?.now ?? Date.now
-  const exchangeByCaller = new Map<string, CallerExchange>()
+  const exchanges = new CallerCache<CallerExchange>(options.runtime?.now ?? Date.now)
   return (caller) => {
     const principal = requireSubject(caller, options)
     const key = callerOf(principal)
-    const exchange = exchangeByCaller.get(key) ?? createCallerExchange(principal, authenticate, options)
+    const exchange = exchanges.get(key) ?? exchanges.set(key, createCallerExchange(principal, authenticate, options))
     exchange.principal = principal
-    exchange.usedAt = now()
-    // The last entry is the one that was used last.
-    exchangeByCaller.delete(key)
-    exchangeByCaller.set(key, exchange)
-    for (const [other, { usedAt }] of exchangeByCaller) {
-      if (exchangeByCaller.size <= maxCallers && now() - usedAt < idleMs) break
-      exchangeByCaller.delete(other)
-    }
     return exchange.auth
   }
 }
@@ -111,7 +97,7 @@ function createCallerExchange(
       return maskInErrors(subjectToken, exchangeToken(requirements.serverContext, authenticated, fields))
     },
   })
-  const exchange: CallerExchange = { auth, principal, usedAt: 0 }
+  const exchange: CallerExchange = { auth, principal }
   return exchange
 }
 

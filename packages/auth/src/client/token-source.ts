@@ -15,12 +15,6 @@ export interface TokenRequirements {
   readonly scopes: readonly string[]
 }
 
-/**
- * Obtains a new token by an OAuth grant. The authorizers for persons, machines, workloads and enterprises differ only in
- * this function.
- */
-export type RequestGrant = (requirements: TokenRequirements) => Promise<StoredToken>
-
 /** The ways to get a valid token. */
 export interface TokenSource {
   readonly records: AuthRecords
@@ -47,6 +41,12 @@ export interface TokenRequest extends TokenRequirements {
   /** Called before each new authorization. Returns `false` if no further authorization is allowed. */
   readonly canRequestGrant: () => boolean
 }
+
+/**
+ * Obtains a new token by an OAuth grant. The authorizers for persons, machines, workloads and enterprises differ only in
+ * this function.
+ */
+export type RequestGrant = (request: TokenRequest) => Promise<StoredToken>
 
 /** A token, and the way in which it was obtained. */
 export interface TokenResult {

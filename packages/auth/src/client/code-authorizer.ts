@@ -1,0 +1,83 @@
+import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
+import type { AuthServerSettings, AuthorizerDeps } from './authorize.ts'
+import { type ClientIdentity, findKnownClient } from './client-identity.ts'
+import { type CodeFlowOptions, createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
+import { matchesBinding } from './dpop-binding.ts'
+import { toAuthenticatedClient } from './server-requests.ts'
+import { withLock } from './store.ts'
+import type { StoredToken } from './stored.ts'
+import type { RequestGrant } from './token-source.ts'
+
+/** The options of an authorizer whose tokens a person has to request. */
+export interface PersonAuthorizerOptions extends AuthorizerOptions {
+  readonly client: ClientIdentity
+  /** Settings for authorization servers, by issuer. */
+  readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
+}
+
+type Deps = ReturnType<typeof resolveAuthorizerDeps>
+
+/** Creates an authorizer for the tokens of one person. `requestGrant` obtains a token when none can be refreshed. */
+export function createPersonAuthorizer(
+  { client: identity, issuers = {}, ...options }: PersonAuthorizerOptions,
+  requestGrant: RequestGrant,
+  deps: Deps = resolveAuthorizerDeps(options),
+): Authorizer {
+  const { records, dpop } = deps
+  const settings: Omit<AuthorizerDeps, keyof Deps> = {
+    requestGrant,
+    findClient: async (server, id) => {
+      const client = await findKnownClient(server, identity, { records, id })
+      return client && toAuthenticatedClient(client, server)
+    },
+    isUsable: (token) => matchesBinding(dpop, token),
+    requiresUserInteraction: true,
+    settingsByIssuer: new Map(Object.entries(issuers)),
+    preferredIssuers: identity.registrations?.map(({ issuer }) => issuer) ?? [],
+  }
+  return createAuthorizer({ ...deps, ...settings })
+}
+
+/** A login whose response was correct. */
+export interface FinishedLogin {
+  /** The MCP server that the person logged in at. */
+  readonly endpoint: URL
+  readonly token: StoredToken
+  /** Writes the token to the store, so that the authorizer uses it. */
+  store(): Promise<void>
+}
+
+/** An authorizer of the code flow, with the second half of a login that happens in web pages. */
+export interface CodeAuthorizer extends Authorizer {
+  readonly records: Deps['records']
+  /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
+  finishLogin(answerUrl: URL): Promise<FinishedLogin>
+}
+
+/** Creates an authorizer that obtains tokens through logins of a person, by the code flow. */
+export function createCodeAuthorizer(
+  options: PersonAuthorizerOptions & { readonly redirect: Redirect },
+): CodeAuthorizer {
+  const { redirect, ...personOptions } = options
+  const deps = resolveAuthorizerDeps(options)
+  const { records, now } = deps
+  const codeFlowOptions: CodeFlowOptions = { identity: options.client, redirect, records, now }
+  const authorizer = createPersonAuthorizer(personOptions, createCodeFlow(codeFlowOptions), deps)
+  return {
+    ...authorizer,
+    records,
+    finishLogin: async (answerUrl) => {
+      const answeredLogin = await takePendingLogin(codeFlowOptions, answerUrl)
+      const { issuer, resource } = answeredLogin
+      const endpoint = new URL(answeredLogin.endpoint)
+      const serverContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
+      const token = await finishLogin(codeFlowOptions, serverContext, answeredLogin)
+      const key = records.tokens.toKey(issuer, resource)
+      const store = async (): Promise<void> => {
+        await withLock(records.store, key, () => records.tokens.write(key, token))
+        await authorizer.storedCredentials.store(endpoint, answeredLogin, token)
+      }
+      return { endpoint, token, store }
+    },
+  }
+}

@@ -1,0 +1,160 @@
+import { isJsonObject, platformRuntime, randomId, sleep } from '@x/core'
+import { isStateError, type StateCodec, StateError, type StateStore } from '@x/state-codec'
+import type { AuthStore } from '../client/store.ts'
+import { sha256 } from '../digest.ts'
+
+/** The dependencies of {@link createLoginStore}. */
+export interface LoginStoreOptions {
+  readonly store: StateStore
+  /** Seals the records. */
+  readonly codec: StateCodec
+}
+
+/** The time after which a record that is not written again is deleted: 30 days. */
+export const recordTtlMs = 30 * 24 * 3_600_000
+/** The time after which a lock of an instance that has ended is free again. A request for a token ends before. */
+const lockTtlMs = 60_000
+const lockPollMs = 100
+/** The owner of the registrations of the gateway, which all users share. */
+const sharedOwner = 'clients'
+
+/**
+ * Creates a view of a shared store with the records of one user. Each record is sealed, and opens only under its own key
+ * and for its own user. The records of a user count against the user's quota in the store. All users share the
+ * registrations of the gateway as a client, which are sealed too.
+ */
+export async function createLoginStore(options: LoginStoreOptions, user: string): Promise<AuthStore> {
+  const [own, shared] = await Promise.all([createOwnedStore(options, user), createOwnedStore(options, sharedOwner)])
+  const storeOf = (key: string): Required<AuthStore> => (key.startsWith('client ') ? shared : own)
+  return {
+    get: (key) => storeOf(key).get(key),
+    set: (key, value) => storeOf(key).set(key, value),
+    delete: (key) => storeOf(key).delete(key),
+    lock: (key, run) => storeOf(key).lock(key, run),
+  }
+}
+
+async function createOwnedStore({ store, codec }: LoginStoreOptions, user: string): Promise<Required<AuthStore>> {
+  const owner = `login:${await sha256(user)}`
+  const records = new RecordSlots(store.forOwner?.(owner) ?? store, codec, owner)
+  return {
+    get: (key) => records.read(key),
+    set: (key, value) => records.write(key, value),
+    delete: (key) => records.delete(key),
+    lock: (key, run) => records.lock(`lock ${key}`, run),
+  }
+}
+
+/** A value in a slot, with the number of its write. */
+interface Slot {
+  readonly name: string
+  readonly writes: number
+  readonly value: string
+}
+
+/**
+ * Records in a store that can add and delete, and cannot replace. A record alternates between two keys, so that it can
+ * be read at any moment, and an instance that ends during a write leaves the old value or the new one.
+ */
+class RecordSlots {
+  readonly #store: StateStore
+  readonly #codec: StateCodec
+  readonly #owner: string
+
+  constructor(store: StateStore, codec: StateCodec, owner: string) {
+    this.#store = store
+    this.#codec = codec
+    this.#owner = owner
+  }
+
+  async read(key: string): Promise<string | undefined> {
+    // A write may have moved the record between the two reads, so an absent record is read a second time.
+    return ((await this.#findNewest(key)) ?? (await this.#findNewest(key)))?.value
+  }
+
+  async write(key: string, value: string): Promise<void> {
+    await this.lock(`write ${key}`, async () => {
+      const newest = await this.#findNewest(key)
+      const [first, second] = await this.#namesOf(key)
+      const next = newest?.name === first ? second : first
+      const writes = (newest?.writes ?? 0) + 1
+      const sealed = await this.#codec.seal({ writes, value }, this.#claimsOf(next))
+      // An interrupted write may have left an older value there.
+      if (!(await this.#store.add(next, sealed, recordTtlMs))) {
+        await this.#store.delete(next)
+        await this.#store.add(next, sealed, recordTtlMs)
+      }
+      if (newest !== undefined) await this.#store.delete(newest.name)
+    })
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.lock(`write ${key}`, async () => {
+      for (const name of await this.#namesOf(key)) await this.#store.delete(name)
+    })
+  }
+
+  /**
+   * Runs a function while no other instance runs one with the same key.
+   *
+   * @throws StateError with `unavailable` after a minute of waiting.
+   */
+  async lock<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const name = await this.#nameOf(key)
+    const id = randomId()
+    const startedAt = platformRuntime.monotonicNow()
+    while (!(await this.#store.add(name, id, lockTtlMs))) {
+      if (platformRuntime.monotonicNow() - startedAt > lockTtlMs)
+        throw new StateError('unavailable', 'Another instance holds the lock of a login')
+      await sleep(lockPollMs, { clock: platformRuntime })
+    }
+    try {
+      return await run()
+    } finally {
+      await this.#unlock(name, id)
+    }
+  }
+
+  async #unlock(name: string, id: string): Promise<void> {
+    try {
+      if ((await this.#store.get(name)) === id) await this.#store.delete(name)
+    } catch {
+      // A lock that cannot be released expires. The result of its function is more important than this error.
+    }
+  }
+
+  async #findNewest(key: string): Promise<Slot | undefined> {
+    const slots = await Promise.all((await this.#namesOf(key)).map((name) => this.#readSlot(name)))
+    const [first, second] = slots
+    return (first?.writes ?? 0) > (second?.writes ?? 0) ? first : second
+  }
+
+  /** Returns the value of a slot. A value that was sealed with a key that is gone counts as absent. */
+  async #readSlot(name: string): Promise<Slot | undefined> {
+    const sealed = await this.#store.get(name)
+    if (sealed === undefined) return undefined
+    try {
+      const content = await this.#codec.open(sealed, this.#claimsOf(name))
+      if (!isJsonObject(content)) return undefined
+      const { writes, value } = content
+      return typeof writes === 'number' && typeof value === 'string' ? { name, writes, value } : undefined
+    } catch (error) {
+      if (isStateError(error)) return undefined
+      throw error
+    }
+  }
+
+  #claimsOf(name: string): Parameters<StateCodec['open']>[1] {
+    return { purpose: 'auth.login-record', binding: name }
+  }
+
+  async #namesOf(key: string): Promise<readonly [string, string]> {
+    const name = await this.#nameOf(key)
+    return [`${name}:0`, `${name}:1`]
+  }
+
+  /** Returns the name of a key. It contains the digest of the key, because the key contains addresses. */
+  async #nameOf(key: string): Promise<string> {
+    return `${this.#owner}:${await sha256(key)}`
+  }
+}

@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject } from '@x/core'
+import { isStateError, type StateCodec } from '@x/state-codec'
+import { stringsOf } from '../client/fetch-server.ts'
+import { sha256 } from '../digest.ts'
+
+/** The user whom a login is for, as the issuer of the gateway names it. */
+export interface LoginUser {
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** A login that a call needs. */
+export interface NeededLogin {
+  readonly user: LoginUser
+  /** The upstream. */
+  readonly endpoint: string
+  /** The scopes to request. Undefined for all that the upstream lists. */
+  readonly scopes: readonly string[] | undefined
+}
+
+/**
+ * The half of a login that a browser is in: `verify` proves at the issuer of the gateway who the person is, and `grant`
+ * asks the authorization server of the upstream for a token.
+ */
+export type LoginStage = 'verify' | 'grant'
+
+/** A login that a browser has begun. */
+export interface BegunLogin extends NeededLogin {
+  readonly stage: LoginStage
+}
+
+/** The time in which a person has to finish a login: ten minutes. */
+export const ticketTtlMs = 600_000
+
+const linkPurpose = 'auth.login-link'
+const cookiePurpose = 'auth.login-cookie'
+
+/** The sealed texts of a login: the parameter of its link, and the cookie of the browser that follows the link. */
+export class LoginTickets {
+  readonly #codec: StateCodec
+
+  constructor(codec: StateCodec) {
+    this.#codec = codec
+  }
+
+  sealLink(login: NeededLogin): Promise<string> {
+    return this.#codec.seal(toJson(login), { purpose: linkPurpose, ttlMs: ticketTtlMs })
+  }
+
+  /** Returns the login of a link. Undefined if the link was changed or is older than ten minutes. */
+  async openLink(text: string): Promise<NeededLogin | undefined> {
+    return parseLogin(await this.#open(text, { purpose: linkPurpose }))
+  }
+
+  sealCookie(login: BegunLogin, state: string): Promise<string> {
+    const content = { ...toJson(login), stage: login.stage }
+    return this.#codec.seal(content, { purpose: cookiePurpose, ttlMs: ticketTtlMs, binding: state })
+  }
+
+  /** Returns the login of a cookie. Undefined if the cookie is not that of the login with this `state`. */
+  async openCookie(text: string, state: string): Promise<BegunLogin | undefined> {
+    const content = await this.#open(text, { purpose: cookiePurpose, binding: state })
+    const login = parseLogin(content)
+    const stage = content?.['stage']
+    return login !== undefined && (stage === 'verify' || stage === 'grant') ? { ...login, stage } : undefined
+  }
+
+  async #open(text: string, claims: Parameters<StateCodec['open']>[1]): Promise<JsonObject | undefined> {
+    try {
+      const content = await this.#codec.open(text, claims)
+      return isJsonObject(content) ? content : undefined
+    } catch (error) {
+      if (isStateError(error)) return undefined
+      throw error
+    }
+  }
+}
+
+/** Returns the name of the cookie of a login. Each login has its own, so that two tabs can log in at the same time. */
+export async function cookieNameOf(state: string, isSecure: boolean): Promise<string> {
+  return `${isSecure ? '__Host-' : ''}mcp-login-${(await sha256(state)).slice(0, 16)}`
+}
+
+/** Returns the key of a user, which is the same for every client that acts for the user. */
+export function userKeyOf({ issuer, subject }: LoginUser): string {
+  return JSON.stringify([issuer, subject])
+}
+
+function toJson({ user: { issuer, subject }, endpoint, scopes }: NeededLogin): JsonObject {
+  return { issuer, subject, endpoint, ...(scopes !== undefined && { scopes: [...scopes] }) }
+}
+
+function parseLogin(content: JsonObject | undefined): NeededLogin | undefined {
+  const { issuer, subject, endpoint, scopes } = content ?? {}
+  if (typeof issuer !== 'string' || typeof subject !== 'string' || typeof endpoint !== 'string') return undefined
+  return { user: { issuer, subject }, endpoint, scopes: stringsOf(scopes) }
+}
