@@ -19,7 +19,7 @@ import {
 import type { Availability } from './availability.ts'
 import type { HeaderParamTools } from './header-params.ts'
 import type { RunningCalls } from './running-calls.ts'
-import { awayError, findCredentialError, invalidResultError, noAnswerError } from './upstream-error.ts'
+import { awayError, findCredentialError, findNeededLogin, invalidResultError, noAnswerError } from './upstream-error.ts'
 
 /** The parts that all requests to one upstream use. */
 export interface ForwardContext {
@@ -55,8 +55,10 @@ export async function forward(
   } catch (error) {
     isSilent = limited.end()
     if (isCancelled(call)) throw call.signal.reason
-    log(errorRecord(error, { method: request.method, name }))
-    return errorResponse(request.id, findCredentialError(error) ?? failAnswer(context, isSilent))
+    const response = errorResponse(request.id, findCredentialError(error) ?? failAnswer(context, isSilent))
+    // That a user has to log in again is no error.
+    if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
+    return response
   }
 }
 

@@ -1,9 +1,23 @@
+import { createServer as createHttpServer } from 'node:http'
 import type { LogRecord } from '@x/core'
-import type { Call, ConnectionPeer, HttpAuthorizer, HttpTarget, Principal } from '@x/schema'
+import {
+  type Call,
+  type ConnectionPeer,
+  type HttpAuthorizer,
+  type HttpTarget,
+  metaKeys,
+  type Principal,
+} from '@x/schema'
+import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test } from 'vitest'
 import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from './index.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
-import { createScriptedUpstream, olderOverHttp, type ScriptedUpstream } from './testing/scripted-upstream.ts'
+import {
+  createRequest,
+  createScriptedUpstream,
+  olderOverHttp,
+  type ScriptedUpstream,
+} from './testing/scripted-upstream.ts'
 
 const secret = 'canary-token-of-a-caller'
 const target: HttpTarget = {
@@ -119,4 +133,52 @@ test('a caller whose issuer cannot be reached is asked to try again', async () =
   const { server } = create({ crm: createProtected(undefined, 'server_unavailable') })
   expect(await refusal(server, callOf('mallory'))).toMatchObject({ data: { reason: 'credential', retryAfterMs: 2000 } })
   await server.close()
+})
+
+describe('a caller whose login has ended', () => {
+  const url = new URL('https://gateway.example/login?login=sealed')
+  const ended: HttpAuthorizer = {
+    headers: () => Promise.reject(Object.assign(new Error('log in'), { code: 'authorization_needed', url })),
+    onResponse: () => undefined,
+  }
+  const meta = { [metaKeys.clientCapabilities]: { elicitation: { url: {} } } }
+
+  test('is asked to log in again, which is no error', async () => {
+    const { server, records } = create({ crm: { ...createProtected(), credential: () => ended } })
+    const request = createRequest('tools/call', { name: 'crm__greet', arguments: {} })
+    const params = { ...request.params, _meta: { ...Object(request.params?.['_meta']), ...meta } }
+    const asked = await server.exchange({ ...request, params }, callOf('ada'))
+    const question = { method: 'elicitation/create', params: { mode: 'url', url: url.href } }
+    expect(asked).toMatchObject({
+      result: { resultType: 'input_required', inputRequests: { 'gateway.login': question } },
+    })
+    expect(asked).not.toHaveProperty('result.requestState')
+    expect([records, server.upstreams.get('crm')?.state]).toEqual([[], 'unknown'])
+    await server.close()
+  })
+
+  test('sees the tool that logs in, and no failure of the upstream', async () => {
+    const { server } = create({
+      crm: { ...createProtected(), credential: () => ended },
+      open: createScriptedUpstream(),
+    })
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      expect(namesIn(await resultOf(server, 'tools/list', {}, callOf('ada')), 'tools')).toContain('crm__login')
+    expect(server.upstreams.get('crm')?.state).not.toBe('away')
+    await server.close()
+  })
+})
+
+test('a credential that the upstream refuses with 401 does not make it unreachable for others [GWY-007]', async () => {
+  const refusing = createHttpServer((_, response) => response.writeHead(401).end())
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
+  const address = refusing.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/mcp`
+  const connect = ({ auth }: UpstreamCaller) => connectHttp(url, { auth })
+  const { server } = create({ crm: { connect, credential: () => working } })
+  for (let attempt = 0; attempt < 4; attempt += 1)
+    expect(await refusal(server, callOf('mallory'))).toMatchObject({ data: { reason: 'credential' } })
+  expect(server.upstreams.get('crm')?.state).not.toBe('away')
+  await server.close()
+  refusing.close()
 })

@@ -1,8 +1,9 @@
-import { createCall, errorCodes, type JsonObject, type RpcResponse } from '@x/schema'
+import { createCall, errorCodes, type JsonObject, metaKeys, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { callOf, createGateway, createNotes, errorOf, resultOf } from './testing/gateway-kit.ts'
 import {
   type ArrivedRequest,
+  createRequest,
   createScriptedUpstream,
   olderOverHttp,
   olderOverStdio,
@@ -151,5 +152,41 @@ test('the principal of a host reaches a server in this process, and no other ups
   expect(content).toMatchObject([{ text: 'crm for ada' }])
   await resultOf(server, 'tools/call', { name: 'outside__add', arguments: {} }, call)
   expect(outside.arrived.map(({ call: arrived }) => arrived.principal)).toEqual([undefined])
+  await server.close()
+})
+
+test('a call whose login ends between two rounds continues from its state after the next login', async () => {
+  const states: unknown[] = []
+  const form = { type: 'object', properties: {} }
+  const crm = createScriptedUpstream({
+    answer: async ({ request: { id, params } }) => {
+      states.push(params?.['requestState'])
+      const question = {
+        method: 'elicitation/create',
+        params: { message: 'Who?', requestedSchema: form },
+      }
+      const asked = { resultType: 'input_required', requestState: 'inner', inputRequests: { q: question } }
+      return { jsonrpc: '2.0', id, result: asked }
+    },
+  })
+  const auth = { headers: () => ({}), onResponse: () => undefined }
+  const loginUrl = 'https://gateway.example/login'
+  let isLoggedIn = true
+  const server = createGateway({ crm: { connect: crm.connect, credential: () => (isLoggedIn ? auth : { loginUrl }) } })
+  const exchange = async (more: object): Promise<JsonObject> => {
+    const { params, ...request } = createRequest('tools/call', { ...ask, ...more })
+    const _meta = { ...Object(params?.['_meta']), [metaKeys.clientCapabilities]: { elicitation: { url: {} } } }
+    const response = await server.exchange({ ...request, params: { ...params, _meta } }, callOf('ada'))
+    return 'result' in response ? response.result : {}
+  }
+  const ask = { name: 'crm__greet', arguments: {} }
+  const { requestState } = await exchange({})
+  isLoggedIn = false
+  const needed = await exchange({ requestState, inputResponses: { q: accepted({}) } })
+  expect(needed).toMatchObject({ requestState, inputRequests: { 'gateway.login': { params: { url: loginUrl } } } })
+  isLoggedIn = true
+  const answers = { 'gateway.login': { action: 'accept' } }
+  expect(await exchange({ requestState, inputResponses: answers })).toMatchObject({ inputRequests: { q: {} } })
+  expect(states).toEqual([undefined, 'inner'])
   await server.close()
 })

@@ -170,6 +170,17 @@ describe('an upstream with a login for each caller', () => {
     await server.close()
   })
 
+  test('says that the user did not log in, if the user declines or cancels', async () => {
+    const { credential } = createLogins()
+    const server = createGateway({ crm: { ...createTools(read), credential } })
+    for (const action of ['decline', 'cancel']) {
+      const params = { name: 'crm__login', arguments: {}, inputResponses: { 'gateway.login': { action } } }
+      const result = await resultOf(server, 'tools/call', params, callOf('ada'))
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('did not log in') }] })
+    }
+    await server.close()
+  })
+
   test('has a connection of its own for each caller, which receives the credential of that caller alone', async () => {
     const { logIn, credential } = createLogins()
     for (const subject of ['ada', 'grace']) logIn(subject)

@@ -18,14 +18,25 @@ export function createLoginTool(upstream: string): JsonObject {
   }
 }
 
-/** Creates the result for a call that needs a login: a question with the page, or the address for a host without pages. */
-export function createLoginResult(upstream: string, { loginUrl }: LoginRequired, { request }: HostRequest): JsonObject {
+/**
+ * Creates the result for a call that needs a login: a question with the page, or the address for a host without pages.
+ * If the user has declined, the result says so.
+ */
+export function createLoginResult(
+  upstream: string,
+  { loginUrl }: LoginRequired,
+  { host: { request }, answer }: { readonly host: HostRequest; readonly answer: LoginAnswer['answer'] },
+): JsonObject {
+  if (answer === 'declined') return createDeclinedResult(upstream)
   const message = `Log in to ${upstream} first`
   const capabilities = requestMetaIn(request)[metaKeys.clientCapabilities]
   const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : undefined
   if (isJsonObject(elicitation) && elicitation['url'] !== undefined) {
     const question = { method: 'elicitation/create', params: { mode: 'url', message, url: loginUrl } }
-    return { resultType: 'input_required', inputRequests: { [loginKey]: question } }
+    // A call that has already asked continues from its state after the login.
+    const requestState = request.params?.['requestState']
+    const kept = typeof requestState === 'string' ? { requestState } : {}
+    return { resultType: 'input_required', inputRequests: { [loginKey]: question }, ...kept }
   }
   return { resultType: 'complete', isError: true, content: [{ type: 'text', text: `${message}: ${loginUrl}` }] }
 }
@@ -35,13 +46,25 @@ export function createLoggedInResult(upstream: string): JsonObject {
   return { resultType: 'complete', content: [{ type: 'text', text: `You are logged in to ${upstream}.` }] }
 }
 
-/** Returns the params without the answer to the question of the gateway, which no upstream expects. */
-export function withoutLoginAnswer(params: JsonObject): { readonly params: JsonObject; readonly hasAnswer: boolean } {
+function createDeclinedResult(upstream: string): JsonObject {
+  const text = `The user did not log in to ${upstream}, so its tools cannot be called.`
+  return { resultType: 'complete', isError: true, content: [{ type: 'text', text }] }
+}
+
+/** The params for an upstream, and the answer of the user to the question with the page. */
+export interface LoginAnswer {
+  readonly params: JsonObject
+  /** Undefined if the request has no answer to the question. */
+  readonly answer: 'accepted' | 'declined' | undefined
+}
+
+/** Takes the answer to the question of the gateway, which no upstream expects, out of the params. */
+export function takeLoginAnswer(params: JsonObject): LoginAnswer {
   const { inputResponses, ...others } = params
-  if (!isJsonObject(inputResponses) || !Object.hasOwn(inputResponses, loginKey)) return { params, hasAnswer: false }
-  const { [loginKey]: _, ...answers } = inputResponses
+  if (!isJsonObject(inputResponses) || !Object.hasOwn(inputResponses, loginKey)) return { params, answer: undefined }
+  const { [loginKey]: answer, ...answers } = inputResponses
   return {
     params: Object.keys(answers).length === 0 ? others : { ...others, inputResponses: answers },
-    hasAnswer: true,
+    answer: isJsonObject(answer) && answer['action'] === 'accept' ? 'accepted' : 'declined',
   }
 }

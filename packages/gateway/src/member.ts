@@ -20,7 +20,7 @@ import {
   type LoginRequired,
   noCredential,
 } from './upstream.ts'
-import { credentialError, findCredentialError, noAnswerError } from './upstream-error.ts'
+import { credentialError, findCredentialError, findNeededLogin, noAnswerError } from './upstream-error.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow one is left out. */
 export const listTimeoutMs = 5000
@@ -123,7 +123,12 @@ function withCredentialErrors(auth: HttpAuthorizer, name: string): HttpAuthorize
   }
   return {
     headers: (target) => mark(() => auth.headers(target)),
-    onResponse: (head, target) => mark(() => auth.onResponse(head, target)),
+    onResponse: (head, target) =>
+      mark(async () => {
+        const decision = await auth.onResponse(head, target)
+        if (decision === undefined && head.status === 401) throw new Error('The upstream refuses the credential')
+        return decision
+      }),
   }
 }
 
@@ -162,5 +167,6 @@ export async function askMember(member: Member, host: HostRequest): Promise<Memb
 
 function toAnswer(response: RpcResponse): MemberAnswer {
   if ('result' in response) return { result: response.result }
-  return { isAway: response.error.code !== errorCodes.methodNotFound }
+  const login = findNeededLogin(response)
+  return login !== undefined ? { login } : { isAway: response.error.code !== errorCodes.methodNotFound }
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { type Call, errorCodes, metaKeys, type RpcRequest, type RpcResponse, withHeader, withNotify } from '@x/schema'
-import { createLoggedInResult, createLoginResult, loginTool, withoutLoginAnswer } from './login.ts'
+import { createLoggedInResult, createLoginResult, loginTool, takeLoginAnswer } from './login.ts'
 import { findCredential, type HostRequest, type Member } from './member.ts'
 import type { Route, Target } from './routes.ts'
 import type { TaggedState } from './state.ts'
-import { invalidStateError, lostCallError } from './upstream-error.ts'
+import { findNeededLogin, invalidStateError, lostCallError } from './upstream-error.ts'
 
 /** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
 const maxMisses = 8
@@ -18,14 +18,15 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   if (state?.tag.instance !== undefined && state.tag.instance !== parts.instance)
     return succeed(request, await passToOwner(state, host))
   const credential = await findCredential(member, host)
-  const { params, hasAnswer } = withoutLoginAnswer(withState(found.params, state))
-  if ('loginUrl' in credential) return succeed(request, createLoginResult(member.name, credential, host))
-  if (hasAnswer && member.credential !== undefined && params['name'] === loginTool)
+  const { params, answer } = takeLoginAnswer(withState(found.params, state))
+  if ('loginUrl' in credential) return succeed(request, createLoginResult(member.name, credential, { host, answer }))
+  if (answer !== undefined && member.credential !== undefined && params['name'] === loginTool)
     return succeed(request, createLoggedInResult(member.name))
   const response = await member.hop.exchange({ ...request, params }, callOf(found, call), credential)
-  return 'error' in response
-    ? nameUpstream(response, member)
-    : succeed(request, await rewriteResult(response.result, { route, target: found, host }))
+  const login = findNeededLogin(response)
+  if (login !== undefined) return succeed(request, createLoginResult(member.name, login, { host, answer }))
+  if ('error' in response) return nameUpstream(response, member)
+  return succeed(request, await rewriteResult(response.result, { route, target: found, host }))
 }
 
 async function openState(host: HostRequest, member: Member): Promise<TaggedState | undefined> {

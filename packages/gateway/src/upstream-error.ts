@@ -1,5 +1,6 @@
 import { isJsonObject, isUnavailable, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, isMcpError, McpError, type RpcResponse } from '@x/schema'
+import type { LoginRequired } from './upstream.ts'
 
 /**
  * Creates the error for a request to which the upstream gave no answer. The cause goes to the log, because it may
@@ -36,13 +37,31 @@ const maxCauses = 8
  * is no failure of the upstream. The cause is for the log alone.
  */
 export function credentialError(name: string, cause: unknown): McpError {
-  const more = { reason: credentialReason, ...(isTemporary(cause) && { retryAfterMs: credentialRetryMs }) }
+  const loginUrl = findLoginUrl(cause)
+  const more = {
+    reason: credentialReason,
+    ...(isTemporary(cause) && { retryAfterMs: credentialRetryMs }),
+    ...(loginUrl !== undefined && { loginUrl }),
+  }
   return upstreamError(name, 'cannot be called: no credential of the caller could be obtained', { more, cause })
 }
 
 /** Returns true for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
 function isTemporary(cause: unknown): boolean {
   return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')
+}
+
+/** Returns the page at which a caller without a valid credential logs in. The code and the member are those of `AuthError`. */
+function findLoginUrl(cause: unknown): string | undefined {
+  const isLogin = cause instanceof Error && 'code' in cause && cause.code === 'authorization_needed' && 'url' in cause
+  return isLogin && cause.url instanceof URL ? cause.url.href : undefined
+}
+
+/** Returns the page of the login that a response asks for. Undefined for any other response. */
+export function findNeededLogin(response: RpcResponse): LoginRequired | undefined {
+  if (!('error' in response) || !hasCredentialReason(response.error.data)) return undefined
+  const { data } = response.error
+  return isJsonObject(data) && typeof data['loginUrl'] === 'string' ? { loginUrl: data['loginUrl'] } : undefined
 }
 
 /** Returns the {@link credentialError} among an error and its causes. */

@@ -100,7 +100,7 @@ export const folderLayers = new Map([
   [
     'packages/auth',
     {
-      order: ['.', 'node', 'client', 'server', 'scopes.ts', 'bounded-fetch.ts', 'oauth-urls.ts', 'digest.ts'],
+      order: ['.', 'node', 'login', 'client', 'server', 'scopes.ts', 'bounded-fetch.ts', 'oauth-urls.ts', 'digest.ts'],
       upward: 0,
     },
   ],

@@ -125,10 +125,10 @@ export const layers = new Map([
   [
     '@x/auth',
     {
-      imports: ['@x/core', '@x/schema', '@x/transport-http'],
+      imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/transport-http'],
       dependencies: ['jose', 'oauth4webapi'],
-      portable: ['./client', './server'],
-      without: { './client': ['zod', 'undici'], './server': ['zod'] },
+      portable: ['./client', './login', './server'],
+      without: { './client': ['zod', 'undici', '@x/state-codec'], './server': ['zod', '@x/state-codec'] },
     },
   ],
   [
@@ -143,9 +143,9 @@ export const layers = new Map([
         '@x/transport-http',
         '@x/transport-stdio',
       ],
-      dependencies: ['zod'],
+      dependencies: ['@redis/client', 'zod'],
       portable: ['.'],
-      without: { '.': ['zod', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
+      without: { '.': ['zod', '@redis/client', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
     },
   ],
   // A program, and what a program at a terminal asks with.

@@ -31,7 +31,7 @@ const gatewayClient = {
 type Server = Parameters<typeof nodeHandler>[0]
 
 /** A protected server on a socket, with the tokens that reached it. */
-interface Endpoint {
+export interface Endpoint {
   readonly url: string
   readonly tokens: Set<string>
   readonly http: NodeServer
@@ -39,7 +39,7 @@ interface Endpoint {
 }
 
 /** Opens a port first, because the authorization server has to know the resource. */
-async function openEndpoint(): Promise<Endpoint> {
+export async function openEndpoint(): Promise<Endpoint> {
   const http = createHttpServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
@@ -59,7 +59,7 @@ async function openEndpoint(): Promise<Endpoint> {
   return { url, tokens, http, serve }
 }
 
-const createUpstream = (name: string): Server =>
+export const createUpstream = (name: string): Server =>
   createServer({
     name,
     version: '1.0.0',

@@ -2,6 +2,7 @@ import { isJsonObject, platformRuntime, randomId, sleep } from '@x/core'
 import { isStateError, type StateCodec, StateError, type StateStore } from '@x/state-codec'
 import type { AuthStore } from '../client/store.ts'
 import { sha256 } from '../digest.ts'
+import { ticketTtlMs } from './login-tickets.ts'
 
 /** The dependencies of {@link createLoginStore}. */
 export interface LoginStoreOptions {
@@ -10,8 +11,16 @@ export interface LoginStoreOptions {
   readonly codec: StateCodec
 }
 
-/** The time after which a record that is not written again is deleted: 30 days. */
-export const recordTtlMs = 30 * 24 * 3_600_000
+const dayMs = 24 * 3_600_000
+/** The time after which a token that is not renewed is deleted. */
+const tokenTtlMs = 30 * dayMs
+/**
+ * The time after which the gateway registers itself again. A token cannot be renewed without the registration for which
+ * it was issued.
+ */
+const clientTtlMs = 365 * dayMs
+/** The longest time for which a record is stored. */
+export const maxRecordTtlMs = clientTtlMs
 /** The time after which a lock of an instance that has ended is free again. A request for a token ends before. */
 const lockTtlMs = 60_000
 const lockPollMs = 100
@@ -32,6 +41,12 @@ export async function createLoginStore(options: LoginStoreOptions, user: string)
     delete: (key) => storeOf(key).delete(key),
     lock: (key, run) => storeOf(key).lock(key, run),
   }
+}
+
+function ttlOf(key: string): number {
+  // Every opened link leaves a record of a pending login, so an abandoned one must not count for long.
+  if (key.startsWith('flow ')) return ticketTtlMs
+  return key.startsWith('client ') ? clientTtlMs : tokenTtlMs
 }
 
 async function createOwnedStore({ store, codec }: LoginStoreOptions, user: string): Promise<Required<AuthStore>> {
@@ -78,11 +93,12 @@ class RecordSlots {
       const [first, second] = await this.#namesOf(key)
       const next = newest?.name === first ? second : first
       const writes = (newest?.writes ?? 0) + 1
-      const sealed = await this.#codec.seal({ writes, value }, this.#claimsOf(next))
+      const ttlMs = ttlOf(key)
+      const sealed = await this.#codec.seal({ writes, value }, { ...this.#claimsOf(next), ttlMs })
       // An interrupted write may have left an older value there.
-      if (!(await this.#store.add(next, sealed, recordTtlMs))) {
+      if (!(await this.#store.add(next, sealed, ttlMs))) {
         await this.#store.delete(next)
-        await this.#store.add(next, sealed, recordTtlMs)
+        await this.#store.add(next, sealed, ttlMs)
       }
       if (newest !== undefined) await this.#store.delete(newest.name)
     })

@@ -32,24 +32,34 @@ export interface BegunLogin extends NeededLogin {
 /** The time in which a person has to finish a login: ten minutes. */
 export const ticketTtlMs = 600_000
 
+/** The query parameter of a link with the sealed login. */
+const linkParameter = 'login'
 const linkPurpose = 'auth.login-link'
 const cookiePurpose = 'auth.login-cookie'
 
 /** The sealed texts of a login: the parameter of its link, and the cookie of the browser that follows the link. */
 export class LoginTickets {
   readonly #codec: StateCodec
+  readonly #startUrl: URL
 
-  constructor(codec: StateCodec) {
+  /** `startUrl` is the page at which a login begins. */
+  constructor(codec: StateCodec, startUrl: URL) {
     this.#codec = codec
+    this.#startUrl = startUrl
   }
 
-  sealLink(login: NeededLogin): Promise<string> {
-    return this.#codec.seal(toJson(login), { purpose: linkPurpose, ttlMs: ticketTtlMs })
+  async createLink(login: NeededLogin): Promise<URL> {
+    const link = new URL(this.#startUrl)
+    link.searchParams.set(
+      linkParameter,
+      await this.#codec.seal(toJson(login), { purpose: linkPurpose, ttlMs: ticketTtlMs }),
+    )
+    return link
   }
 
   /** Returns the login of a link. Undefined if the link was changed or is older than ten minutes. */
-  async openLink(text: string): Promise<NeededLogin | undefined> {
-    return parseLogin(await this.#open(text, { purpose: linkPurpose }))
+  async openLink({ searchParams }: URL): Promise<NeededLogin | undefined> {
+    return parseLogin(await this.#open(searchParams.get(linkParameter) ?? '', { purpose: linkPurpose }))
   }
 
   sealCookie(login: BegunLogin, state: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { tokenExchange } from '@x/auth/exchange'
+import type { ClientRegistration, UserLogin } from '@x/auth/login'
 import { clientCredentials } from '@x/auth/machine'
 import { connectAny } from '@x/legacy/client'
 import type { HttpAuthorizer } from '@x/schema'
@@ -7,13 +8,15 @@ import type { ToolRules } from '../tool-rules.ts'
 import type { CredentialSource, GatewayUpstreamOptions } from '../upstream.ts'
 import { openPinFile } from './file-pins.ts'
 import type { CommandUpstream, UrlUpstream } from './file-schema.ts'
-import type { SecretReader } from './secret-reader.ts'
+import type { SecretReader, SecretReference } from './secret-reader.ts'
 
 /** What every upstream of a file is created with. */
 export interface UpstreamSource {
   /** The folder of the file, to which its paths are relative. */
   readonly folder: string
   readonly secrets: SecretReader
+  /** The logins of callers. Undefined for a file without `login`. */
+  readonly logins?: UserLogin | undefined
 }
 
 /** Creates an upstream of a gateway from its part of the file. */
@@ -50,7 +53,9 @@ async function connectUrl(
   for (const [header, reference] of Object.entries(headers ?? {}))
     entries.push([header, await source.secrets.read(`${place}.headers.${header}`, reference)])
   const own = await createAuthorizer(`${place}.auth`, auth, source)
-  const credential = await createExchange(`${place}.auth.tokenExchange`, auth, source)
+  const credential =
+    (await createExchange(`${place}.auth.tokenExchange`, auth, source)) ??
+    (await createLogin(`${place}.auth.userLogin`, url, auth, source))
   const http = { headers: Object.fromEntries(entries) }
   return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
 }
@@ -82,6 +87,27 @@ async function createExchange(
   const { id, secret: reference, ...options } = exchange
   const secret = await secrets.read(`${place}.secret`, reference)
   return secret === '' ? undefined : tokenExchange({ ...options, client: { id, secret } })
+}
+
+async function createLogin(
+  place: string,
+  url: string,
+  { userLogin: login }: UpstreamAuth,
+  { secrets, logins }: UpstreamSource,
+): Promise<CredentialSource | undefined> {
+  if (login === undefined) return undefined
+  const { client } = login
+  const registration = client && (await readAccount(`${place}.client`, client, secrets))
+  return logins?.credentialFor(url, registration)
+}
+
+/** Reads the secret of an account of the gateway. */
+export async function readAccount(
+  place: string,
+  { issuer, id, secret }: { readonly issuer: string; readonly id: string; readonly secret: SecretReference },
+  secrets: SecretReader,
+): Promise<ClientRegistration> {
+  return { issuer, id, secret: await secrets.read(`${place}.secret`, secret) }
 }
 
 async function connectCommand(

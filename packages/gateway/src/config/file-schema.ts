@@ -42,8 +42,13 @@ const auth = z
     clientCredentials: account.optional(),
     /** The exchange of the token of each caller (RFC 8693), with the gateway's own account. */
     tokenExchange: account.extend({ audience: text.optional(), subjectIssuer: z.url().optional() }).optional(),
+    /** The logins of callers, with the account of the gateway if it is registered at the authorization server. */
+    userLogin: z.strictObject({ client: account.optional() }).optional(),
   })
-  .refine((value) => Object.keys(value).length === 1, 'must have one of bearer, clientCredentials and tokenExchange')
+  .refine(
+    (value) => Object.keys(value).length === 1,
+    'must have one of bearer, clientCredentials, tokenExchange and userLogin',
+  )
 
 const urlUpstream = z.strictObject({ url: address, auth: auth.optional(), headers: headers.optional(), ...common })
 
@@ -78,6 +83,21 @@ const upstreamName = z.string().superRefine((name, context) => {
   if (problem !== undefined) context.addIssue(problem)
 })
 
+/** The pages at which callers log in at upstreams. */
+const login = z.strictObject({
+  /** The address of the pages. */
+  url: address,
+  /** The URL of the Client ID Metadata Document of the gateway. */
+  metadataUrl: z.url().optional(),
+  /** The account of the gateway at its own issuer. Without one, it has `metadataUrl` or registers itself. */
+  client: account.optional(),
+  /** The store for tokens: the address of a Redis that all instances share, or the memory of the only instance. */
+  store: z.union(
+    [z.literal('memory'), z.strictObject({ redis: secretReference })],
+    'must be "memory" or { "redis": … }',
+  ),
+})
+
 /** The members of a gateway file. */
 const members = z.strictObject({
   name: text,
@@ -92,22 +112,38 @@ const members = z.strictObject({
       protect: z.strictObject({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
     })
     .default({}),
+  login: login.optional(),
   upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),
 })
 
-/** The configuration of a gateway, as a JSON file has it. Only a token that the gateway has verified is exchanged. */
-export const gatewayFile = members.superRefine(({ listen, upstreams }, context) => {
-  for (const [name, upstream] of Object.entries(upstreams)) {
-    const exchange = 'url' in upstream ? upstream.auth?.tokenExchange : undefined
-    if (exchange === undefined) continue
-    const { issuer, subjectIssuer = issuer } = exchange
-    if (listen.protect?.issuers.includes(subjectIssuer)) continue
-    const path = ['upstreams', name, 'auth', 'tokenExchange']
-    const message = 'must exchange tokens of an issuer in listen.protect.issuers: name it as issuer or as subjectIssuer'
-    context.addIssue({ code: 'custom', path, message })
+/** The configuration of a gateway, as a JSON file has it. */
+export const gatewayFile = members.superRefine((file, context) => {
+  for (const [name, upstream] of Object.entries(file.upstreams)) {
+    const problem = 'url' in upstream ? findAuthProblem(upstream.auth ?? {}, file) : undefined
+    if (problem === undefined) continue
+    const [member, message] = problem
+    context.addIssue({ code: 'custom', path: ['upstreams', name, 'auth', member], message })
   }
 })
 
+type AuthProblem = readonly [member: string, message: string]
+
+/** Finds out whether the credentials of callers can be verified: only such a caller has a token, or can log in. */
+function findAuthProblem(
+  { tokenExchange, userLogin }: NonNullable<UrlUpstream['auth']>,
+  { listen, login: pages }: z.infer<typeof members>,
+): AuthProblem | undefined {
+  const issuers = listen.protect?.issuers ?? []
+  if (tokenExchange !== undefined) {
+    const { issuer, subjectIssuer = issuer } = tokenExchange
+    const message = 'must exchange tokens of an issuer in listen.protect.issuers: name it as issuer or as subjectIssuer'
+    return issuers.includes(subjectIssuer) ? undefined : ['tokenExchange', message]
+  }
+  if (userLogin === undefined || (pages !== undefined && issuers.length > 0)) return undefined
+  return ['userLogin', 'needs login, with the pages, and listen.protect, which verifies the user']
+}
+
+/** The members of a gateway file that is valid. */
 export type GatewayFile = z.infer<typeof gatewayFile>
 
 /** Returns the problems of a parsed file, each with its place. Values are left out, because they may be secrets. */

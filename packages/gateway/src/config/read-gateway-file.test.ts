@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createCall } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -27,6 +28,12 @@ const crm = { url: 'https://crm.example.com/mcp' }
 const account = { issuer: 'https://login.example.com', id: 'gateway', secret: { env: 'SECRET' } }
 const state = { keys: { env: 'KEYS' } }
 const minimal = { name: 'company', state, upstreams: { crm } }
+const withLogin = {
+  ...minimal,
+  listen: { protect: { resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'] } },
+  login: { url: 'https://mcp.example.com/login', store: 'memory' },
+  upstreams: { crm: { ...crm, auth: { userLogin: {} } } },
+}
 const read = async (file: unknown, environment: Record<string, string> = { KEYS: key }) =>
   readGatewayFile(await write(file), environment)
 
@@ -95,6 +102,22 @@ test('a command is started in the folder of the file, with variables of its own'
   const { content } = await resultOf(server, 'tools/call', { name: 'own__where', arguments: {} })
   expect(content).toMatchObject([{ text: JSON.stringify(['sales', secret, folder]) }])
   await server.close()
+})
+
+test.each([
+  ['in memory', 'memory', {}],
+  ['in a Redis that is away', { redis: { env: 'REDIS' } }, { REDIS: 'redis://127.0.0.1:9' }],
+])('callers log in at an upstream, with tokens %s', async (_, store, environment) => {
+  const file = { ...withLogin, login: { ...withLogin.login, store } }
+  const { gateway: options, http } = await read(file, { KEYS: key, ...environment })
+  const server = gateway({ ...options, log: () => {} })
+  const caller = createCall({ principal: { issuer: 'https://login.example.com', subject: 'ada' } })
+  const listed = resultOf(server, 'tools/list', {}, caller)
+  if (store === 'memory') expect(namesIn(await listed, 'tools')).toEqual(['crm__login'])
+  else expect(namesIn(await listed, 'tools')).toEqual([])
+  await using served = await serveHttp(server, { ...http, port: 0 })
+  const page = await fetch(new URL('/login', served.url))
+  expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('login')])
 })
 
 describe('a file is rejected with all problems at once', () => {
@@ -179,6 +202,50 @@ describe('a file is rejected with all problems at once', () => {
       'that exchanges tokens without a verification of its callers',
       { ...minimal, upstreams: { a: { ...crm, auth: { tokenExchange: account } } } },
       ['upstreams.a.auth.tokenExchange: must exchange tokens of an issuer in listen.protect.issuers'],
+    ],
+    [
+      'whose callers log in, without the pages and without a verification of the callers',
+      {
+        ...minimal,
+        listen: { protect: { resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'] } },
+        upstreams: { a: { ...crm, auth: { userLogin: {} } } },
+      },
+      ['upstreams.a.auth.userLogin: needs login, with the pages, and listen.protect'],
+    ],
+    [
+      'whose callers log in, without a verification of the callers',
+      {
+        ...minimal,
+        login: { url: 'https://mcp.example.com/login', store: 'memory' },
+        upstreams: { a: { ...crm, auth: { userLogin: {} } } },
+      },
+      ['upstreams.a.auth.userLogin: needs login, with the pages, and listen.protect'],
+    ],
+    [
+      'with secrets of logins in the file',
+      {
+        ...withLogin,
+        login: { ...withLogin.login, client: { ...account, secret }, store: { redis: `redis://:${secret}@redis` } },
+      },
+      ['login.client.secret: must be { "env": NAME }', 'login.store: must be "memory" or { "redis": … }'],
+    ],
+    [
+      'with addresses of logins that cannot be used',
+      {
+        ...withLogin,
+        login: {
+          url: 'https://mcp.example.com/login',
+          metadataUrl: 'https://mcp.example.com/',
+          store: { redis: { env: 'REDIS' } },
+        },
+      },
+      ['login.store.redis: must be the address of a Redis server'],
+      { KEYS: key, REDIS: `ftp://:${secret}@redis` },
+    ],
+    [
+      'with a metadata document that no authorization server accepts',
+      { ...withLogin, login: { ...withLogin.login, metadataUrl: 'https://mcp.example.com/' } },
+      ['login: `metadataUrl` must be an https URL with a path'],
     ],
     [
       'whose secrets are missing',

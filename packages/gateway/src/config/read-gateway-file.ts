@@ -3,9 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { protect } from '@x/auth/server'
 import { parseJsonObject } from '@x/core'
 import { legacy } from '@x/legacy'
-import { parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
+import { type KeyInput, parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
 import type { ServeHttpOptions } from '@x/transport-http/node'
 import type { GatewayOptions } from '../gateway.ts'
+import { createLogins } from './create-logins.ts'
 import { createUpstream, type UpstreamSource } from './create-upstream.ts'
 import { describeIssues, type GatewayFile, gatewayFile } from './file-schema.ts'
 import { SecretReader } from './secret-reader.ts'
@@ -13,7 +14,7 @@ import { SecretReader } from './secret-reader.ts'
 /** The options of a gateway and of its endpoint, as a file has them. */
 export interface GatewaySettings {
   readonly gateway: GatewayOptions
-  readonly http: Pick<ServeHttpOptions, 'port' | 'host' | 'allowedHosts' | 'auth'>
+  readonly http: Pick<ServeHttpOptions, 'port' | 'host' | 'allowedHosts' | 'auth' | 'onRequest'>
 }
 
 /** A file that is no configuration of a gateway. The message has all problems, and no values. */
@@ -55,20 +56,26 @@ export async function readGatewayFile(
 
 async function createSettings(file: GatewayFile, source: UpstreamSource): Promise<GatewaySettings | undefined> {
   const { name, version, listen } = file
-  const state = await createState(file, source)
+  const keys = parseKeyLines(await source.secrets.read('state.keys', file.state.keys)).map(({ input }) => input)
+  const state = createState(keys, source)
+  const { protect: protectOptions, ...address } = listen
+  const protection = protectOptions && protect(protectOptions)
+  const logins = state && (await createLogins(file, keys, { source, protection }))
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
-    upstreams[each] = await createUpstream(each, upstream, source)
+    upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins })
   if (state === undefined) return undefined
-  const { protect: protection, ...address } = listen
   return {
-    gateway: { name, version, state, upstreams, extensions: [legacy()] },
-    http: { ...address, ...(protection !== undefined && { auth: protect(protection) }) },
+    gateway: { name, version, state, upstreams, extensions: [legacy(), ...(logins?.extensions ?? [])] },
+    http: {
+      ...address,
+      ...(protection !== undefined && { auth: protection }),
+      ...(logins !== undefined && { onRequest: logins.onRequest }),
+    },
   }
 }
 
-async function createState({ state }: GatewayFile, { secrets }: UpstreamSource): Promise<StateCodec | undefined> {
-  const keys = parseKeyLines(await secrets.read('state.keys', state.keys)).map(({ input }) => input)
+function createState(keys: readonly KeyInput[], { secrets }: UpstreamSource): StateCodec | undefined {
   if (keys.length === 0) return undefined
   try {
     return sealedState({ keys })

@@ -1,0 +1,8 @@
+/**
+ * Logins of the users of a gateway at its upstreams.
+ *
+ * @module @x/auth/login
+ */
+
+export { type UserLogin, userLogin, type UserLoginOptions } from './login/user-login.ts'
+export type { ClientIdentity, ClientRegistration } from './client/client-identity.ts'

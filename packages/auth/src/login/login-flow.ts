@@ -1,0 +1,206 @@
+import type { HttpAuthorizer, Principal } from '@x/schema'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { AuthError, isAuthError } from '../client/auth-error.ts'
+import { CallerCache } from '../client/caller-cache.ts'
+import type { ClientIdentity, ClientRegistration } from '../client/client-identity.ts'
+import {
+  type CodeAuthorizer,
+  createCodeAuthorizer,
+  createPersonAuthorizer,
+  type FinishedLogin,
+  type PersonAuthorizerOptions,
+} from '../client/code-authorizer.ts'
+import type { Redirect } from '../client/code-flow.ts'
+import { withoutFragment } from '../client/safe-url.ts'
+import { isLoopbackHost } from '../oauth-urls.ts'
+import type { Protection } from '../server/protect.ts'
+import { type BegunLogin, type LoginTickets, type LoginUser, userKeyOf } from './login-tickets.ts'
+
+/** The dependencies of a {@link LoginFlow}. */
+export interface LoginFlowOptions {
+  /** Verifies the person of a login, as it verifies the callers of the gateway. */
+  readonly protection: Pick<Protection, 'authenticate' | 'documents'>
+  /** The address of the gateway, as `protection` has it. */
+  readonly resource: URL
+  /** The gateway as a client at its own authorization server. */
+  readonly ownClient: ClientIdentity
+  readonly callbackUrl: URL
+  readonly issuers: PersonAuthorizerOptions['issuers']
+  readonly fetch: FetchFunction
+  readonly now: () => number
+  /** Returns the store of a user. */
+  readonly storeOf: (user: string) => Promise<NonNullable<PersonAuthorizerOptions['store']>>
+  readonly tickets: LoginTickets
+}
+
+/** The page of an authorization server that a browser is sent to, and the `state` of its response. */
+export interface Visit {
+  readonly url: URL
+  readonly state: string
+}
+
+/** The logins of the users of a gateway at its upstreams, as any instance continues them. */
+export class LoginFlow {
+  readonly #options: LoginFlowOptions
+  readonly #authorizers: CallerCache<HttpAuthorizer>
+  /** The gateway as a client at the authorization servers of the upstreams, by the address of the upstream. */
+  readonly #clientByUpstream = new Map<string, ClientIdentity>()
+
+  constructor(options: LoginFlowOptions) {
+    this.#options = options
+    this.#authorizers = new CallerCache(options.now)
+  }
+
+  /** Adds an upstream. Returns its address. */
+  addUpstream(url: string | URL, registration: ClientRegistration | undefined): URL {
+    const endpoint = withoutFragment(url)
+    const { name, metadataUrl } = this.#options.ownClient
+    this.#clientByUpstream.set(endpoint.href, { name, metadataUrl, registrations: registration && [registration] })
+    return endpoint
+  }
+
+  /** Returns the authorizer of a caller at an upstream, or the page at which the caller logs in. */
+  async findCredential(
+    principal: Principal | undefined,
+    endpoint: URL,
+  ): Promise<HttpAuthorizer | { readonly loginUrl: string }> {
+    const user = requireUser(principal)
+    const key = JSON.stringify([userKeyOf(user), endpoint.href])
+    const known = this.#authorizers.get(key)
+    if (known !== undefined) return known
+    const { tickets, issuers, fetch, now, storeOf } = this.#options
+    const client = this.#requireClient(endpoint.href)
+    const options = { client, issuers, fetch, runtime: { now }, store: await storeOf(userKeyOf(user)) }
+    const authorizer = createPersonAuthorizer(options, async (request) => {
+      const isRefused = await this.#hasAllScopes(authorizer, request)
+      if (isRefused) {
+        this.#authorizers.delete(key)
+        await authorizer.storedCredentials.forget(endpoint)
+      }
+      const scopes = isRefused ? undefined : request.scopes
+      const url = await tickets.createLink({ user, endpoint: endpoint.href, scopes })
+      throw new AuthError('authorization_needed', 'The user has to log in at the upstream', { url })
+    })
+    if ((await authorizer.storedCredentials.load(endpoint)) === undefined)
+      return { loginUrl: (await tickets.createLink({ user, endpoint: endpoint.href, scopes: undefined })).href }
+    const { headers, onResponse } = authorizer
+    return this.#authorizers.get(key) ?? this.#authorizers.set(key, { headers, onResponse })
+  }
+
+  /**
+   * Begins one half of a login. Returns undefined if there is nothing to do, because the user has logged in elsewhere
+   * meanwhile.
+   */
+  async begin(login: BegunLogin): Promise<Visit | undefined> {
+    let visit: Visit | undefined
+    const authorizer = await this.#createAuthorizer(login, (started) => (visit = started))
+    const isVerification = login.stage === 'verify'
+    const options = {
+      scopes: isVerification ? undefined : login.scopes,
+      replacesToken: true,
+      isOneTime: isVerification,
+    }
+    try {
+      await authorizer.login(this.#endpointOf(login), new AbortController().signal, options)
+    } catch (error) {
+      if (visit === undefined || !isAuthError(error) || error.code !== 'authorization_needed') throw error
+    }
+    return visit
+  }
+
+  /**
+   * Returns true if the response of the first half comes from the user who needs the login. The token of this half is
+   * used for this question alone, and is not stored.
+   */
+  async isSameUser(login: BegunLogin, answerUrl: URL): Promise<boolean> {
+    const { token } = await this.#finish(login, answerUrl)
+    const found = await this.#options.protection.authenticate({
+      method: 'GET',
+      url: this.#options.resource.pathname,
+      source: undefined,
+      headerValues: (name) => (name === 'authorization' ? [`Bearer ${token.access}`] : []),
+    })
+    return 'subject' in found && found.subject === login.user.subject && found.issuer === login.user.issuer
+  }
+
+  /** Stores the token of the second half for the user. */
+  async storeToken(login: BegunLogin, answerUrl: URL): Promise<void> {
+    const { store } = await this.#finish(login, answerUrl)
+    await store()
+  }
+
+  async #finish(login: BegunLogin, answerUrl: URL): Promise<FinishedLogin> {
+    const authorizer = await this.#createAuthorizer(login, () => undefined)
+    const finished = await authorizer.finishLogin(answerUrl)
+    if (finished.endpoint.href === this.#endpointOf(login).href) return finished
+    throw new AuthError('response_invalid', 'The response belongs to the login at another server')
+  }
+
+  #endpointOf({ stage, endpoint }: BegunLogin): URL {
+    return stage === 'verify' ? this.#options.resource : new URL(endpoint)
+  }
+
+  async #createAuthorizer(login: BegunLogin, onVisit: (visit: Visit) => void): Promise<CodeAuthorizer> {
+    const { ownClient, issuers, fetch, now, storeOf } = this.#options
+    const isVerification = login.stage === 'verify'
+    return createCodeAuthorizer({
+      client: isVerification ? ownClient : this.#requireClient(login.endpoint),
+      fetch: isVerification ? this.#createOwnFetch(login.user) : fetch,
+      issuers,
+      runtime: { now },
+      store: await storeOf(userKeyOf(login.user)),
+      redirect: this.#createRedirect(onVisit),
+    })
+  }
+
+  #createRedirect(onVisit: (visit: Visit) => void): Redirect {
+    const { callbackUrl } = this.#options
+    return {
+      applicationType: isLoopbackHost(callbackUrl.hostname) ? 'native' : 'web',
+      open: async () => ({
+        uri: callbackUrl.href,
+        visit: async (url, state) => {
+          onVisit({ url, state })
+          throw new AuthError('authorization_needed', 'The browser is redirected', { url })
+        },
+        close: async () => {},
+      }),
+    }
+  }
+
+  /**
+   * Returns a `fetch` that has the metadata of the gateway without a request, and names in it the issuer of the user
+   * alone.
+   */
+  #createOwnFetch({ issuer }: LoginUser): FetchFunction {
+    const { fetch, resource, protection } = this.#options
+    return async (address, request) => {
+      const { origin, pathname } = new URL(address)
+      const document = origin === resource.origin ? protection.documents[pathname] : undefined
+      return document === undefined
+        ? fetch(address, request)
+        : Response.json({ ...document.body, authorization_servers: [issuer] })
+    }
+  }
+
+  /** Returns true if the token in the store has all scopes that a request needs, so that the upstream refuses the token. */
+  async #hasAllScopes(
+    { storedCredentials }: Pick<CodeAuthorizer, 'storedCredentials'>,
+    { endpoint, requiredScopes }: { readonly endpoint: URL; readonly requiredScopes: readonly string[] },
+  ): Promise<boolean> {
+    const stored = await storedCredentials.load(endpoint)
+    return requiredScopes.every((scope) => stored?.token.requested.includes(scope) === true)
+  }
+
+  #requireClient(endpoint: string): ClientIdentity {
+    const client = this.#clientByUpstream.get(endpoint)
+    if (client !== undefined) return client
+    throw new AuthError('client_needed', 'The gateway has no upstream with the address of this login')
+  }
+}
+
+function requireUser(principal: Principal | undefined): LoginUser {
+  const { issuer, subject } = principal ?? {}
+  if (issuer !== undefined && subject !== undefined) return { issuer, subject }
+  throw new AuthError('client_needed', 'Only a caller that protect() of @x/auth/server has verified can log in')
+}

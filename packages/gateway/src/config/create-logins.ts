@@ -1,0 +1,76 @@
+import { loginPages } from '@x/auth/node'
+import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
+import type { Protection } from '@x/auth/server'
+import { type KeyInput, memoryStore, type StateStore } from '@x/state-codec'
+import { redisStore } from '@x/state-codec/redis'
+import type { ServerExtension } from '@x/schema'
+import type { ServeHttpOptions } from '@x/transport-http/node'
+import { readAccount, type UpstreamSource } from './create-upstream.ts'
+import type { GatewayFile } from './file-schema.ts'
+import { RedisConnection } from './redis-connection.ts'
+
+/** The logins of callers, as a file describes them. */
+export interface FileLogins {
+  readonly logins: UserLogin
+  /** Serves the pages. */
+  readonly onRequest: NonNullable<ServeHttpOptions['onRequest']>
+  /** Closes the store with the gateway. */
+  readonly extensions: readonly ServerExtension[]
+}
+
+/** Creates the logins of a file. Returns undefined for a file without any, and if a secret is missing. */
+export async function createLogins(
+  { name, login }: GatewayFile,
+  keys: readonly KeyInput[],
+  { source, protection }: { readonly source: UpstreamSource; readonly protection: Protection | undefined },
+): Promise<FileLogins | undefined> {
+  if (login === undefined || protection === undefined) return undefined
+  const { secrets } = source
+  const { url, metadataUrl, client: account, store } = login
+  const registration = account && (await readAccount('login.client', account, secrets))
+  const redisUrl = store === 'memory' ? undefined : await secrets.read('login.store.redis', store.redis)
+  const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, secrets)
+  if (secrets.problems.length > 0) return undefined
+  const client = { name, metadataUrl, registrations: registration && [registration] }
+  const logins = openLogins({ url, protection, client, store: createStore(redis), keys }, secrets)
+  if (logins === undefined) return undefined
+  return {
+    logins,
+    onRequest: loginPages(logins),
+    extensions: redis === undefined ? [] : [closeWithServer(redis)],
+  }
+}
+
+function openLogins(options: UserLoginOptions, { problems }: UpstreamSource['secrets']): UserLogin | undefined {
+  try {
+    return userLogin(options)
+  } catch (error) {
+    problems.push(`login: ${error instanceof Error ? error.message : 'it cannot be used'}`)
+    return undefined
+  }
+}
+
+async function openRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<RedisConnection | undefined> {
+  try {
+    const { createClient } = await import('@redis/client')
+    return new RedisConnection(createClient({ url }))
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+    // The error of an invalid address may repeat it, with its password.
+    const problem = isMissing ? 'needs the package @redis/client: install it' : 'must be the address of a Redis server'
+    problems.push(`login.store.redis: ${problem}`)
+    return undefined
+  }
+}
+
+function createStore(redis: RedisConnection | undefined): StateStore {
+  return redis === undefined ? memoryStore() : redisStore(redis)
+}
+
+function closeWithServer(redis: RedisConnection): ServerExtension {
+  return {
+    side: 'server',
+    name: 'loginStore',
+    start: () => ({ ready: () => redis.ping(), close: () => redis.close() }),
+  }
+}

@@ -1,0 +1,93 @@
+import { createClient, type Client } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { expect, test } from 'vitest'
+import { textOf } from './asking.ts'
+import { accounts, createLoginWorld, type LoginWorld, type User } from './login-world.ts'
+
+/** A host of a user, whose browser is that of `person`. */
+interface Host extends AsyncDisposable {
+  readonly client: Client
+  readonly token: string
+  readonly pages: { readonly status: number; readonly text: string }[]
+  readonly links: string[]
+}
+
+async function openHost(world: LoginWorld, user: User, person: User = user): Promise<Host> {
+  const { company, url } = world
+  const token = await company.issue({ id: user, secret: `canary-secret-of-${user}`, resource: url, scope: 'use' })
+  const connection = connectHttp(url, { headers: { authorization: `Bearer ${token}` } })
+  const pages: Host['pages'] = []
+  const links: string[] = []
+  const client = createClient(connection, {
+    name: 'host',
+    version: '1.0.0',
+    openUrl: async (asked) => {
+      links.push(asked.url)
+      pages.push(await world.visit(asked.url, person))
+      return { action: pages.at(-1)?.status === 200 ? 'accept' : 'decline' }
+    },
+  })
+  return { client, token, pages, links, [Symbol.asyncDispose]: () => connection.close() }
+}
+
+const namesOf = async ({ client }: Host): Promise<string[]> => (await client.listTools()).map(({ name }) => name)
+
+test('two users log in at an upstream through any instance, and nothing of one reaches the other, the store or the log [GWY-002 GWY-003 GWY-008]', async () => {
+  await using world = await createLoginWorld()
+  await using ada = await openHost(world, 'ada')
+  await using grace = await openHost(world, 'grace')
+  const received: string[] = []
+  for (const [host, user] of [
+    [ada, 'ada'],
+    [grace, 'grace'],
+  ] as const) {
+    expect(await namesOf(host)).toEqual(['crm__login'])
+    expect(textOf(await host.client.callTool('crm__login'))).toBe('You are logged in to crm.')
+    expect(host.pages).toMatchObject([{ status: 200 }])
+    // Requests alternate between the instances.
+    for (const _ of [1, 2, 3]) {
+      const answer = textOf(await host.client.callTool('crm__whoami'))
+      received.push(answer)
+      expect(answer).toBe(`${accounts[user]} at crm`)
+      expect(await namesOf(host)).toEqual(['crm__whoami'])
+    }
+  }
+  expect(world.upstream.tokens.size).toBe(2)
+  const tokens = [...world.upstream.tokens, ada.token, grace.token]
+  const stored = await world.readStore()
+  expect(stored.length).toBeGreaterThan(4)
+  const texts = [...stored, ...world.logged, ...received, ...ada.links, ...grace.links]
+  for (const text of texts)
+    for (const each of [...tokens, 'canary', 'ada.crm']) {
+      if (received.includes(text)) continue
+      expect(text).not.toContain(each)
+    }
+}, 120_000)
+
+test('a link that another person opens connects neither account, and the call ends with the refusal', async () => {
+  await using world = await createLoginWorld()
+  await using host = await openHost(world, 'ada', 'mallory')
+  const result = await host.client.callTool('crm__login')
+  expect(result).toMatchObject({ isError: true })
+  expect(host.pages).toMatchObject([{ status: 403, text: expect.stringContaining('another user') }])
+  await using mallory = await openHost(world, 'mallory')
+  for (const each of [host, mallory]) expect(await namesOf(each)).toEqual(['crm__login'])
+  expect(world.upstream.tokens.size).toBe(0)
+}, 120_000)
+
+test('a store that is away costs a caller the calls of that time, and no login', async () => {
+  await using world = await createLoginWorld()
+  await using ada = await openHost(world, 'ada')
+  await using grace = await openHost(world, 'grace')
+  await ada.client.callTool('crm__login')
+  expect(textOf(await ada.client.callTool('crm__whoami'))).toBe('ada.crm at crm')
+  await world.redis.kill()
+  const error = await grace.client.callTool('crm__whoami').catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ rpc: { data: { upstream: 'crm', reason: 'credential', retryAfterMs: 2000 } } })
+  await world.redis.restart()
+  await grace.client.callTool('crm__login')
+  for (const _ of [1, 2]) {
+    expect(textOf(await grace.client.callTool('crm__whoami'))).toBe('grace.crm at crm')
+    expect(textOf(await ada.client.callTool('crm__whoami'))).toBe('ada.crm at crm')
+  }
+}, 120_000)
