@@ -12,6 +12,7 @@ export type { Redirect, RedirectListener, RedirectOptions } from './client/code-
 export { type AuthorizedFetch, authorizedFetch, type AuthorizedFetchOptions } from './client/authorized-fetch.ts'
 export type { DpopBinding } from './client/dpop-binding.ts'
 export type { AuthorizerOptions } from './client/authorizer.ts'
-export { type OAuth, oauth, type OAuthOptions } from './client/oauth.ts'
+export type { OAuthOptions } from './client/code-authorizer.ts'
+export { type OAuth, oauth } from './client/oauth.ts'
 export { pageRedirect, type PageRedirectOptions } from './client/page-redirect.ts'
 export { type AuthStore, memoryStore, type WebLocks, type WebStorage, webStorageStore } from './client/store.ts'

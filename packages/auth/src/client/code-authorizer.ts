@@ -8,12 +8,16 @@ import { withLock } from './store.ts'
 import type { StoredToken } from './stored.ts'
 import type { RequestGrant } from './token-source.ts'
 
-/** The options of an authorizer whose tokens a person has to request. */
-export interface PersonAuthorizerOptions extends AuthorizerOptions {
+/** Options of `oauth`. */
+export interface OAuthOptions extends AuthorizerOptions {
   readonly client: ClientIdentity
+  readonly redirect: Redirect
   /** Settings for authorization servers, by issuer. */
   readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
 }
+
+/** The options of an authorizer whose tokens a person has to request. */
+export type PersonAuthorizerOptions = Omit<OAuthOptions, 'redirect'>
 
 type Deps = ReturnType<typeof resolveAuthorizerDeps>
 
@@ -55,9 +59,7 @@ export interface CodeAuthorizer extends Authorizer {
 }
 
 /** Creates an authorizer that obtains tokens through logins of a person, by the code flow. */
-export function createCodeAuthorizer(
-  options: PersonAuthorizerOptions & { readonly redirect: Redirect },
-): CodeAuthorizer {
+export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
   const { redirect, ...personOptions } = options
   const deps = resolveAuthorizerDeps(options)
   const { records, now } = deps

@@ -2,15 +2,9 @@ import { checkOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
-import { type CodeAuthorizer, createCodeAuthorizer, type PersonAuthorizerOptions } from './code-authorizer.ts'
-import type { Redirect } from './code-flow.ts'
+import { type CodeAuthorizer, createCodeAuthorizer, type OAuthOptions } from './code-authorizer.ts'
 import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
-
-/** Options of {@link oauth}. */
-export interface OAuthOptions extends PersonAuthorizerOptions {
-  readonly redirect: Redirect
-}
 
 const oauthOptionNames: Readonly<Record<keyof OAuthOptions, true>> = {
   client: true,

@@ -3,7 +3,7 @@ import type { HttpAuthorizer, Principal } from '@x/schema'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { platformFetch } from '../bounded-fetch.ts'
 import { checkClientIdentity, type ClientIdentity, type ClientRegistration } from '../client/client-identity.ts'
-import type { PersonAuthorizerOptions } from '../client/code-authorizer.ts'
+import type { OAuthOptions } from '../client/code-authorizer.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import type { Protection } from '../server/protect.ts'
 import { LoginFlow } from './login-flow.ts'
@@ -12,7 +12,7 @@ import { createLoginStore, maxRecordTtlMs } from './login-store.ts'
 import { LoginTickets } from './login-tickets.ts'
 
 /** Options of {@link userLogin}. */
-export interface UserLoginOptions extends Pick<PersonAuthorizerOptions, 'issuers' | 'fetch' | 'runtime'> {
+export interface UserLoginOptions extends Pick<OAuthOptions, 'issuers' | 'fetch' | 'runtime'> {
   /**
    * The address of the pages, such as `https://gateway.example.com/login`. It is https, or http on this machine. The
    * redirect URI of the gateway is this address followed by `/callback`.
