@@ -33,13 +33,15 @@ function writePage(page) {
 }
 
 /** Creates the server. Every instance of the fleet has the same tools, keys and database. */
-export function createInstance({ state, tasksStore }, options = {}) {
-  return createServer({
-    name: 'example',
-    version: '1.0.0',
-    state,
-    tools: [greet, report],
-    extensions: [legacy(), ...(tasksStore === undefined ? [] : [tasks({ store: tasksStore })])],
-    ...options,
-  })
+export function createInstance({ state, database }, options = {}) {
+  const shared = database === undefined ? { extensions: [legacy()] } : shareThrough(database, options)
+  return createServer({ name: 'example', version: '1.0.0', state, tools: [greet, report], ...shared, ...options })
+}
+
+/** Tasks, changes and the questions of older clients reach every instance through the database. */
+function shareThrough({ url, store, bus, close }, { subscriptions }) {
+  const withTasks = tasks({ store: url })
+  // Without a bus, the answer of an older client has to reach the instance that asked.
+  if (subscriptions === false) return { extensions: [legacy(), withTasks], close }
+  return { subscriptions: { bus }, extensions: [legacy({ store }), withTasks], close }
 }

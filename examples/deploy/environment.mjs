@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { sealedState } from '@x/server'
 import * as z from 'zod'
+import { openDatabase } from './database.mjs'
 
 const list = z.string().transform((text) => text.split(',').map((entry) => entry.trim()))
 const port = z.coerce.number('it should be a port from 0 to 65535').int().min(0).max(65_535)
-const database = z.string().regex(/^(postgres(ql)?|rediss?):\/\//, 'it should begin with postgres:// or redis://')
+const database = z.string().regex(/^postgres(ql)?:\/\//, 'it should begin with postgres://')
 
 const variables = z.object({
   PORT: port.default(3000),
@@ -14,7 +15,8 @@ const variables = z.object({
   // Keys of 32 random bytes, as "openssl rand -hex 32" prints them, the newest first: with commas, or one a line of a file.
   STATE_KEYS: list.optional(),
   STATE_KEYS_FILE: z.string().optional(),
-  TASKS_DATABASE: database.optional(),
+  // The PostgreSQL that all instances share: for tasks, changes, and the questions of older clients.
+  DATABASE_URL: database.optional(),
   // The header in which a proxy in front reports the address of its client, such as x-forwarded-for.
   CLIENT_ADDRESS_HEADER: z.string().toLowerCase().optional(),
 })
@@ -30,7 +32,7 @@ export function readEnvironment(environment = process.env) {
   if (problems.length > 0) throw new Error(`The environment cannot be used:\n${problems.join('\n')}`)
   return {
     state: sealedState({ keys }),
-    tasksStore: data.TASKS_DATABASE,
+    database: openDatabase(data.DATABASE_URL),
     http: {
       port: data.PORT,
       host: data.HOST,

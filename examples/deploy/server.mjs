@@ -7,6 +7,7 @@ const stopOnSignals = { noticeMs: 3_000, graceMs: 10_000 }
 
 try {
   const environment = readEnvironment()
+  await environment.database?.prepare()
   const server = createInstance(environment)
   const { url } = await serveHttp(server, { ...environment.http, stopOnSignals })
   await server.ready()

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { taskCalls } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { bundleExample, type BundledExample } from './bundle-example.ts'
-import { folderHaproxy, startServer, stopServer } from './deployed-fleet.ts'
-import { freePort, startProxy } from './proxies.ts'
+import { folderHaproxy, prepareFleet, startServer, stopServer } from './deployed-fleet.ts'
+import { callAsOlderHost } from './older-client.ts'
+import { startProxy } from './proxies.ts'
 
 let bundle: BundledExample
 let database: RealPostgres
@@ -36,11 +36,11 @@ describe('the environment of an instance', () => {
       PORT: '70000',
       HOST: '0.0.0.0',
       STATE_KEYS: 'topsecret',
-      TASKS_DATABASE: 'mysql://root:topsecret@db',
+      DATABASE_URL: 'mysql://root:topsecret@db',
     })
     expect(code).toBe(1)
     expect(printed).toContain('PORT cannot be used')
-    expect(printed).toContain('TASKS_DATABASE cannot be used: it should begin with postgres:// or redis://')
+    expect(printed).toContain('DATABASE_URL cannot be used: it should begin with postgres://')
     expect(printed).not.toContain('topsecret')
     expect(printed).not.toContain('    at ')
   })
@@ -73,23 +73,18 @@ async function callRepeatedly(url: string, load: { isOver: boolean; readonly res
 }
 
 function defineRestarts(haproxy: string): void {
+  test('answer older hosts, whose answers reach either instance', async () => {
+    const { startInstance, ports } = await prepareFleet(bundle, database.url)
+    const instances = [await startInstance(0), await startInstance(1)]
+    await using balancer = await startProxy(haproxy, folderHaproxy, { ports })
+    const texts = await Promise.all([1, 2, 3, 4].map(() => callAsOlderHost(balancer.url, 10)))
+    for (const text of texts.flat()) expect(text).toContain('Hello, Ada!')
+    expect(texts.flat()).toHaveLength(40)
+    for (const instance of instances) expect(await stopServer(instance)).toEqual([0, null])
+  }, 120_000)
+
   test('are restarted in turn under load, and no call and no task is lost [OPS-013]', async () => {
-    const keysFile = `${bundle.folder}/state.keys`
-    await writeFile(keysFile, `${keys.first}\n`)
-    const ports = [await freePort(), await freePort()]
-    const start = async (place: number) => {
-      const child = startServer(bundle.path, {
-        PORT: String(ports[place]),
-        ALLOWED_HOSTS: '127.0.0.1,localhost',
-        STATE_KEYS_FILE: keysFile,
-        TASKS_DATABASE: database.url,
-        CLIENT_ADDRESS_HEADER: 'x-forwarded-for',
-      })
-      onTestFinished(() => void child.kill('SIGKILL'))
-      child.stderr?.pipe(process.stderr)
-      if (child.stdout !== null) await once(child.stdout, 'data')
-      return child
-    }
+    const { startInstance: start, ports } = await prepareFleet(bundle, database.url)
     let [one, two] = await Promise.all([start(0), start(1)])
     await using balancer = await startProxy(haproxy, folderHaproxy, { ports })
 

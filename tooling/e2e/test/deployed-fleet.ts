@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp } from 'node:fs/promises'
-import { expect } from 'vitest'
-import { deployFolder } from './bundle-example.ts'
+import { cp, writeFile } from 'node:fs/promises'
+import { expect, onTestFinished } from 'vitest'
+import { keys } from './asking.ts'
+import { type BundledExample, deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
-import { haproxy, type ProxyKind } from './proxies.ts'
+import { freePort, haproxy, type ProxyKind } from './proxies.ts'
 
 /** Starts the bundle of `server.mjs` with an environment and nothing else. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
@@ -32,6 +33,30 @@ export async function stopServer(server: ChildProcess): Promise<readonly unknown
   const exited = once(server, 'exit')
   server.kill('SIGTERM')
   return exited
+}
+
+/** Returns the ports of two instances, and a function that starts one of them for the running test. */
+export async function prepareFleet(
+  bundle: BundledExample,
+  databaseUrl: string,
+): Promise<{ readonly startInstance: (place: number) => Promise<ChildProcess>; readonly ports: readonly number[] }> {
+  const keysFile = `${bundle.folder}/state.keys`
+  await writeFile(keysFile, `${keys.first}\n`)
+  const ports = [await freePort(), await freePort()]
+  const startInstance = async (place: number): Promise<ChildProcess> => {
+    const child = startServer(bundle.path, {
+      PORT: String(ports[place]),
+      ALLOWED_HOSTS: '127.0.0.1,localhost',
+      STATE_KEYS_FILE: keysFile,
+      DATABASE_URL: databaseUrl,
+      CLIENT_ADDRESS_HEADER: 'x-forwarded-for',
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    child.stderr?.pipe(process.stderr)
+    if (child.stdout !== null) await once(child.stdout, 'data')
+    return child
+  }
+  return { startInstance, ports }
 }
 
 /** The folder's HAProxy, with ports of this machine in the place of containers. */

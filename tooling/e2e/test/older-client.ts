@@ -118,3 +118,15 @@ async function freePort(): Promise<number> {
   if (typeof address === 'object' && address !== null) return address.port
   throw new Error('the system gave no port')
 }
+
+/** Calls the tool that asks, as a host of revision 2025-11-25 does. Resolves with the results. */
+export async function callAsOlderHost(url: string, count: number): Promise<readonly string[]> {
+  const client = new Client({ name: 'older host', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } })
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Ada' } }))
+  await connectOverHttp(client, url)
+  const texts: string[] = []
+  for (let call = 0; call < count; call += 1)
+    texts.push(JSON.stringify((await client.callTool({ name: 'greet' })).content))
+  await client.close()
+  return texts
+}
