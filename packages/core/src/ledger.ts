@@ -30,7 +30,7 @@ export const ledgerBounds = {
    * Calls of older clients that wait for the answer to a question. Each keeps its request and its journal in memory.
    */
   waiting_calls: { perCaller: 100, total: 10_000, advice: 'answer or cancel a call that waits' },
-  /** Open streams of changes. Each takes about 2 KB. */
+  /** Open streams of changes. Each takes about 7 KB, of which 6 are its connection. */
   streams: { perCaller: 100, total: 10_000, advice: 'end a subscription' },
   /** Lists and URIs that streams of changes follow. Each takes about 100 bytes. */
   topics: { perCaller: 10_000, total: 100_000, advice: 'end a subscription' },

@@ -75,7 +75,7 @@ const maxBytes = 7_999
  * process when an idle connection breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus
  * has no listeners.
  *
- * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.
+ * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
@@ -143,7 +143,7 @@ function connectPostgres(
 function requirePostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
-  throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
+  throw new TypeError(`channel is ${JSON.stringify(channel)}: ${rule}`)
 }
 
 /**

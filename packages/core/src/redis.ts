@@ -4,7 +4,7 @@
  * @module @x/core/redis
  */
 
-import { BusError, type ChangeBus } from './bus/change-bus.ts'
+import type { ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
 import { createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 
@@ -47,7 +47,7 @@ const maxBytes = 65_536
  * instead. When the listening connection is lost, it is opened again after a pause that grows with each failure. Then
  * all listeners are notified of a gap. The client's `reconnectStrategy` does not apply to the listening connection.
  *
- * @throws BusError with `option` for an invalid channel, and RangeError for an invalid time.
+ * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
   const channel = requireRedisChannel(options.channel ?? 'mcp:changes')
@@ -81,5 +81,5 @@ function connectRedis(client: RedisClient, channel: string): ConnectFunction {
 function requireRedisChannel(channel: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(channel)) return channel
   const rule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
-  throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
+  throw new TypeError(`channel is ${JSON.stringify(channel)}: ${rule}`)
 }

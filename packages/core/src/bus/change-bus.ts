@@ -48,8 +48,6 @@ export type BusErrorCode =
   | 'too_large'
   /** A message on the channel has a form that no bus of this kind sends. */
   | 'unreadable'
-  /** An option is invalid. */
-  | 'option'
 
 /** A failed operation of a change bus, or an unreadable message on it. The text is for the log, not for a peer. */
 export class BusError extends Error {
