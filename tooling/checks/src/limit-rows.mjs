@@ -32,7 +32,7 @@ export const limitRows = [
       'ms',
       'a finished answer that its client does not read',
       'the connection is closed',
-      { name: 'defaultWriteTimeoutMs', isFixed: true },
+      fixed('defaultWriteTimeoutMs'),
     ],
     [
       'maxPipelinedRequests',
@@ -95,13 +95,7 @@ export const limitRows = [
       'dropped',
       fixed('maxNotificationsPerSecond'),
     ],
-    [
-      'resource URIs of a stream',
-      'count',
-      'resource URIs in one filter',
-      '`-32602`',
-      { name: 'maxUris', isFixed: true },
-    ],
+    ['resource URIs of a stream', 'count', 'resource URIs in one filter', '`-32602`', fixed('maxUris')],
     ['a slow reader', 'ms', 'a stream whose reader takes nothing', 'closed', fixed('defaultSlowReaderTimeoutMs')],
     [
       'shedding.hardLimit.running',
@@ -115,14 +109,14 @@ export const limitRows = [
       'share',
       'the hard limit that calls which come back leave to new ones',
       '503 for calls that come back',
-      { name: 'newCallShare', isFixed: true },
+      fixed('newCallShare'),
     ],
     [
       'share of one caller',
       'share',
       'the hard limit that calls of one caller which come back may take',
       '503 for that caller',
-      { name: 'callerShare', isFixed: true },
+      fixed('callerShare'),
     ],
     ['a late event loop', 'ms', 'its delay before hand-offs', 'hand-off', fixed('maxEventLoopDelayMs')],
     ['a full heap', 'share', 'heap in use before hand-offs', 'hand-off', fixed('maxHeapShare')],
@@ -148,7 +142,7 @@ export const limitRows = [
       'count',
       'decrypted contents of session tokens in memory',
       'the token is decrypted again',
-      { name: 'maxCachedTokens', isFixed: true },
+      fixed('maxCachedTokens'),
     ],
     ['ttlMs', 'ms', 'the life of a token', '`-32602`', { file: 'claims/envelope' }],
     ['maxAgeMs', 'ms', 'the life of a call over all its tokens', '`-32602`', { file: 'claims/envelope' }],
@@ -200,26 +194,20 @@ export const limitRows = [
   ...rowsOf('legacy', [
     ['sessionTtlMs', 'ms', 'the life of a session', '404'],
     ['answerTimeoutMs', 'ms', 'a question that waits for its answer', 'the call fails', { file: 'session/options' }],
-    [
-      'rounds',
-      'count',
-      'rounds of one call that involve its client',
-      'the call fails',
-      { name: 'maxRounds', isFixed: true },
-    ],
+    ['rounds', 'count', 'rounds of one call that involve its client', 'the call fails', fixed('maxRounds')],
     [
       'broken streams',
       'count',
       'broken streams that are kept for their readers',
       'the oldest of the caller with the most is dropped',
-      { name: 'maxStreams', isFixed: true },
+      fixed('maxStreams'),
     ],
     [
       'streams of a session',
       'count',
       'broken streams that are kept for one session',
       'the oldest is dropped',
-      { name: 'maxStreamsOfSession', isFixed: true },
+      fixed('maxStreamsOfSession'),
     ],
   ]),
   ...rowsOf('client', [
@@ -233,8 +221,8 @@ export const limitRows = [
       'the call is rejected',
       { name: 'maxHandOffs', file: 'rounds/', isFixed: true },
     ],
-    ['pages of a list', 'count', 'pages of a list', 'the list is rejected', { name: 'maxPages', isFixed: true }],
-    ['list size', 'characters', 'all pages of a list', 'the list is rejected', { name: 'maxListSize', isFixed: true }],
+    ['pages of a list', 'count', 'pages of a list', 'the list is rejected', fixed('maxPages')],
+    ['list size', 'characters', 'all pages of a list', 'the list is rejected', fixed('maxListSize')],
     ['createCacheStore: maxEntries', 'count', 'results', 'the least recently used is dropped', { file: 'caching/' }],
     [
       'createCacheStore: maxLength',
@@ -268,7 +256,7 @@ export const limitRows = [
   ...rowsOf('transport-http', [
     ['client: maxMessageBytes', 'bytes', 'a message of a server', 'the call is rejected', { file: 'client/options' }],
     ['client: maxStreamBytes', 'bytes', 'a stream of a call', 'the call is rejected', { file: 'client/options' }],
-    ['redirects', 'count', 'redirects of a call', 'the call is rejected', { name: 'maxRedirects', isFixed: true }],
+    ['redirects', 'count', 'redirects of a call', 'the call is rejected', fixed('maxRedirects')],
   ]),
   ...rowsOf('transport-stdio', [
     [
@@ -283,30 +271,29 @@ export const limitRows = [
     [
       'login metadata',
       'ms',
-      'the answer of a metadata document',
+      'a metadata document',
       'the login fails',
-      { name: 'metadataTimeoutMs', file: 'client/fetch-server', isFixed: true },
+      fixed('metadataTimeoutMs', 'client/fetch-server'),
     ],
     [
       'login documents',
       'bytes',
-      'a document or answer of an authorization server',
+      'a document of an issuer',
       'the login fails',
-      { name: 'maxBytes', file: 'client/fetch-server', isFixed: true },
+      fixed('maxBytes', 'client/fetch-server'),
     ],
-    [
-      'keys of an issuer',
-      'bytes',
-      'the key set of an issuer, at a server',
-      'the token is rejected',
-      { name: 'maxBytes', file: 'server/issuer-requests', isFixed: true },
-    ],
+    ['login page', 'ms', 'a login at a gateway', 'it begins again', fixed('ticketTtlMs', 'login/login-tickets')],
+    ['stored token', 'ms', 'a token without renewal', 'another login', fixed('tokenTtlMs', 'login/login-store')],
+    ['keys of an issuer', 'bytes', 'a key set', 'the token is rejected', fixed('maxBytes', 'server/issuer-requests')],
   ]),
 ]
 
-/** @param {string} name The name of a constant that no option changes. */
-function fixed(name) {
-  return { name, isFixed: true }
+/**
+ * @param {string} name The name of a constant that no option changes.
+ * @param {string} [file]
+ */
+function fixed(name, file) {
+  return { name, isFixed: true, ...(file !== undefined && { file }) }
 }
 
 /**
@@ -314,6 +301,7 @@ function fixed(name) {
  * @param {readonly (readonly [string, Limit['unit'], string, string, Partial<Limit>?])[]} rows
  * @returns {Limit[]}
  */
+
 function rowsOf(name, rows) {
   return rows.map(([option, unit, bounds, beyond, more]) => ({ package: name, option, unit, bounds, beyond, ...more }))
 }
