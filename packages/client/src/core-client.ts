@@ -37,7 +37,7 @@ export interface CoreClient {
 export function createCoreClient({ exchange, connection, options, constants, events }: CoreClientContext): CoreClient {
   const { versions, maxPages, maxListSize } = constants
   const onServerInfo = (serverInfo: Client['serverInfo']): void => void (client.serverInfo = serverInfo)
-  const state = createClientState(options, { url: connection.url, versions, onServerInfo, events })
+  const state = createClientState(options, versions, { url: connection.url, onServerInfo, events })
   const exchanges = { exchange, transportExchange: connection.exchange, closed: connection.closed }
   const sendRawRequest = createSendRawRequest(exchanges, options, state)
   const cachePartition = cachePartitionOf(options.cache, connection)

@@ -83,12 +83,11 @@ function hasCredentialReason(data: unknown): boolean {
   return isJsonObject(data) && data['reason'] === credentialReason
 }
 
-interface ErrorDetails {
-  readonly more?: JsonObject | undefined
-  readonly cause?: unknown
-}
-
-function upstreamError(name: string, problem: string, { more, cause }: ErrorDetails = {}): McpError {
+function upstreamError(
+  name: string,
+  problem: string,
+  { more, cause }: { readonly more?: JsonObject; readonly cause?: unknown } = {},
+): McpError {
   const data = { upstream: name, ...more }
   return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data, cause })
 }

@@ -228,10 +228,8 @@ async function handleUnauthorized(
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
     throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
   }
-  return answerChallenge(state, target, {
-    challenge: parseTokenChallenge(header),
-    canRefresh: callState.obtainedBy !== 'refresh',
-  })
+  const canRefresh = callState.obtainedBy !== 'refresh'
+  return answerChallenge(state, target, parseTokenChallenge(header), { canRefresh })
 }
 
 /**
@@ -280,8 +278,7 @@ async function handleForbidden(
   if (!state.requiresUserInteraction && challenge.scopes.every((scope) => credential?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
-  return answerChallenge(state, target, {
-    challenge,
+  return answerChallenge(state, target, challenge, {
     canRefresh: false,
     isStepUpAllowed: () => state.stepUpLimiter.tryAcquire(operation),
   })
@@ -299,19 +296,18 @@ function hasNewerToken(
   )
 }
 
-/** A challenge that a call received, and the allowed ways to obtain a token for the call. */
-interface ChallengeOptions {
-  readonly challenge: TokenChallenge
-  readonly canRefresh: boolean
-  /** Called before a new authorization. Returns false if no new authorization is allowed. */
-  readonly isStepUpAllowed?: () => boolean
-}
-
-/** Obtains a token for a call that received a challenge. Returns undefined if the call must not be sent again. */
+/**
+ * Obtains a token for a call that received a challenge. Returns undefined if the call must not be sent again. Before a
+ * new authorization it calls `isStepUpAllowed`, which returns false if none is allowed.
+ */
 async function answerChallenge(
   state: AuthorizerState,
   target: HttpTarget,
-  { challenge, canRefresh, isStepUpAllowed = () => true }: ChallengeOptions,
+  challenge: TokenChallenge,
+  {
+    canRefresh,
+    isStepUpAllowed = () => true,
+  }: { readonly canRefresh: boolean; readonly isStepUpAllowed?: () => boolean },
 ): Promise<'retry' | undefined> {
   const callState = state.callStateOf(target)
   const { url: endpoint, signal } = target

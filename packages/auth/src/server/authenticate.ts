@@ -122,7 +122,7 @@ async function identifyCaller(
       state,
     )
     if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult
-    const nonce = await verifyBinding(credentials, { request, binding, ledger: context.ledger }, state)
+    const nonce = await verifyBinding(credentials, binding, { request, ledger: context.ledger }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
     // Any other error comes from a bug in the program. The transport handles it.

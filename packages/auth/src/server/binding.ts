@@ -50,23 +50,17 @@ export function isPlainBearer(
   return binding === undefined && scheme === 'bearer' && !isProofRequired
 }
 
-/** A request, and the binding of its token. */
-interface BoundRequest {
-  readonly request: HttpRequestHead
-  readonly binding: TokenBinding | undefined
-  readonly ledger: Ledger
-}
-
 /**
  * Checks that a request comes from the client to which its token is bound. Resolves with a nonce if the client must
  * repeat the request with a proof that contains the nonce. Rejects with a {@link TokenError}.
  */
 export async function verifyBinding(
   { token, scheme }: AccessToken,
-  { request, binding = {}, ledger }: BoundRequest,
+  binding: TokenBinding | undefined,
+  { request, ledger }: { readonly request: HttpRequestHead; readonly ledger: Ledger },
   { proofVerifier, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
-  const { jkt, certificateThumbprint } = binding
+  const { jkt, certificateThumbprint } = binding ?? {}
   // RFC 9449, section 7.1: a token that is bound to a key needs the scheme DPoP, and any other token needs the scheme
   // Bearer.
   if ((scheme === 'dpop') !== (jkt !== undefined))

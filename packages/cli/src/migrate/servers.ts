@@ -52,7 +52,7 @@ function rewriteServer(rewriting: Rewriting, declaration: VariableDeclaration, n
     }
   }
   for (const use of usesOf(name)) rewriteOtherUse(rewriting, use)
-  writeServer(rewriting, declaration, { last, members: [...members, ...offerMembers(offers)] })
+  writeServer(rewriting, declaration, last, [...members, ...offerMembers(offers)])
 }
 
 function registrationOf(use: Node) {
@@ -96,13 +96,13 @@ function offerMembers(offers: readonly Offer[]): readonly string[] {
   })
 }
 
-interface NewServer {
-  /** The statement after which the server is created: its last registration. */
-  readonly last: Node
-  readonly members: readonly string[]
-}
-
-function writeServer(rewriting: Rewriting, declaration: VariableDeclaration, { last, members }: NewServer): void {
+/** Creates the server after `last`, the statement with its last registration. */
+function writeServer(
+  rewriting: Rewriting,
+  declaration: VariableDeclaration,
+  last: Node,
+  members: readonly string[],
+): void {
   const statement = declaration.getVariableStatementOrThrow()
   const create = useImport(rewriting, '@x/server', 'createServer')
   const legacy = useImport(rewriting, '@x/legacy', 'legacy')

@@ -32,12 +32,6 @@ export interface CachedSender {
   readonly getPartition: () => OpenedPartition
 }
 
-/** The clock of a cache, and the events of its client. */
-interface CacheDeps {
-  readonly clock?: Clock | undefined
-  readonly events?: ClientEventSource | undefined
-}
-
 /**
  * Adds a cache to a function that sends requests (server/utilities/caching). If `partition` is `false`, nothing is
  * cached.
@@ -45,7 +39,10 @@ interface CacheDeps {
 export function withCache(
   send: SendOnce,
   partition: false | CachePartition | undefined,
-  { clock = platformRuntime, events }: CacheDeps = {},
+  {
+    clock = platformRuntime,
+    events,
+  }: { readonly clock?: Clock | undefined; readonly events?: ClientEventSource | undefined } = {},
 ): CachedSender {
   const cache = {
     hits: 0,

@@ -21,14 +21,11 @@ export interface ClientState {
   readonly onServerInfo: (server: ClientState['serverInfo']) => void
 }
 
-interface ClientStateSources extends Pick<ClientState, 'events' | 'url' | 'onServerInfo'> {
-  readonly versions: ClientState['clientProtocolVersions']
-}
-
 /** Creates the state of a new client. */
 export function createClientState(
   options: CoreClientOptions,
-  { events, url, versions: clientVersions, onServerInfo }: ClientStateSources,
+  clientVersions: ClientState['clientProtocolVersions'],
+  { events, url, onServerInfo }: Pick<ClientState, 'events' | 'url' | 'onServerInfo'>,
 ): ClientState {
   return {
     protocolVersion: clientVersions[0],

@@ -16,11 +16,6 @@ export function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions
   return callOptions.timeoutMs ?? options.timeoutMs ?? clientDefaults.timeoutMs
 }
 
-/** A call whose request may be sent again. */
-interface ResendableCall extends CallTarget {
-  readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined
-}
-
 interface ResendContext {
   readonly options: CoreClientOptions
   readonly callOptions: CallOptions
@@ -31,7 +26,7 @@ interface ResendContext {
 /** Sends a request, and sends it again by the rules of its method and the options of its call. */
 export function sendWithResends(
   send: () => Promise<RpcResponse>,
-  call: ResendableCall,
+  call: CallTarget & { readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined },
   { options, callOptions, state, closed }: ResendContext,
 ): Promise<RpcResponse> {
   const row = findMethodRow(call.method)

@@ -9,14 +9,13 @@ import type { Composition } from './compose.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { ExtensionMethod, OfferedTarget, ServerExtension } from './server-extension.ts'
 
-interface RelayOptions {
-  readonly extensions: readonly ServerExtension[]
-  readonly log: Log
-  readonly findMethod: (name: string) => ExtensionMethod | undefined
-}
-
 /** Creates the innermost exchange: it serves the methods of extensions, and relays every other request. */
-export function createRelay(exchange: Exchange, { extensions, log, findMethod }: RelayOptions): Exchange {
+export function createRelay(
+  exchange: Exchange,
+  extensions: readonly ServerExtension[],
+  findMethod: (name: string) => ExtensionMethod | undefined,
+  log: Log,
+): Exchange {
   rejectResources(extensions)
   const declared = declarationsOf(extensions)
   return (request, call) => {

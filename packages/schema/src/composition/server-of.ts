@@ -47,7 +47,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()
   const composition = composeServer({
-    coreExchange: createRelay(exchange, { extensions, log, findMethod: (name) => methods.get(name) }),
+    coreExchange: createRelay(exchange, extensions, (name) => methods.get(name), log),
     use: parts.use ?? [],
     extensions,
     parts: [],

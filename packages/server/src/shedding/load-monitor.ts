@@ -340,12 +340,6 @@ function isResumed({ params, journalStore }: MonitoredRequest): boolean {
   return journalStore === undefined && typeof params['requestState'] === 'string'
 }
 
-/** The options of a server that determine its load monitor. */
-interface LoadOptions {
-  readonly shedding?: false | SheddingOptions | undefined
-  readonly state?: StateCodec | false | undefined
-}
-
 interface LoadMonitorDeps {
   /** Milliseconds from an arbitrary start. */
   readonly now: () => number
@@ -358,7 +352,10 @@ interface LoadMonitorDeps {
  * Makes the load monitor of a server, with the timers of the platform. Throws a RangeError for an invalid hard limit.
  */
 export function createPlatformLoadMonitor(
-  { shedding, state }: LoadOptions,
+  {
+    shedding,
+    state,
+  }: { readonly shedding?: false | SheddingOptions | undefined; readonly state?: StateCodec | false | undefined },
   { now, wallClock, warn }: LoadMonitorDeps,
 ): LoadMonitor {
   const onFailure = (error: unknown): void => {

@@ -101,7 +101,7 @@ function recordRequest(
     ? context.with(record.spanContext, () => next(request, observedCall))
     : next(request, observedCall)
   const end = (outcome: Outcome, runEnd = record.run?.end): void =>
-    endRequest(state, record, { outcome, runEnd, startedAt })
+    endRequest(state, record, outcome, { runEnd, startedAt })
   return response.then(
     (value) => {
       recordStateSize(state, record, value)
@@ -161,16 +161,11 @@ function recordStateSize(
   span.setAttribute(conventions.attributes.stateSize, requestState.length)
 }
 
-interface RequestEnd {
-  readonly outcome: Outcome
-  readonly runEnd: string | undefined
-  readonly startedAt: number
-}
-
 function endRequest(
   { host, getInstruments }: TelemetryState,
   record: RequestRecord,
-  { outcome, runEnd, startedAt }: RequestEnd,
+  outcome: Outcome,
+  { runEnd, startedAt }: { readonly runEnd: string | undefined; readonly startedAt: number },
 ): void {
   const attributes = outcomeAttributes(record, outcome, runEnd)
   endRequestSpan(record, outcome, attributes)

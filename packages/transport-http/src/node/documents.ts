@@ -5,15 +5,13 @@ import { createErrorAnswer } from '../server/reply.ts'
 import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
 
-/** A request whose path is not the path of the endpoint. */
-interface DocumentRequest {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly path: string
-}
-
-/** Answers a request whose path is not the path of the endpoint. It sends a document, or 404 if there is none. */
-export function answerDocument({ request, response, path }: DocumentRequest, { settings }: NodeContext): void {
+/** Answers a request whose path is not `path`, that of the endpoint. It sends a document, or 404 if there is none. */
+export function answerDocument(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  { settings }: NodeContext,
+): void {
   const { method = '', url = '' } = request
   const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
   sendAnswer(response, findDocumentAnswer(settings.documents, { method, url }) ?? createErrorAnswer(notFound, []))

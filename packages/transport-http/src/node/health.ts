@@ -3,27 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /** The usual paths of health checks, which Kubernetes documents and most balancers use. */
 const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
-/** The functions that return the readiness of a server. */
-interface ReadyState {
-  /** Returns true if the server accepts calls. Called for each health check. */
-  isOpen(): boolean
-  /** Returns true if the server can reach its dependencies. */
-  canReachDependencies(): Promise<boolean>
-}
-
 /** Answers a request for one of the health paths. Returns false, and sends nothing, for any other request. */
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Creates the handler of health checks. It does not use the exchange, so a busy exchange does not delay the answers.
+ * Creates the handler of health checks. `isOpen` returns true if the server accepts calls. The handler does not use the exchange, so a busy exchange does not delay the answers.
  * The ready path also checks the dependencies, at most once a second and for at most 5 seconds. Every `Host` is
  * accepted, because a balancer requests an instance by its address.
  */
-export function createHealthCheck(state: ReadyState): HealthCheck {
-  const checkDependencies = cacheReadiness(state.canReachDependencies)
+export function createHealthCheck(isOpen: () => boolean, canReachDependencies: () => Promise<boolean>): HealthCheck {
+  const checkDependencies = cacheReadiness(canReachDependencies)
   const checks = new Map<string | undefined, () => boolean | Promise<boolean>>([
     [healthPaths.live, () => true],
-    [healthPaths.ready, () => state.isOpen() && checkDependencies()],
+    [healthPaths.ready, () => isOpen() && checkDependencies()],
   ])
   return (request, response) => {
     const check = checks.get(request.url?.split('?', 1)[0])

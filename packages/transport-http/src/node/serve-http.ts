@@ -103,12 +103,10 @@ export async function startHttpServer(
   const stopState: StopState = { phase: 'open' }
 
   const handleRequest = createHandler(context)
-  const answerHealthCheck = createHealthCheck({
-    isOpen: () => stopState.phase === 'open' && mcpServer.load.ready,
-    canReachDependencies: async () => {
-      await context.settings.authReady?.()
-      return mcpServer.ready()
-    },
+  const isOpen = (): boolean => stopState.phase === 'open' && mcpServer.load.ready
+  const answerHealthCheck = createHealthCheck(isOpen, async () => {
+    await context.settings.authReady?.()
+    return mcpServer.ready()
   })
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
@@ -122,7 +120,7 @@ export async function startHttpServer(
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
     else if (stopState.phase === 'refusing') rejectWhileStopping(response)
     else if (isForEndpoint) handleRequest(request, response)
-    else answerDocument({ request, response, path }, context)
+    else answerDocument(request, response, path, context)
   })
   const boundPort = await listenOnAddress(server, host, port)
   const { schedule = setPlatformTimer } = internals

@@ -60,7 +60,7 @@ export async function serveRequest<Source, Target>(
     }
     await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
   } catch (error) {
-    failRequest(error, answerState, { target, view, context })
+    failRequest(error, answerState, context, { target, view })
   }
 }
 
@@ -159,16 +159,11 @@ function serveMessageText<Source, Target>(
   else deliverNotification({ message, principal, view, target, headers }, context)
 }
 
-interface FailedRequest<Source, Target> {
-  readonly target: Target
-  readonly view: RequestView<Source>
-  readonly context: HandlerContext<Source, Target>
-}
-
 function failRequest<Source, Target>(
   error: unknown,
   { headers, id }: AnswerState,
-  { target, view, context }: FailedRequest<Source, Target>,
+  context: HandlerContext<Source, Target>,
+  { target, view }: { readonly target: Target; readonly view: RequestView<Source> },
 ): void {
   if (!isMcpError(error)) context.settings.onError(error, view)
   const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
