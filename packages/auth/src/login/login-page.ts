@@ -30,7 +30,8 @@ export const pages = {
 export function toResponse({ status, text, location, cookie }: LoginPage): Response {
   const headers = new Headers({
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    'content-security-policy':
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -39,6 +40,17 @@ export function toResponse({ status, text, location, cookie }: LoginPage): Respo
   if (cookie !== undefined) headers.set('set-cookie', cookie)
   if (status === pages.wrongMethod.status) headers.set('allow', 'GET')
   if (status === pages.unavailable.status) headers.set('retry-after', '60')
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Login</title><p>${text}</p></html>\n`
+  const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Login</title>
+<style>
+  :root { color-scheme: light dark; font: 18px/1.5 system-ui, sans-serif; }
+  main { max-width: 32rem; margin: 20vh auto; padding: 0 1rem; }
+</style>
+<main><h1>Login</h1><p>${text}</p></main>
+</html>
+`
   return new Response(html, { status, headers })
 }
