@@ -1,4 +1,5 @@
 import { errorRecord, isUnavailable, type Log } from '@x/core'
+import { isStateError } from '@x/state-codec'
 import { isAuthError } from '../client/auth-error.ts'
 import type { LoginFlow, Visit } from './login-flow.ts'
 import { type LoginPage, pages, toResponse } from './login-page.ts'
@@ -100,7 +101,8 @@ export class LoginPages {
 }
 
 function findErrorPage(error: unknown): LoginPage {
-  if (isUnavailable(error)) return pages.unavailable
+  // A user with a full quota has begun many logins, which are forgotten after ten minutes.
+  if (isUnavailable(error) || isStateError(error)) return pages.unavailable
   if (!isAuthError(error)) return pages.failed
   if (error.code === 'server_unavailable') return pages.unavailable
   if (error.code === 'authorization_denied') return pages.denied

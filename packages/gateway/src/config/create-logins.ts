@@ -1,4 +1,4 @@
-import { loginPages } from '@x/auth/node'
+import { guardedFetch, loginPages } from '@x/auth/node'
 import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
 import type { Protection } from '@x/auth/server'
 import { type KeyInput, memoryStore, type StateStore } from '@x/state-codec'
@@ -20,10 +20,11 @@ export interface FileLogins {
 
 /** Creates the logins of a file. Returns undefined for a file without any, and if a secret is missing. */
 export async function createLogins(
-  { name, login }: GatewayFile,
+  file: GatewayFile,
   keys: readonly KeyInput[],
   { source, protection }: { readonly source: UpstreamSource; readonly protection: Protection | undefined },
 ): Promise<FileLogins | undefined> {
+  const { name, login } = file
   if (login === undefined || protection === undefined) return undefined
   const { secrets } = source
   const { url, metadataUrl, client: account, store } = login
@@ -32,7 +33,10 @@ export async function createLogins(
   const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, secrets)
   if (secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
-  const logins = openLogins({ url, protection, client, store: createStore(redis), keys }, secrets)
+  const logins = openLogins(
+    { url, protection, client, store: createStore(redis), keys, fetch: createLoginFetch(file) },
+    secrets,
+  )
   if (logins === undefined) return undefined
   return {
     logins,
@@ -61,6 +65,26 @@ async function openRedis(url: string, { problems }: UpstreamSource['secrets']): 
     problems.push(`login.store.redis: ${problem}`)
     return undefined
   }
+}
+
+/**
+ * Returns the `fetch` of the logins. A host that the file names may have a private address. An upstream may name any
+ * other host, which must have a public one, so that no upstream makes the gateway call servers inside your network.
+ */
+export function createLoginFetch({
+  listen,
+  login,
+  upstreams,
+}: Pick<GatewayFile, 'listen' | 'login' | 'upstreams'>): NonNullable<UserLoginOptions['fetch']> {
+  const addresses = [...(listen.protect?.issuers ?? []), login?.client?.issuer]
+  for (const upstream of Object.values(upstreams))
+    if ('url' in upstream) addresses.push(upstream.url, upstream.auth?.userLogin?.client?.issuer)
+  const named = addresses.filter((address) => address !== undefined).map((address) => new URL(address))
+  const guarded = guardedFetch({ allowedHosts: named.map(({ hostname }) => hostname) })
+  // http is valid on this machine only, for an origin that the file names.
+  const local = new Set(named.filter(({ protocol }) => protocol === 'http:').map(({ origin }) => origin))
+  return (address, request) =>
+    local.has(new URL(address).origin) ? fetch(address, request) : guarded(address, request)
 }
 
 function createStore(redis: RedisConnection | undefined): StateStore {
