@@ -51,13 +51,14 @@ function completeRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): 
   run.markEnded()
   endCall(run.request)
   const pendingWork = run.end?.kind === 'store_failed' ? undefined : run.waitForWork()
-  // A call that cannot be handed off runs again, and that run emits its end. A hand-off emits its end itself.
-  const isObserved = run.request.observation !== undefined && run.end?.kind !== 'handed_off'
-  return mapAwaitable(pendingWork, () =>
-    !isObserved
-      ? createResult(run, outcome, handler)
-      : observeRunEnd(run, endKindOf(run, outcome), () => createResult(run, outcome, handler)),
-  )
+  return mapAwaitable(pendingWork, () => {
+    // A step that ran until now may have changed the end. A call that cannot be handed off runs again, and that run emits
+    // its end. A hand-off emits its end itself.
+    const isObserved = run.request.observation !== undefined && run.end?.kind !== 'handed_off'
+    return isObserved
+      ? observeRunEnd(run, endKindOf(run, outcome), () => createResult(run, outcome, handler))
+      : createResult(run, outcome, handler)
+  })
 }
 
 /**

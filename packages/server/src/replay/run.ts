@@ -311,8 +311,8 @@ export class Run {
   // Ends
 
   /**
-   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. After the handler has
-   * ended, a misuse by work that still runs does not replace what the handler threw.
+   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. In the phase `ended`,
+   * a misuse by work that still runs does not replace what the handler threw.
    */
   fail(error: HandlerError): HandlerError {
     if (this.#phase !== 'ended') this.#proposeEnd({ kind: 'misused', error })
