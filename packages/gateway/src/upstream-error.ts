@@ -59,9 +59,9 @@ function findLoginUrl(cause: unknown): string | undefined {
 
 /** Returns the page of the login that a response asks for. Undefined for any other response. */
 export function findNeededLogin(response: RpcResponse): LoginRequired | undefined {
-  if (!('error' in response) || !hasCredentialReason(response.error.data)) return undefined
-  const { data } = response.error
-  return isJsonObject(data) && typeof data['loginUrl'] === 'string' ? { loginUrl: data['loginUrl'] } : undefined
+  const data = 'error' in response ? response.error.data : undefined
+  if (!hasCredentialReason(data)) return undefined
+  return typeof data['loginUrl'] === 'string' ? { loginUrl: data['loginUrl'] } : undefined
 }
 
 /** Returns the {@link credentialError} among an error and its causes. */
@@ -79,7 +79,7 @@ export function isCredentialFailure(response: RpcResponse): boolean {
   return 'error' in response && hasCredentialReason(response.error.data)
 }
 
-function hasCredentialReason(data: unknown): boolean {
+function hasCredentialReason(data: unknown): data is JsonObject {
   return isJsonObject(data) && data['reason'] === credentialReason
 }
 

@@ -34,7 +34,7 @@ const sharedOwner = 'clients'
  */
 export async function createLoginStore(options: LoginStoreOptions, user: string): Promise<AuthStore> {
   const [own, shared] = await Promise.all([createOwnedStore(options, user), createOwnedStore(options, sharedOwner)])
-  const storeOf = (key: string): Required<AuthStore> => (key.startsWith('client ') ? shared : own)
+  const storeOf = (key: string): OwnedStore => (key.startsWith('client ') ? shared : own)
   return {
     get: (key) => storeOf(key).get(key),
     set: (key, value) => storeOf(key).set(key, value),
@@ -49,15 +49,9 @@ function ttlOf(key: string): number {
   return key.startsWith('client ') ? clientTtlMs : tokenTtlMs
 }
 
-async function createOwnedStore({ store, codec }: LoginStoreOptions, user: string): Promise<Required<AuthStore>> {
+async function createOwnedStore({ store, codec }: LoginStoreOptions, user: string): Promise<OwnedStore> {
   const owner = `login:${await sha256(user)}`
-  const records = new RecordSlots(store.forOwner?.(owner) ?? store, codec, owner)
-  return {
-    get: (key) => records.read(key),
-    set: (key, value) => records.write(key, value),
-    delete: (key) => records.delete(key),
-    lock: (key, run) => records.lock(`lock ${key}`, run),
-  }
+  return new OwnedStore(store.forOwner?.(owner) ?? store, codec, owner)
 }
 
 /** A value in a slot, with the number of its write. */
@@ -68,10 +62,10 @@ interface Slot {
 }
 
 /**
- * Records in a store that can add and delete, and cannot replace. A record alternates between two keys, so that it can
+ * The records of one owner in a store that can add and delete, and cannot replace. A record alternates between two keys, so that it can
  * be read at any moment, and an instance that ends during a write leaves the old value or the new one.
  */
-class RecordSlots {
+class OwnedStore implements Required<AuthStore> {
   readonly #store: StateStore
   readonly #codec: StateCodec
   readonly #owner: string
@@ -82,13 +76,13 @@ class RecordSlots {
     this.#owner = owner
   }
 
-  async read(key: string): Promise<string | undefined> {
+  async get(key: string): Promise<string | undefined> {
     // A write may have moved the record between the two reads, so an absent record is read a second time.
     return ((await this.#findNewest(key)) ?? (await this.#findNewest(key)))?.value
   }
 
-  async write(key: string, value: string): Promise<void> {
-    await this.lock(`write ${key}`, async () => {
+  async set(key: string, value: string): Promise<void> {
+    await this.#runAlone(`write ${key}`, async () => {
       const newest = await this.#findNewest(key)
       const [first, second] = await this.#namesOf(key)
       const next = newest?.name === first ? second : first
@@ -105,7 +99,7 @@ class RecordSlots {
   }
 
   async delete(key: string): Promise<void> {
-    await this.lock(`write ${key}`, async () => {
+    await this.#runAlone(`write ${key}`, async () => {
       for (const name of await this.#namesOf(key)) await this.#store.delete(name)
     })
   }
@@ -115,7 +109,11 @@ class RecordSlots {
    *
    * @throws StateError with `unavailable` after a minute of waiting.
    */
-  async lock<T>(key: string, run: () => Promise<T>): Promise<T> {
+  lock<T>(key: string, run: () => Promise<T>): Promise<T> {
+    return this.#runAlone(`lock ${key}`, run)
+  }
+
+  async #runAlone<T>(key: string, run: () => Promise<T>): Promise<T> {
     const name = await this.#nameOf(key)
     const id = randomId()
     const startedAt = platformRuntime.monotonicNow()

@@ -3,7 +3,7 @@ import { isStateError, type StateCodec } from '@x/state-codec'
 import { stringsOf } from '../client/fetch-server.ts'
 import { sha256 } from '../digest.ts'
 
-/** The user whom a login is for, as the issuer of the gateway names it. */
+/** The user of a login, with the names that the issuer of the gateway gives. */
 export interface LoginUser {
   readonly issuer: string
   readonly subject: string

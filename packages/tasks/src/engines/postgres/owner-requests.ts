@@ -37,32 +37,26 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
     const openRequests = new Map(Object.entries(objectFromColumn(row['requests'])))
     const openResponses = Object.entries(answers.responses).filter(([key]) => openRequests.delete(key))
     if (openResponses.length === 0) return 'ignored'
-    await storeTaskAnswers(store, query, { ...answers, id }, { openRequests, openResponses })
+    await storeTaskAnswers(store, query, { ...answers, id, openRequests, openResponses })
     if (openRequests.size > 0) return 'stored'
     return 'resumed'
   })
   return notifyWorkAfter(store, transaction, (outcome) => outcome === 'resumed')
 }
 
-/**
- * Stores the answers to open requests. If none of the requests in `openRequests` is open after these answers, makes the
- * task ready.
- */
+/** Stores answers. If no request in `openRequests` is open after these answers, makes the task ready. */
 async function storeTaskAnswers(
   { tables }: SqlStore,
   query: Query,
-  { id, lifetimeMs: answeredLifetimeMs }: TaskAnswers,
-  {
-    openRequests,
-    openResponses,
-  }: {
+  answers: TaskAnswers & {
     readonly openRequests: ReadonlyMap<string, JsonObject[string]>
     readonly openResponses: readonly (readonly [string, JsonObject[string]])[]
   },
 ): Promise<void> {
+  const { id, openRequests, openResponses } = answers
   const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
-  const [status, lifetimeMs] = openRequests.size > 0 ? ['input_required', 0] : ['working', answeredLifetimeMs]
+  const [status, lifetimeMs] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
   // If a key is already answered, its first answer stays.
   await query(
     `WITH kept AS (
