@@ -13,20 +13,19 @@ import { nodeHandler, type NodeHandlerOptions } from '@x/transport-http/node'
 
 /** The secret of the gateway at the authorization server. */
 export const secret = 'canary-secret-of-the-gateway'
-const hosts = ['ada', 'grace'].map((name) => ({
-  client_id: name,
-  client_secret: `canary-secret-of-${name}`,
+
+/** Returns a client of an authorization server that obtains tokens without a user. */
+const createAuthClient = (id: string, clientSecret: string, grantType = 'client_credentials') => ({
+  client_id: id,
+  client_secret: clientSecret,
   redirect_uris: [],
   response_types: [],
-  grant_types: ['client_credentials'],
-}))
-const gatewayClient = {
-  client_id: 'gateway',
-  client_secret: secret,
-  redirect_uris: [],
-  response_types: [],
-  grant_types: ['urn:ietf:params:oauth:grant-type:token-exchange'],
-}
+  grant_types: [grantType],
+})
+export const hostSecretOf = (user: string): string => `canary-secret-of-${user}`
+export const createHostClient = (user: string): ReturnType<typeof createAuthClient> =>
+  createAuthClient(user, hostSecretOf(user))
+export const gatewayClient = createAuthClient('gateway', secret, 'urn:ietf:params:oauth:grant-type:token-exchange')
 
 type Server = Parameters<typeof nodeHandler>[0]
 
@@ -36,6 +35,7 @@ export interface Endpoint {
   readonly tokens: Set<string>
   readonly http: NodeServer
   serve(server: Server, issuer: string): void
+  close(): void
 }
 
 /** Opens a port first, because the authorization server has to know the resource. */
@@ -56,7 +56,11 @@ export async function openEndpoint(): Promise<Endpoint> {
     }
     http.on('request', nodeHandler(server, { auth: authenticate }))
   }
-  return { url, tokens, http, serve }
+  const close = (): void => {
+    http.closeAllConnections()
+    http.close()
+  }
+  return { url, tokens, http, serve, close }
 }
 
 export const createUpstream = (name: string): Server =>
@@ -85,7 +89,10 @@ export interface ExchangeWorld extends AsyncDisposable {
 export async function createExchangeWorld(gatewaySecret = secret): Promise<ExchangeWorld> {
   const [entry, modern, older] = [await openEndpoint(), await openEndpoint(), await openEndpoint()]
   const resources = [entry, modern, older].map(({ url }) => ({ resource: url, scopes: ['use'] }))
-  const issuer = await startAuthServer({ clients: [...hosts, gatewayClient], resources })
+  const issuer = await startAuthServer({
+    clients: [...['ada', 'grace'].map(createHostClient), gatewayClient],
+    resources,
+  })
   modern.serve(createUpstream('modern'), issuer.issuer)
   older.serve(createUpstream('older'), issuer.issuer)
   const logged: string[] = []
@@ -112,10 +119,7 @@ export async function createExchangeWorld(gatewaySecret = secret): Promise<Excha
     logged,
     [Symbol.asyncDispose]: async () => {
       await server.close()
-      for (const { http } of [entry, modern, older]) {
-        http.closeAllConnections()
-        http.close()
-      }
+      for (const endpoint of [entry, modern, older]) endpoint.close()
       await issuer.close()
     },
   }

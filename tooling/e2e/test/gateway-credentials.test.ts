@@ -3,7 +3,7 @@ import { createClient } from '@x/client'
 import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { createExchangeWorld, type ExchangeWorld, secret } from './exchange-world.ts'
+import { createExchangeWorld, type ExchangeWorld, hostSecretOf, secret } from './exchange-world.ts'
 
 const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
@@ -12,7 +12,7 @@ async function openHost(
   { issuer, entry }: ExchangeWorld,
   id: string,
 ): Promise<{ token: string; connection: HttpConnection }> {
-  const token = await issuer.issue({ id, secret: `canary-secret-of-${id}`, resource: entry.url, scope: 'use' })
+  const token = await issuer.issue({ id, secret: hostSecretOf(id), resource: entry.url, scope: 'use' })
   return { token, connection: connectHttp(entry.url, { headers: { authorization: `Bearer ${token}` } }) }
 }
 

@@ -8,34 +8,22 @@ import { randomKey } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { createUpstream, type Endpoint, openEndpoint, secret } from './exchange-world.ts'
+import {
+  createHostClient,
+  createUpstream,
+  gatewayClient,
+  hostSecretOf,
+  openEndpoint,
+  secret,
+} from './exchange-world.ts'
+import { followPages } from './follow-pages.ts'
 
-const clients = [
-  {
-    client_id: 'ada',
-    client_secret: 'ada-secret',
-    redirect_uris: [],
-    response_types: [],
-    grant_types: ['client_credentials'],
-  },
-  {
-    client_id: 'gateway',
-    client_secret: secret,
-    redirect_uris: [],
-    response_types: [],
-    grant_types: ['urn:ietf:params:oauth:grant-type:token-exchange'],
-  },
-]
-const ada = { id: 'ada', secret: 'ada-secret', scope: 'use' }
-
-function close({ http }: Endpoint): void {
-  http.closeAllConnections()
-  http.close()
-}
+const clients = [createHostClient('ada'), gatewayClient]
+const ada = { id: 'ada', secret: hostSecretOf('ada'), scope: 'use' }
 
 test('the gateway of the guide that exchanges tokens calls an upstream for its caller', async () => {
   const crm = await openEndpoint()
-  onTestFinished(() => close(crm))
+  onTestFinished(() => crm.close())
   // The port of the gateway is not in the example, so its resource has another one.
   const resource = 'http://127.0.0.1:9/mcp'
   const resources = [resource, crm.url].map((each) => ({ resource: each, scopes: ['use'] }))
@@ -51,7 +39,7 @@ test('the gateway of the guide that exchanges tokens calls an upstream for its c
 
 test('the gateway of the guide whose users log in offers the login, and then the tools of the user', async () => {
   const crm = await openEndpoint()
-  onTestFinished(() => close(crm))
+  onTestFinished(() => crm.close())
   const port = await findFreePort()
   const origin = `http://127.0.0.1:${port}`
   const resources = [
@@ -73,7 +61,7 @@ test('the gateway of the guide whose users log in offers the login, and then the
       name: 'host',
       version: '1.0.0',
       openUrl: async ({ url }) => {
-        await followLogin(url, origin, (page) => issuer.browse(page))
+        expect(await followPages(url, origin, (page) => issuer.browse(page))).toMatchObject({ status: 200 })
         return { action: 'accept' }
       },
     })
@@ -82,17 +70,3 @@ test('the gateway of the guide whose users log in offers the login, and then the
     expect(textOf(await client.callTool('crm__whoami'))).toBe('ada at crm')
   }
 }, 60_000)
-
-/** Follows the pages of a login as a browser does. */
-async function followLogin(from: string, origin: string, browse: (url: URL) => Promise<URL>): Promise<void> {
-  const cookies: string[] = []
-  let url = new URL(from)
-  for (let step = 0; step < 10; step += 1) {
-    if (url.origin !== origin) url = await browse(url)
-    const page = await fetch(url, { redirect: 'manual', headers: { cookie: cookies.join('; ') } })
-    cookies.push(...page.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? ''))
-    const location = page.headers.get('location')
-    if (location === null) return expect([page.status, await page.text()]).toEqual([200, expect.anything()])
-    url = new URL(location)
-  }
-}

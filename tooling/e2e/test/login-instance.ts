@@ -9,7 +9,7 @@ import { sealedState } from '@x/state-codec'
 import { redisStore } from '@x/state-codec/redis'
 import { nodeHandler } from '@x/transport-http/node'
 
-/** What all instances of a gateway have in common. */
+/** The settings that all instances of a gateway share. */
 export interface LoginSettings {
   readonly origin: string
   readonly issuer: string
