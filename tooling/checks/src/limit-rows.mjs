@@ -301,7 +301,6 @@ function fixed(name, file) {
  * @param {readonly (readonly [string, Limit['unit'], string, string, Partial<Limit>?])[]} rows
  * @returns {Limit[]}
  */
-
 function rowsOf(name, rows) {
   return rows.map(([option, unit, bounds, beyond, more]) => ({ package: name, option, unit, bounds, beyond, ...more }))
 }
