@@ -71,7 +71,7 @@ export const tuned = (log: (line: string) => void): McpServer =>
     extensions: [handOffLog(log)],
   })
 
-/** Writes a line for each call that is handed off. */
+/** Writes a line for each call that moves. */
 const handOffLog = (log: (line: string) => void): ServerExtension => ({
   side: 'server',
   name: 'handOffLog',
@@ -79,7 +79,7 @@ const handOffLog = (log: (line: string) => void): ServerExtension => ({
     observe: (event) => {
       if (event.type !== 'hand_off') return
       const { name, reason, shedCount, load } = event
-      log(`${name} moved on (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`)
+      log(`${name} moves (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`)
     },
   }),
 })

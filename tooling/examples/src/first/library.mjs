@@ -12,6 +12,7 @@ const serve = (instance) => {
       for (const page of [1, 2, 3]) {
         await ctx.step(`page/${page}`, () => {
           console.log(`page ${page} at instance ${instance}`)
+          // To keep the program short, the handler itself stops instance 1.
           if (page === 1) void first.close()
         })
       }
@@ -23,7 +24,7 @@ const serve = (instance) => {
 const first = await serve(1)
 const second = await serve(2)
 
-// Stands for a load balancer: each request goes to the next instance.
+// Plays the role of a load balancer: each request goes to the next instance.
 const connections = [connectHttp(first.url), connectHttp(second.url)]
 let requests = 0
 const balance = (request, call) => connections[requests++ % 2].exchange(request, call)

@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import * as z from 'zod'
 
-// Stands for a bank that ignores a payment whose key it has seen.
+// Plays the role of a bank, which ignores a payment whose key it has seen.
 const payments = new Map()
 const pay = tool('pay', {
   description: 'Pays an amount',
@@ -16,6 +17,7 @@ const pay = tool('pay', {
 const server = createServer({ name: 'payments', version: '1.0.0', tools: [pay] })
 const client = createClient(server, { name: 'host', version: '1.0.0' })
 
-const first = await client.callTool('pay', { amount: 5 }, { idempotencyKey: 'qdXlZ0c3yC9TbUqPpP3vJw' })
-const again = await client.callTool('pay', { amount: 5 }, { idempotencyKey: 'qdXlZ0c3yC9TbUqPpP3vJw' })
+const idempotencyKey = randomBytes(16).toString('base64url')
+const first = await client.callTool('pay', { amount: 5 }, { idempotencyKey })
+const again = await client.callTool('pay', { amount: 5 }, { idempotencyKey })
 console.log(first.content[0], again.content[0], payments.size)
