@@ -27,7 +27,7 @@ const updateItem = tool('update_item', {
 
 // #region handler
 export const eraseItem = tool('erase_item', {
-  description: 'Erases an item. That of another user needs a scope',
+  description: "Erases an item. To erase another user's item needs the scope items:admin",
   input: z.object({ id: z.string() }),
   run({ id }, ctx) {
     if (items.get(id)?.owner !== ctx.principal?.subject) needScopes(ctx, 'items:admin')
@@ -36,7 +36,6 @@ export const eraseItem = tool('erase_item', {
 })
 // #endregion
 
-// #region protect
 export function protectItems(issuer: string): Protection {
   return protect({
     resource: 'https://mcp.example.com/mcp',
@@ -45,14 +44,13 @@ export function protectItems(issuer: string): Protection {
     supportedScopes: ['items:read', 'items:write'],
   })
 }
-// #endregion
 
 // #region scopes
 export const createItemsServer = (): McpServer =>
   createServer({
     name: 'items',
     version: '1.0.0',
-    // No handler asks its client for anything, so that no keys are needed.
+    // No handler asks the user anything, so no keys are needed.
     state: false,
     tools: [listItems, updateItem, eraseItem],
     extensions: [
@@ -64,13 +62,10 @@ export const createItemsServer = (): McpServer =>
   })
 // #endregion
 
-// #region serve
 export function serveItems(auth: Protection): Promise<HttpServer> {
   return serveHttp(createItemsServer(), { port: 0, auth })
 }
-// #endregion
 
-// #region implied
 export function protectByRole(issuer: string): Protection {
   return protect({
     resource: 'https://mcp.example.com/mcp',
@@ -79,18 +74,14 @@ export function protectByRole(issuer: string): Protection {
     impliedScopes: { 'items:admin': ['items:write'], 'items:write': ['items:read'] },
   })
 }
-// #endregion
 
-// #region introspection
 export function protectByIntrospection(issuer: string, secret: string): Protection {
   return protect({
     resource: 'https://mcp.example.com/mcp',
     issuers: [{ issuer, introspection: { client: { id: 'items-server', secret } } }],
   })
 }
-// #endregion
 
-// #region bound
 export function protectBound(issuer: string, keys: readonly KeyInput[], usedProofs: StateStore): Protection {
   return protect({
     resource: 'https://mcp.example.com/mcp',
@@ -98,15 +89,15 @@ export function protectBound(issuer: string, keys: readonly KeyInput[], usedProo
     dpop: { required: true, usedProofs, state: sealedState({ keys, audience: 'items' }) },
   })
 }
-// #endregion
 
-// #region certificate
+/** Serves over TLS, and accepts tokens that are bound to a client certificate. */
 export function serveCertificates(issuer: string, tls: { key: string; cert: string }): TlsServer {
   const auth = protect({
     resource: 'https://mcp.example.com/mcp',
     issuers: [issuer],
     certificateOf: ({ source }) => certificateIn(source),
   })
+  // Certificates of any CA are accepted: a bound token contains the digest of the one certificate that it belongs to.
   const options = { ...tls, requestCert: true, rejectUnauthorized: false }
   return createTlsServer(options, nodeHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], auth }))
 }
@@ -116,7 +107,6 @@ function certificateIn(source: unknown): Uint8Array<ArrayBuffer> | undefined {
   const certificate = source.socket.getPeerX509Certificate()
   return certificate && new Uint8Array(certificate.raw)
 }
-// #endregion
 
 // #region principal
 export function protectWithPermissions(issuer: string): Protection {
