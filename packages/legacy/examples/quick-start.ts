@@ -5,7 +5,7 @@ import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 
 // The same keys on every instance, from its secrets: then any of them serves any session.
-const state = sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] })
+const state = sealedState({ keys: process.env['STATE_KEYS']?.split(',') ?? [randomKey()] })
 
 const closing = form(z.object({ reason: z.string() }))
 const close = tool('close_ticket', {

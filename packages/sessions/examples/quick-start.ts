@@ -19,7 +19,7 @@ const add = tool('add', {
   },
 })
 // The same keys on every instance, from its secrets: then any of them serves any session.
-const state = sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] })
+const state = sealedState({ keys: process.env['STATE_KEYS']?.split(',') ?? [randomKey()] })
 const server = createServer({ name: 'demo', version: '1.0.0', state, tools: [add], extensions: [shopping] })
 
 // One session for each conversation. The server keeps nothing: the state travels with the calls, sealed.

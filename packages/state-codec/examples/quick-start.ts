@@ -1,7 +1,7 @@
 import { isStateError, randomKey, sealedState } from '@x/state-codec'
 
 // On a server: the same keys on every instance, from its secrets.
-const codec = sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()], audience: 'tickets' })
+const codec = sealedState({ keys: process.env['STATE_KEYS']?.split(',') ?? [randomKey()], audience: 'tickets' })
 
 const binding = { principal: 'ada', tool: 'update_work_item' }
 const token = await codec.seal({ resolution: 'Duplicate' }, { purpose: 'tools/call', binding })

@@ -15,7 +15,7 @@ export interface Instance {
 
 /** Starts a bundled program that prints its port. */
 export async function startInstance(path: string, files: NodeJS.ProcessEnv): Promise<Instance> {
-  const env = { ...process.env, STATE_KEY: keys.first, ...files, VITEST: undefined }
+  const env = { ...process.env, STATE_KEYS: keys.first, ...files, VITEST: undefined }
   const child = spawn(process.execPath, [path], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const [line] = await once(child.stdout, 'data')

@@ -12,7 +12,7 @@ export const leaseMs = 1500
 
 /** Returns the environment of an instance of such a run. */
 export function environmentOf({ url }: RealPostgres): NodeJS.ProcessEnv {
-  return { DATABASE_URL: url, LEASE_MS: String(leaseMs), STATE_KEY: keys.first }
+  return { DATABASE_URL: url, LEASE_MS: String(leaseMs), STATE_KEYS: keys.first }
 }
 
 /** Parts of a chaos run that all tests of a file use. */

@@ -27,7 +27,7 @@ export const payments = (bank: Bank, store: StateStore): McpServer =>
   createServer({
     name: 'payments',
     version: '1.0.0',
-    state: sealedState({ keys: [process.env['STATE_KEY']] }),
+    state: sealedState({ keys: (process.env['STATE_KEYS'] ?? '').split(',') }),
     tools: [pay(bank)],
     idempotency: { store },
   })

@@ -45,7 +45,8 @@ export const resolveBug = (tracker: Tracker): Tool =>
 export const serve = (tracker: Tracker, state: StateCodec): McpServer =>
   createServer({ name: 'bugs', version: '1.0.0', state, tools: [resolveBug(tracker)] })
 
-export const stateFromEnvironment = (): StateCodec => sealedState({ keys: [process.env['STATE_KEY']] })
+export const stateFromEnvironment = (): StateCodec =>
+  sealedState({ keys: (process.env['STATE_KEYS'] ?? '').split(',') })
 // #endregion
 
 // #region together

@@ -62,7 +62,7 @@ export const tuned = (log: (line: string) => void): McpServer =>
   createServer({
     name: 'primes',
     version: '1.0.0',
-    state: sealedState({ keys: [process.env['STATE_KEY']] }),
+    state: sealedState({ keys: (process.env['STATE_KEYS'] ?? '').split(',') }),
     tools: [countPrimes],
     shedding: {
       load: measureLoad(),

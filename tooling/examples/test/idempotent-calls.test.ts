@@ -8,7 +8,7 @@ const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
 const principal = { subject: 'ada', issuer: 'https://id.test' }
 
 test('a payment whose answer is lost in every round is made once, and its client has the receipt', async () => {
-  vi.stubEnv('STATE_KEY', keys[0])
+  vi.stubEnv('STATE_KEYS', keys[0])
   const paid = new Map<string, string>()
   let asked = 0
   const bank: Bank = {

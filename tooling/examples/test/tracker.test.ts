@@ -11,7 +11,7 @@ import { untilLeft } from './until-left.ts'
 test('an issue tracker of six tools on PostgreSQL, with its host at a terminal', { timeout: 120_000 }, async () => {
   const postgres = await startPostgres()
   vi.stubEnv('DATABASE_URL', postgres.url)
-  vi.stubEnv('STATE_KEY', randomKey())
+  vi.stubEnv('STATE_KEYS', randomKey())
   const { server } = await import('../src/tracker/server.ts')
   const { createTables, pool } = await import('../src/tracker/issues.ts')
   vi.unstubAllEnvs()

@@ -105,7 +105,7 @@ function laneAt(place: number, { options, balancer, shared, offer }: LaneParts):
   const { graceMs, chunkMs, onFailure } = options
   const instance = place + 1
   const environment = (): InstanceEnvironment => ({
-    STATE_KEY: shared.stateKey,
+    STATE_KEYS: shared.stateKey,
     SHEDDING: shared.sheds ? 'on' : 'off',
     NOTICE_MS: String(balancer.noticeMs),
     GRACE_MS: String(graceMs),

@@ -8,7 +8,7 @@ import { createThrottle } from './throttle.ts'
 
 // One instance of the server, as a process of its own: behind Node's cluster, or on a port that a proxy knows.
 
-const { PORT, STATE_KEY = '', SHEDDING, NOTICE_MS, GRACE_MS, CHUNK_MS } = process.env
+const { PORT, STATE_KEYS = '', SHEDDING, NOTICE_MS, GRACE_MS, CHUNK_MS } = process.env
 
 const report = (message: InstanceMessage): void => {
   if (process.connected) process.send?.(message, ignoreFailure)
@@ -21,7 +21,7 @@ recordTelemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }), {
 const stop = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
 const instance = await serveInstance({
   port: Number(PORT),
-  stateKeys: [STATE_KEY],
+  stateKeys: STATE_KEYS.split(','),
   sheds: SHEDDING === 'on',
   stop,
   report,

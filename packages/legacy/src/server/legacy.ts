@@ -25,7 +25,7 @@ const localOnlyMessage =
  * of the server.
  *
  * @example
- * const state = sealedState({ keys: [process.env.STATE_KEY] })
+ * const state = sealedState({ keys: (process.env.STATE_KEYS ?? '').split(',') })
  * const server = createServer({ name: 'demo', version: '1.0.0', state, tools, extensions: [legacy()] })
  *
  * @throws TypeError for an unknown revision, and RangeError for an invalid number of milliseconds.

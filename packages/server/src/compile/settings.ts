@@ -166,9 +166,9 @@ function isUnderTest(): boolean {
 
 /** The reason why a server without the option `state` works only as a single process. */
 export const randomKeyReason =
-  'createServer was given no state, so what a question leaves with the client is sealed with a random key, which no other ' +
-  'instance has and a restart forgets: give state: sealedState({ keys: [process.env.STATE_KEY] }), or state: false where no ' +
-  'handler asks'
+  'createServer has no option state, so the requestState of a call is sealed with a random key, which no other instance ' +
+  'has and a restart loses: give state: sealedState({ keys }), with the same keys at every instance (such as those of ' +
+  'the variable STATE_KEYS), or state: false if no handler asks'
 
 /** Creates a codec for a single process. When the codec is first used, it creates its random key and logs a warning. */
 function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {

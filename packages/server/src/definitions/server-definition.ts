@@ -88,9 +88,9 @@ export interface ServerDefinition<
    */
   readonly log?: Log | undefined
   /**
-   * The codec that seals the state of a call while its client answers a question, such as `sealedState({ keys:
-   * [process.env.STATE_KEY] })`, with the same keys at every instance. Default: a codec with a random key, which works
-   * for a server of one process. `false` is for a server whose handlers never ask. `ctx.elicit` then fails.
+   * The codec that seals the state of a call while its client answers a question, such as `sealedState({ keys })`, with
+   * the same keys at every instance. Default: a codec with a random key, which works for a server of one process.
+   * `false` is for a server whose handlers never ask. `ctx.elicit` then fails.
    */
   readonly state?: StateCodec | false | undefined
   /**

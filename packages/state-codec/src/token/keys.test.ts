@@ -19,7 +19,7 @@ test.each([
 test.each([
   [
     'an unset variable',
-    [process.env['STATE_KEY_THAT_IS_NOT_SET']],
+    [process.env['VARIABLE_THAT_IS_NOT_SET']],
     'keys[0] is undefined: is the environment variable set?',
   ],
   ['an empty variable', [secret, ''], 'keys[1] is empty: is the environment variable set?'],

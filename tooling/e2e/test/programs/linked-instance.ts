@@ -11,7 +11,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
 import * as z from 'zod'
 
-const { STATE_KEY, EFFECTS = '', REDIS_PATH, DATABASE_URL } = process.env
+const { STATE_KEYS = '', EFFECTS = '', REDIS_PATH, DATABASE_URL } = process.env
 
 async function connectFleet() {
   if (REDIS_PATH === undefined) {
@@ -51,7 +51,7 @@ const work = tool('work', {
 })
 
 async function start(): Promise<void> {
-  const state = sealedState({ keys: [STATE_KEY] })
+  const state = sealedState({ keys: STATE_KEYS.split(',') })
   const { store, bus } = await connectFleet()
   const server = createServer({
     name: 'linked',

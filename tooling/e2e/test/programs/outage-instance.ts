@@ -10,7 +10,7 @@ import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 import { openParts } from './outage-parts.ts'
 
-const { STATE_KEY, EFFECTS = '', KEEPS_STATES, ISSUER, STATE_TTL_MS } = process.env
+const { STATE_KEYS = '', EFFECTS = '', KEEPS_STATES, ISSUER, STATE_TTL_MS } = process.env
 
 /** Has the effect of a key once, however often it is asked for: each further time returns what the first one made. */
 function haveEffect(key: string): string {
@@ -48,7 +48,7 @@ const pair = tool('pair', {
 
 async function start(): Promise<void> {
   const sealed = sealedState({
-    keys: [STATE_KEY],
+    keys: STATE_KEYS.split(','),
     ...(STATE_TTL_MS !== undefined && { ttlMs: Number(STATE_TTL_MS), maxAgeMs: Number(STATE_TTL_MS) }),
   })
   const { store, bus, close } = await openParts()

@@ -5,7 +5,7 @@ import { createServer, sealedState, tool } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
 import { serveHttp } from '@x/transport-http/node'
 
-const { STATE_KEY, EFFECTS = '', SHEDS = '', ALWAYS, PORT = '0' } = process.env
+const { STATE_KEYS = '', EFFECTS = '', SHEDS = '', ALWAYS, PORT = '0' } = process.env
 const { STEPS = '8', STEP_MS = '10', NOTICE_MS = '300', GRACE_MS = '10000' } = process.env
 
 const work = tool('work', {
@@ -49,7 +49,7 @@ const recordSheds: ServerExtension = {
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
-  state: sealedState({ keys: [STATE_KEY] }),
+  state: sealedState({ keys: STATE_KEYS.split(',') }),
   tools: [work, render],
   extensions: [recordSheds],
   shedding: sheddingSettings(ALWAYS === undefined ? {} : { policy: () => true, minWorkMs: 0 }),

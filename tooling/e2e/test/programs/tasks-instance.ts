@@ -10,7 +10,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
 import * as z from 'zod'
 
-const { DATABASE_URL = '', LEASE_MS = '', STATE_KEY } = process.env
+const { DATABASE_URL = '', LEASE_MS = '', STATE_KEYS = '' } = process.env
 /** The Restate that runs the tasks, and the port at which a worker of it serves. */
 const { RESTATE_INGRESS, WORKER_PORT } = process.env
 /** The address of the Redis that stores the tasks. Without it, the database stores them. */
@@ -89,7 +89,7 @@ const store =
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
-  state: sealedState({ keys: [STATE_KEY] }),
+  state: sealedState({ keys: STATE_KEYS.split(',') }),
   idempotency: { store: postgresStore(effects) },
   // One principal alone creates all tasks.
   limits: { tasks: 10_000 },

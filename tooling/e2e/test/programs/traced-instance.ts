@@ -6,7 +6,7 @@ import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 import { writeSpans } from '../span-file.ts'
 
-const { DATABASE_URL = '', STATE_KEY, SPANS = '', NAME = '', HANDS_OFF, RUNS_TASKS } = process.env
+const { DATABASE_URL = '', STATE_KEYS = '', SPANS = '', NAME = '', HANDS_OFF, RUNS_TASKS } = process.env
 
 writeSpans(SPANS, NAME)
 
@@ -25,7 +25,7 @@ const publish = tool('publish', {
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
-  state: sealedState({ keys: [STATE_KEY] }),
+  state: sealedState({ keys: STATE_KEYS.split(',') }),
   tools: [publish],
   extensions: [telemetry(), tasks({ store: DATABASE_URL, runWorker: RUNS_TASKS === 'yes' })],
   shedding: sheddingSettings(HANDS_OFF === 'yes' ? { policy: () => true, minWorkMs: 0 } : {}),

@@ -150,6 +150,6 @@ export const server = createServer({
   instructions: 'Look for an issue before you create one.',
   tools: [createIssue, findIssues, assign, comment, close, importIssues],
   resourceTemplates: [issues],
-  state: sealedState({ keys: [process.env.STATE_KEY] }),
+  state: sealedState({ keys: (process.env.STATE_KEYS ?? '').split(',') }),
   extensions: [tasks({ store: process.env.DATABASE_URL })],
 })
