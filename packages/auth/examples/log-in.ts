@@ -26,7 +26,6 @@ export const commandLine = (): OAuth =>
   })
 // #endregion identity
 
-// #region ahead
 export async function logIn(auth: OAuth, url: string): Promise<void> {
   await auth.login(url, { signal: AbortSignal.timeout(120_000) })
 }
@@ -34,10 +33,9 @@ export async function logIn(auth: OAuth, url: string): Promise<void> {
 export async function logOut(auth: OAuth, url: string): Promise<void> {
   await auth.logout(url)
 }
-// #endregion ahead
 
 // #region web
-/** Serves `/tools`, which shows the tools of an MCP server to a person who is logged in there. */
+/** Serves `/tools`, which shows the tools of an MCP server to a user who is logged in there. */
 export function serveWeb(mcpUrl: string, base: string, storeOf: (user: string) => AuthStore): Server {
   const authOf = (user: string): OAuth =>
     oauth({
@@ -47,7 +45,7 @@ export function serveWeb(mcpUrl: string, base: string, storeOf: (user: string) =
     })
   return createServer(async (request, response) => {
     const address = new URL(request.url ?? '/', base)
-    // The user is whom your own session says: a login that one user began is finished by the same user.
+    // Take the user from your own session: the user who began a login must be the one who finishes it.
     const auth = authOf(userOf(request.headers.cookie))
     try {
       if (address.pathname === '/callback') {
@@ -72,12 +70,12 @@ function userOf(cookie: string | undefined): string {
   return /(?:^|; )user=(\w+)/.exec(cookie ?? '')?.[1] ?? 'nobody'
 }
 
-// #region page
-/** Runs when the page is loaded: finishes a login after its redirect. A call that needs a login leaves the page. */
+/** Finishes a login after the redirect. A call that needs a login navigates the browser away from this page. */
 export async function openPage(
   location: { href: string; assign(url: string): void },
   storage: WebStorage,
 ): Promise<OAuth> {
+  // #region page
   const page = new URL(location.href)
   const auth = oauth({
     client: { name: 'Items in the browser' },
@@ -85,19 +83,15 @@ export async function openPage(
     store: webStorageStore(storage),
   })
   if (page.searchParams.has('state')) await auth.finishLogin(page)
+  // #endregion page
   return auth
 }
-// #endregion page
 
-// #region fetch
 export async function download(auth: OAuth, endpoint: string, file: string): Promise<Uint8Array> {
   const fetch = authorizedFetch(auth, { endpoint })
   const response = await fetch(new URL(file, endpoint))
   return new Uint8Array(await response.arrayBuffer())
 }
-// #endregion fetch
 
-// #region guarded
 export const hosted = (redirectUri: string, store: AuthStore): OAuth =>
   oauth({ client: { name: 'Items' }, redirect: pageRedirect({ uri: redirectUri }), store, fetch: guardedFetch() })
-// #endregion guarded
