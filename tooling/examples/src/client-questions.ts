@@ -1,50 +1,59 @@
 import { type Client, createClient, type ElicitAnswer } from '@x/client'
 import { type FormField, readForm } from '@x/client/forms'
 import { terminalHandlers } from '@x/cli/terminal'
-import type { ElicitRequestFormParams, Exchange } from '@x/schema'
+import type { ClientTarget, ElicitRequestFormParams } from '@x/schema'
 
-type ShowForm = (form: ElicitRequestFormParams, from: string) => Promise<ElicitAnswer['content']>
-type ConfirmUrl = (url: URL, why: string) => Promise<boolean>
+/** The dialogs of your program. */
+export interface Dialogs {
+  /** Shows a form. Resolves with its content, or with undefined if the user cancels. */
+  form(form: ElicitRequestFormParams, server: string): Promise<ElicitAnswer['content']>
+  /** Shows a URL. If the user agrees, opens it in a browser and resolves with true. */
+  url(url: URL, message: string, server: string): Promise<boolean>
+}
 
-// #region answer
-export function createAskable(exchange: Exchange, show: { form: ShowForm; url: ConfirmUrl }): Client {
-  return createClient(exchange, {
+export const createAskable = (target: ClientTarget, dialogs: Dialogs): Client =>
+  createClient(target, {
     name: 'host',
     version: '1.0.0',
-    elicit: async (question, { server = 'a server' }) => {
-      const content = await show.form(question, server)
+    elicit: async (question, { server = 'A server' }) => {
+      const content = await dialogs.form(question, server)
       return content ? { action: 'accept', content } : { action: 'cancel' }
     },
-    openUrl: async ({ url, message }) => {
-      const agreed = await show.url(new URL(url), message)
+    openUrl: async ({ url, message }, { server = 'A server' }) => {
+      const agreed = await dialogs.url(new URL(url), message, server)
       return { action: agreed ? 'accept' : 'decline' }
     },
   })
-}
-// #endregion
 
 // #region manual
-export async function start(exchange: Exchange, keep: (pending: string) => Promise<void>): Promise<string> {
-  const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
-  const round = await client.manualRounds.callTool('resolve', { id: 4522 })
-  if (round.status === 'complete') return 'done at once'
-  await keep(JSON.stringify(round.pendingCall))
-  return `wants ${Object.keys(round.requests).join()}`
+const options = { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } }
+
+export async function startCall(target: ClientTarget, store: (call: string) => Promise<void>): Promise<string> {
+  const round = await createClient(target, options).manualRounds.callTool('resolve', { id: 4522 })
+  if (round.status === 'complete') return 'complete'
+  await store(JSON.stringify(round.pendingCall))
+  return `waits for ${Object.keys(round.requests).join()}`
 }
 
-export async function goOn(exchange: Exchange, kept: string, content: ElicitAnswer['content']): Promise<string> {
-  const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
-  const round = await client.manualRounds.resume(JSON.parse(kept), { resolution: { action: 'accept', content } })
+/** The answers have the keys of `round.requests`, here `resolution`. */
+export async function resumeCall(
+  target: ClientTarget,
+  stored: string,
+  content: ElicitAnswer['content'],
+): Promise<string> {
+  const { manualRounds } = createClient(target, options)
+  const round = await manualRounds.resume(JSON.parse(stored), { resolution: { action: 'accept', content } })
   return round.status
 }
 // #endregion
 
+// #region form
+/** Shows the fields of a form, with a message for each invalid one. Resolves with the entered values. */
 type ShowFields = (
   fields: readonly FormField[],
   issues: ReadonlyMap<string, string>,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-// #region form
 export async function fillIn(question: ElicitRequestFormParams, show: ShowFields): Promise<ElicitAnswer> {
   const form = readForm(question.requestedSchema)
   let values = await show(form.fields, new Map())
@@ -56,8 +65,6 @@ export async function fillIn(question: ElicitRequestFormParams, show: ShowFields
 }
 // #endregion
 
-// #region terminal
-export function createTerminalHost(exchange: Exchange, openPage: (url: string) => void): Client {
-  return createClient(exchange, { name: 'host', version: '1.0.0', ...terminalHandlers({ openPage }) })
+export function createTerminalHost(target: ClientTarget, openPage: (url: string) => void): Client {
+  return createClient(target, { name: 'host', version: '1.0.0', ...terminalHandlers({ openPage }) })
 }
-// #endregion

@@ -5,24 +5,20 @@ import { server } from './server.ts'
 
 export const local = createClient(server, { name: 'host', version: '1.0.0' })
 
-// #region typed
 export async function divideOne(divisor: number): Promise<number | undefined> {
   const { structuredContent } = await local.tools.divide({ dividend: 1, divisor })
   return structuredContent?.quotient
 }
-// #endregion
 
-// #region http
 export async function listRemoteTools(url: string): Promise<readonly string[]> {
   await using connection = connectHttp(url, { headers: { Authorization: 'Bearer secret-of-ada' } })
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   const tools = await client.listTools()
   return tools.map(({ name }) => name)
 }
-// #endregion
 
 // #region typed-remote
-/** The types of the server of this guide; another repository imports this interface and no code. */
+/** The repository of the server publishes this interface. */
 export interface GuideTypes extends TypesOf<typeof server> {}
 
 export const connectGuide = (connection: Connection): Client<GuideTypes> =>

@@ -23,11 +23,9 @@ export function offerOnlyGreeting(): void {
 }
 // #endregion
 
-// #region ajv
 export const strict = createServer({
   name: 'guide',
   version: '1.0.0',
   tools: [echo],
   compileSchema: ajvCompiler(new Ajv2020({ strict: false })),
 })
-// #endregion

@@ -22,7 +22,7 @@ export const divide = tool('divide', {
 
 // #region context
 export const copy = tool('copy', {
-  description: 'Copies files, and tells how far it is',
+  description: 'Copies files, and reports its progress',
   input: z.object({ files: z.array(z.string()) }),
   async run({ files }, ctx) {
     for (const [index, file] of files.entries()) {
@@ -36,13 +36,11 @@ export const copy = tool('copy', {
 })
 // #endregion
 
-// #region raw
 export const echo = tool('echo', {
   description: 'Returns its text',
   input: { type: 'object', properties: { text: { type: 'string', maxLength: 1000 } }, required: ['text'] },
   run: ({ text }) => String(text),
 })
-// #endregion
 
 // #region visible
 export const shutDown = tool('shut_down', {
@@ -52,7 +50,6 @@ export const shutDown = tool('shut_down', {
 })
 // #endregion
 
-// #region header-params
 export const query = tool('query', {
   description: 'Runs a query in one region',
   input: {
@@ -62,4 +59,3 @@ export const query = tool('query', {
   },
   run: ({ region }) => `Ran in ${String(region)}`,
 })
-// #endregion

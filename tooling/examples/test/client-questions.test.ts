@@ -1,7 +1,7 @@
 import { isClientError } from '@x/client'
 import type { Exchange, JsonObject } from '@x/schema'
 import { expect, test } from 'vitest'
-import { createAskable, goOn, start } from '../src/client-questions.ts'
+import { createAskable, resumeCall, startCall } from '../src/client-questions.ts'
 
 const question: JsonObject = {
   resolution: {
@@ -61,6 +61,6 @@ test('a stored call continues in another process', async () => {
   const keep = async (pending: string): Promise<void> => {
     kept = pending
   }
-  expect(await start(asking('resolution'), keep)).toBe('wants resolution')
-  expect(await goOn(asking('resolution'), kept, { resolution: 'Duplicate' })).toBe('complete')
+  expect(await startCall(asking('resolution'), keep)).toBe('waits for resolution')
+  expect(await resumeCall(asking('resolution'), kept, { resolution: 'Duplicate' })).toBe('complete')
 })

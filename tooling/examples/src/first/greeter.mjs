@@ -7,7 +7,7 @@ const greet = tool('greet', {
   input: z.object({ name: z.string().min(1) }),
   run: ({ name }) => `Hello, ${name}!`,
 })
-const server = createServer({ name: 'greeter', version: '1.0.0', state: false, tools: [greet] })
+const server = createServer({ name: 'greeter', version: '1.0.0', tools: [greet] })
 
 const client = createClient(server, { name: 'host', version: '1.0.0' })
 console.log((await client.tools.greet({ name: 'Ada' })).content)
