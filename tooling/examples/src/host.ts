@@ -9,14 +9,12 @@ export interface Terminal {
   write(text: string): void
 }
 
-// #region connect
 type Era = 'probe' | 'modern' | 'legacy'
 
 /** Connects to an address, or to the process of a command, whichever revision the server speaks. */
 export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): AnyConnection {
   return connectAny(/^https?:/.test(target) ? target : { command: target, args }, { era })
 }
-// #endregion
 
 // #region configured
 /** The part of a host's configuration that names servers. */
@@ -30,8 +28,10 @@ export function connectAll({ mcpServers }: HostConfiguration): Map<string, AnyCo
 }
 // #endregion
 
-// #region host
-/** Runs a host in a terminal: every line is the name of a tool and its arguments as JSON; an empty line ends it. */
+/**
+ * Runs a host in a terminal: each line is the name of a tool and its arguments as JSON. An empty line ends the
+ * program.
+ */
 export async function runHost(connection: AnyConnection, terminal: Terminal): Promise<void> {
   const client = createClient(connection, { name: 'terminal-host', version: '1.0.0', ...answerAt(terminal) })
   const tools = await client.listTools()
@@ -41,7 +41,7 @@ export async function runHost(connection: AnyConnection, terminal: Terminal): Pr
   await callLines(client, terminal)
 }
 
-/** Has the user answer what a server asks. */
+/** Passes the questions of a server to the user. */
 export function answerAt(terminal: Terminal): Pick<InputHandlers, 'elicit' | 'openUrl'> {
   return {
     elicit: (form, { server = 'A server' }) => fillIn(form, server, terminal),
@@ -76,7 +76,6 @@ function argumentsIn(text: string): JsonObject {
   if (isJsonObject(parsed)) return parsed
   throw new TypeError('Arguments are a JSON object')
 }
-// #endregion
 
 // #region form
 /**

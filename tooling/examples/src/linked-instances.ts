@@ -5,7 +5,7 @@ import { postgresStore } from '@x/state-codec/postgres'
 import type { Pool } from 'pg'
 
 // #region link
-/** One of any number of instances: older clients may reach each of them with each message. */
+/** Creates one of several instances. Each message of an older client may reach another instance. */
 export function createLinkedInstance(pool: Pool, key: string, tools: readonly Tool[]): McpServer {
   return createServer({
     name: 'tickets',

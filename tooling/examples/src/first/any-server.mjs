@@ -8,7 +8,7 @@ const ping = tool('ping', { description: 'Answers', run: () => 'pong' })
 const server = createServer({ name: 'demo', version: '1.0.0', tools: [ping], extensions: [legacy()] })
 const http = await serveHttp(server)
 
-// Without `era`, the connection finds out which revision the server speaks.
+// `probe`, the default, detects the revision of the server. `legacy` assumes an older revision.
 for (const era of ['probe', 'legacy']) {
   const connection = connectAny(http.url, { era })
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
