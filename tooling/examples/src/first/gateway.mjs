@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { gateway } from '@x/gateway'
-import { createServer, sealedState, tool } from '@x/server'
+import { createServer, randomKey, sealedState, tool } from '@x/server'
 
 const count = tool('count', { description: 'Counts the open orders', run: () => '3 orders' })
 const find = tool('find', { description: 'Finds a document', run: () => 'invoice.pdf' })
@@ -8,7 +8,8 @@ const find = tool('find', { description: 'Finds a document', run: () => 'invoice
 const server = gateway({
   name: 'company',
   version: '1.0.0',
-  state: sealedState({ keys: ['6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b'] }),
+  // Several instances need the same key: read it from a secret.
+  state: sealedState({ keys: [randomKey()] }),
   upstreams: {
     crm: createServer({ name: 'orders', version: '1.0.0', tools: [count] }),
     files: createServer({ name: 'documents', version: '1.0.0', tools: [find] }),
