@@ -20,9 +20,7 @@ const unbounded = Number.POSITIVE_INFINITY
  * with 256 MB of heap can hold. `perCaller` is less, so that one caller leaves room for others.
  */
 export const ledgerBounds = {
-  /**
-   * Connections of a proxy to servers of older revisions, of which one is a process over stdio. Each serves one host.
-   */
+  /** Connections of a proxy to servers of older revisions. Each serves one host. Over stdio, each is a process. */
   upstream_connections: { perCaller: 16, total: 256, advice: 'end a call or a session' },
   /** Running calls. `shedding.hardLimit` bounds their total, because only the author knows the cost of a call. */
   calls: { perCaller: 1000, total: unbounded, advice: 'wait for the answer to another call' },

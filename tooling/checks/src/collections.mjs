@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
-import { drawTable, limitsPage, tableProblems } from './page-tables.mjs'
 import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
@@ -28,13 +27,11 @@ const bounds = new Set(['author', 'call', 'constant', 'ledger', 'own'])
  */
 
 /**
- * Compares the list with the source, and the table of the page with the list. With `--write`, the table is written
- * anew.
+ * Compares the list with the source.
  * @param {string} root
- * @param {readonly string[]} flags
  * @returns {string[]}
  */
-export function checkCollections(root, flags = []) {
+export function checkCollections(root) {
   const found = findCollections(root)
   const listed = readList(root)
   const keysOf = (/** @type {readonly Collection[]} */ all) => new Set(all.map(({ file, name }) => `${file} ${name}`))
@@ -56,23 +53,7 @@ export function checkCollections(root, flags = []) {
       .map(({ file, name }) =>
         problem(`${listFile}: the row of ${file} ${name}`, `begin with one of ${[...bounds].join(', ')}, and a reason`),
       ),
-    ...pageProblems(root, listed, flags.includes('--write')),
   ]
-}
-
-/**
- * Compares the table of the collections that peers make grow.
- * @param {string} root
- * @param {readonly ListedCollection[]} listed
- * @param {boolean} writes
- */
-function pageProblems(root, listed, writes) {
-  if (!existsSync(join(root, limitsPage))) return []
-  const rows = listed
-    .filter(({ bound }) => bound === 'ledger' || bound === 'constant')
-    .map(({ file, name, bound, reason }) => [`\`${file.replace('packages/', '')}\``, `\`${name}\``, bound, reason])
-  const table = drawTable(['file', 'collection', 'bound by', 'bound'], rows)
-  return tableProblems(root, { name: 'collections', table }, writes)
 }
 
 /**

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { defaultsIn } from './defaults.mjs'
 import { parseSource } from './imports.mjs'
 import { readLedgerRows } from './ledger-rows.mjs'
-import { limitRows } from './limit-rows.mjs'
+import { limitList, readLimitRows } from './limit-rows.mjs'
 import { drawTable, tableProblems } from './page-tables.mjs'
 import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
@@ -21,7 +21,7 @@ const read = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(
  * @param {readonly string[]} flags
  * @param {readonly Limit[]} rows
  */
-export function checkLimits(root, flags = [], rows = limitRows) {
+export function checkLimits(root, flags = [], rows = readLimitRows(root)) {
   const sources = listFiles(root)
     .filter((file) => read.test(file))
     .map((file) => ({ file, source: parseSource(join(root, file)) }))
@@ -60,7 +60,7 @@ function unclearDefault({ package: name, option }, values) {
   const what = values.length === 0 ? 'no default' : `the defaults ${values.join(' and ')}`
   return problem(
     `packages/${name} has ${what} of ${option}`,
-    'correct its row in tooling/checks/src/limit-rows.mjs: name the default, and the file that has it',
+    `correct its row in ${limitList}: name the default, and the file that has it`,
   )
 }
 
@@ -84,7 +84,7 @@ function tableOf(limits) {
     const optionText = isFixed ? option : code(option)
     return [`\`${name}\``, optionText, `${shown(value, unit)}${isFixed ? ', fixed' : ''}`, bounds, beyond]
   })
-  return drawTable(['package', 'option', 'default', 'bounds', 'beyond it'], rows)
+  return drawTable(['package', 'option', 'default', 'limits', 'if exceeded'], rows)
 }
 
 /**
@@ -106,18 +106,20 @@ const ownerNames = new Map([
 const units = {
   count: grouped,
   share: (value) => `${value * 100} %`,
-  characters: (value) => `${grouped(value)} characters`,
+  characters: (value) => `${value < million ? grouped(value) : roundedMillions(value)} characters`,
   bytes: (value) =>
     scaled(value, [
       ['MiB', 1_048_576],
       ['KiB', 1024],
     ]) ?? `${grouped(value)} bytes`,
   ms: (value) =>
+    scaled(value >= 2 * day ? value : 0, [['days', day]]) ??
     scaled(value, [
       ['h', 3_600_000],
       ['min', 60_000],
       ['s', 1000],
-    ]) ?? `${grouped(value)} ms`,
+    ]) ??
+    `${grouped(value)} ms`,
 }
 
 /**
@@ -126,6 +128,17 @@ const units = {
  */
 function shown(value, unit) {
   return Number.isFinite(value) ? units[unit](value) : 'none'
+}
+
+const million = 1_000_000
+const day = 86_400_000
+
+/**
+ * Three digits are enough for a number of characters that an operator compares with memory.
+ * @param {number} value
+ */
+function roundedMillions(value) {
+  return `${Number((value / million).toPrecision(3))} million`
 }
 
 /** @param {number} value */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { problem } from './report.mjs'
 
 /** The page with the tables that are drawn from the source. */
-export const limitsPage = 'docs/limits.md'
+const limitsPage = 'docs/limits.md'
 
 /**
  * Compares a table of the page with the one that the source has, between two comments of its name. With `writes`, the

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkCollections, findCollections } from '../src/collections.mjs'
 import { tree } from './tree.ts'
@@ -52,23 +50,4 @@ test('a collection without a row, a row without a collection, and a row without 
 
 test('tests and generated files are left out', () => {
   expect(findCollections(tree({ 'packages/a/src/a.test.ts': 'const seen = new Set()' }))).toEqual([])
-})
-
-test('the page lists those that a peer makes grow', () => {
-  const rows = [
-    'file\tname\tbound\treason',
-    `${file}\tone\tledger\tKind \`calls\`.`,
-    `${file}\tother\tauthor\tTools.`,
-    '',
-  ]
-  const root = tree({
-    [file]: 'const one = new Map()\nconst other = new Map()',
-    'tooling/checks/collections.tsv': rows.join('\n'),
-    'docs/limits.md': '<!-- collections -->\n<!-- /collections -->\n',
-  })
-  expect(checkCollections(root)).toEqual([expect.stringContaining('run pnpm docs:write')])
-  expect(checkCollections(root, ['--write'])).toEqual([])
-  const page = readFileSync(join(root, 'docs/limits.md'), 'utf8')
-  expect(page).toContain('| `a/src/a.ts` | `one` | ledger | Kind `calls`. |')
-  expect(page).not.toContain('other')
 })

@@ -43,7 +43,8 @@ test.each([
 })
 
 test('numbers are shown in their units', () => {
-  const source = 'const d = { bytes: 4 * 1024 * 1024, odd: 4000, ms: 300_000, share: 1 / 4, fix: 2, text: 1024 }'
+  const source =
+    'const d = { bytes: 4 * 1024 * 1024, odd: 4000, ms: 300_000, share: 1 / 4, fix: 2, text: 1024, long: 1_048_576 }'
   const rows = [
     row('bytes', { unit: 'bytes' }),
     row('client: odd', { unit: 'bytes' }),
@@ -51,6 +52,7 @@ test('numbers are shown in their units', () => {
     row('share', { unit: 'share' }),
     row('a fixed one', { name: 'd.fix', isFixed: true }),
     row('text', { unit: 'characters' }),
+    row('long', { unit: 'characters' }),
   ]
   const cells = written(source, rows).lines.map((line) => line.split(' | ').slice(1, 3))
   expect(cells).toEqual([
@@ -60,7 +62,26 @@ test('numbers are shown in their units', () => {
     ['`share`', '25 %'],
     ['a fixed one', '2, fixed'],
     ['`text`', '1,024 characters'],
+    ['`long`', '1.05 million characters'],
   ])
+})
+
+test('the rows are read from the list', () => {
+  const list = [
+    'package\toption\tunit\tbounds\tbeyond\tkind\tname\tfile',
+    'a\tmaxDoors\tcount\tdoors\tclosed\toption',
+    'a\tdoor width\tbytes\ta door\tclosed\tfixed\twidth\toptions',
+  ]
+  const root = tree({
+    'packages/a/src/options.ts': 'const d = { maxDoors: 2, width: 1024 }',
+    'docs/limits.md': page,
+    'tooling/checks/limits.tsv': list.join('\n'),
+  })
+  expect(checkLimits(root, ['--write'])).toEqual([])
+  const text = readFileSync(join(root, 'docs/limits.md'), 'utf8')
+  expect(text).toContain(
+    '| `a` | `maxDoors` | 2 | doors | closed |\n| `a` | door width | 1 KiB, fixed | a door | closed |',
+  )
 })
 
 test('a table that differs from the source is refused', () => {
