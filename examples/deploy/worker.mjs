@@ -15,7 +15,7 @@ const greet = tool('greet', {
 
 let handle
 
-/** A Worker for clients of 2026-07-28. The first request creates the server, because only a request has the secrets in `env`. */
+/** A Worker for clients of 2026-07-28. Only a request has the secrets in `env`, so the first one creates the server. */
 export default {
   fetch(request, env, execution) {
     handle ??= httpHandler(
