@@ -1,3 +1,4 @@
+import { createServer, type McpServer, type Tool } from '@x/server'
 import {
   isStateError,
   type KeyInput,
@@ -12,16 +13,18 @@ import {
   storedState,
 } from '@x/state-codec'
 
-// #region sealed
 export function createCodec(keys: readonly KeyInput[]): StateCodec {
   return sealedState({ keys, audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 })
 }
-// #endregion sealed
 
-// #region keys
-// STATE_KEYS holds one key, or two during a rotation, with a comma between them.
-export const keysFromEnvironment = (): readonly string[] => (process.env['STATE_KEYS'] ?? '').split(',')
-// #endregion keys
+// #region server
+// STATE_KEYS contains one key, or several during a rotation, separated by commas.
+export const stateFromEnvironment = (): StateCodec =>
+  sealedState({ keys: (process.env['STATE_KEYS'] ?? '').split(',') })
+
+export const createTickets = (tools: readonly Tool[]): McpServer =>
+  createServer({ name: 'tickets', version: '1.0.0', state: stateFromEnvironment(), tools })
+// #endregion server
 
 // #region refused
 export async function openOrExplain(codec: StateCodec, token: string, log: (line: string) => void): Promise<unknown> {
@@ -35,17 +38,13 @@ export async function openOrExplain(codec: StateCodec, token: string, log: (line
 }
 // #endregion refused
 
-// #region stored
 export function createStoredCodec(store: StateStore = memoryStore()): StateCodec {
   return storedState({ store, audience: 'tickets' })
 }
-// #endregion stored
 
-// #region single-use
 export function createPaymentCodec(keys: readonly KeyInput[], store: StateStore): StateCodec {
   return singleUseState(sealedState({ keys, audience: 'payments' }), store)
 }
-// #endregion single-use
 
 // #region migrating
 export function createMovingCodec(phase: MigrationPhase, store: StateStore, keys: readonly KeyInput[]): MigratingCodec {
