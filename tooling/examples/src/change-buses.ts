@@ -1,55 +1,37 @@
 import { createClient } from '@redis/client'
-import { type ChangeBus, createServer, resourceTemplate, type McpServer } from '@x/server'
+import { createServer, type McpServer, type ResourceTemplate } from '@x/server'
 import { postgresBus } from '@x/server/postgres'
 import { redisBus } from '@x/server/redis'
 import { Pool } from 'pg'
 
-/** A bus, and how to give back what it runs on. */
-export interface OpenBus {
-  readonly bus: ChangeBus
-  readonly close: () => Promise<void>
-}
-
 // #region redis
-export async function connectRedisBus(url: string): Promise<OpenBus> {
-  const client = createClient({ url })
+export async function createTickets(redisUrl: string, templates: readonly ResourceTemplate[]): Promise<McpServer> {
+  const client = createClient({ url: redisUrl })
   client.on('error', (error) => console.error('redis', error))
   await client.connect()
-  const bus = redisBus(client, { channel: 'tickets:changes', log: ({ message }) => console.error('bus', message) })
-  return { bus, close: () => client.close() }
+  return createServer({
+    name: 'tickets',
+    version: '1.0.0',
+    state: false,
+    resourceTemplates: templates,
+    subscriptions: { bus: redisBus(client, { channel: 'tickets:changes' }) },
+    close: () => client.close(),
+  })
 }
 // #endregion redis
 
-// #region postgres
-export async function connectPostgresBus(connectionString: string): Promise<OpenBus> {
-  // One connection listens while anybody does, so the pool needs two at least.
+/** Makes the same server over PostgreSQL. */
+export function createTicketsOnPostgres(connectionString: string, templates: readonly ResourceTemplate[]): McpServer {
+  // While there are subscriptions, one connection listens. So the pool needs at least two.
   const pool = new Pool({ connectionString, max: 10 })
   // pg ends the process when an idle connection breaks and the pool has no listener.
   pool.on('error', (error) => console.error('postgres', error))
-  const bus = postgresBus(pool, { channel: 'tickets_changes', log: ({ message }) => console.error('bus', message) })
-  return { bus, close: () => pool.end() }
-}
-// #endregion postgres
-
-// #region serve
-// Stands for the database that the instances share.
-const texts = new Map([['1', 'The printer is on fire']])
-
-/** One of any number of instances: what is changed at one, the clients of all are told. */
-export function createTickets(bus: ChangeBus): { server: McpServer; write(id: string, text: string): Promise<void> } {
-  const ticket = resourceTemplate('ticket://{id}', { name: 'Ticket', read: ({ id }) => texts.get(id) ?? '' })
-  const server = createServer({
+  return createServer({
     name: 'tickets',
     version: '1.0.0',
-    resourceTemplates: [ticket],
-    subscriptions: { bus },
+    state: false,
+    resourceTemplates: templates,
+    subscriptions: { bus: postgresBus(pool, { channel: 'tickets_changes' }) },
+    close: () => pool.end(),
   })
-  return {
-    server,
-    async write(id, text) {
-      texts.set(id, text)
-      await server.notifyResourceUpdated(`ticket://${id}`)
-    },
-  }
 }
-// #endregion serve

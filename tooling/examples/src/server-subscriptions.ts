@@ -1,7 +1,7 @@
-import { createServer, resourceNotFoundError, resourceTemplate, type McpServer, tool } from '@x/server'
+import { createServer, resourceNotFoundError, resourceTemplate, tool } from '@x/server'
 import * as z from 'zod'
 
-// #region tell
+// #region notify
 const days = new Map([['monday', 'Buy milk']])
 
 const day = resourceTemplate('diary://{day}', {
@@ -12,19 +12,18 @@ const day = resourceTemplate('diary://{day}', {
 const write = tool('write_day', {
   description: 'Writes down a day',
   input: z.object({ day: z.string(), text: z.string() }),
-  async run({ day: name, text }) {
+  async run({ day: name, text }, ctx) {
     days.set(name, text)
-    await diary.notifyResourceUpdated(`diary://${name}`)
+    await ctx.notifyResourceUpdated(`diary://${name}`)
     return 'Written'
   },
 })
 
-export const diary: McpServer = createServer({
+// #endregion
+
+export const diary = createServer({
   name: 'diary',
   version: '1.0.0',
   tools: [write],
   resourceTemplates: [day],
-  limits: { streams: 20 },
-  state: false,
 })
-// #endregion

@@ -1,36 +1,43 @@
+import { type McpServer, resourceTemplate } from '@x/server'
 import { testClient } from '@x/testing'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
-import { connectPostgresBus, connectRedisBus, createTickets, type OpenBus } from '../src/change-buses.ts'
+import { createTickets, createTicketsOnPostgres } from '../src/change-buses.ts'
 import { untilLeft } from './until-left.ts'
 
-/** Writes a ticket at one instance, and gives what the client of another one is told, once it is. */
-async function toldByAnother(connect: () => Promise<OpenBus>): Promise<unknown> {
-  const [here, there] = [await connect(), await connect()]
-  const client = testClient(createTickets(there.bus).server)
+const texts = new Map([['1', 'The printer is on fire']])
+const templates = [resourceTemplate('ticket://{id}', { name: 'Ticket', read: ({ id }) => texts.get(id) ?? '' })]
+
+/** Changes a ticket at one instance, and returns the URI that the client of another instance receives. */
+async function notifiedByAnother(createInstance: () => Promise<McpServer>): Promise<unknown> {
+  const [here, there] = [await createInstance(), await createInstance()]
+  const client = testClient(there)
   for await (const event of client.listen({ resourceSubscriptions: ['ticket://1'] })) {
-    if (event.type === 'opened') await createTickets(here.bus).write('1', 'It is out')
+    if (event.type === 'opened') {
+      texts.set('1', 'It is out')
+      await here.notifyResourceUpdated('ticket://1')
+    }
     if (event.type === 'resourceUpdated') break
   }
-  const told = client.observations.changes[0]?.uri
+  const notified = client.observations.changes[0]?.uri
   await here.close()
   await there.close()
-  return told
+  return notified
 }
 
 describeNeeding('redis', 'the bus of the guide over Redis', (program) => {
   test('notifies the clients of every instance', async () => {
     const server = await startRedis(program)
-    expect(await toldByAnother(() => connectRedisBus(server.url))).toBe('ticket://1')
+    expect(await notifiedByAnother(() => createTickets(server.url, templates))).toBe('ticket://1')
     await server.close()
   })
 })
 
 test('the bus of the guide over PostgreSQL notifies the clients of every instance', async () => {
   const server = await startPostgres()
-  expect(await toldByAnother(() => connectPostgresBus(server.url))).toBe('ticket://1')
+  expect(await notifiedByAnother(async () => createTicketsOnPostgres(server.url, templates))).toBe('ticket://1')
   await untilLeft(server)
   await server.close()
 }, 120_000)

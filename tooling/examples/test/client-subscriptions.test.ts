@@ -10,14 +10,22 @@ function serve() {
   return { server, client: testClient(server) }
 }
 
-test('the tools are shown when the stream opens and when they change, until the loop is left', async () => {
+test('the tools are shown when the stream opens and when they change, until the signal aborts', async () => {
   const { server, client } = serve()
   const shown: (readonly string[])[] = []
   const steps = [() => server.update({ tools: one && two ? [one, two] : [] }), () => server.update({ tools: [] })]
-  await showTools(client, (names) => {
-    shown.push(names)
-    steps.shift()?.()
-  })
+  const stop = new AbortController()
+  const end = new Error('enough is shown')
+  const showing = showTools(
+    client,
+    (names) => {
+      shown.push(names)
+      if (names.length === 0) stop.abort(end)
+      steps.shift()?.()
+    },
+    stop.signal,
+  )
+  await expect(showing).rejects.toBe(end)
   expect(shown).toEqual([['one'], ['one', 'two'], []])
 })
 

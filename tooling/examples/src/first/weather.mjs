@@ -3,7 +3,7 @@ import { createServer, resource } from '@x/server'
 
 let degrees = 20
 const weather = resource('weather://oslo', { name: 'Weather', read: () => `${degrees} degrees` })
-const server = createServer({ name: 'weather', version: '1.0.0', state: false, resources: [weather] })
+const server = createServer({ name: 'weather', version: '1.0.0', resources: [weather] })
 const client = createClient(server, { name: 'host', version: '1.0.0' })
 
 for await (const event of client.listen({ resourceSubscriptions: ['weather://oslo'] })) {
