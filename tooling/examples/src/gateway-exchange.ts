@@ -1,6 +1,6 @@
 import { tokenExchange } from '@x/auth/exchange'
 import { protect } from '@x/auth/server'
-import { gateway } from '@x/gateway'
+import { gateway, type GatewayUpstream } from '@x/gateway'
 import { connectAny } from '@x/legacy/client'
 import { sealedState } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
@@ -15,16 +15,12 @@ export interface Installation {
 }
 
 export function serveCompanyGateway({ resource, issuer, crmUrl, secret, keys }: Installation): Promise<HttpServer> {
-  const server = gateway({
-    name: 'company',
-    version: '1.0.0',
-    state: sealedState({ keys }),
-    upstreams: {
-      crm: {
-        connect: ({ auth }) => connectAny(crmUrl, { http: { auth } }),
-        credential: tokenExchange({ issuer, client: { id: 'gateway', secret } }),
-      },
-    },
-  })
+  // #region upstream
+  const crm = {
+    connect: ({ auth }) => connectAny(crmUrl, { http: { auth } }),
+    credential: tokenExchange({ issuer, client: { id: 'gateway', secret } }),
+  } satisfies GatewayUpstream
+  // #endregion
+  const server = gateway({ name: 'company', version: '1.0.0', state: sealedState({ keys }), upstreams: { crm } })
   return serveHttp(server, { auth: protect({ resource, issuers: [issuer] }) })
 }

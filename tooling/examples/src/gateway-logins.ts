@@ -17,8 +17,9 @@ export interface Installation {
   readonly keys: readonly string[]
 }
 
-export function serveCompanyGateway(installation: Installation): Promise<HttpServer> {
+export async function serveCompanyGateway(installation: Installation): Promise<HttpServer> {
   const { origin, port, issuer, crmUrl, redis, keys } = installation
+  // #region logins
   const protection = protect({ resource: `${origin}/mcp`, issuers: [issuer], scopes: ['mcp'] })
   const logins = userLogin({
     url: `${origin}/login`,
@@ -32,5 +33,7 @@ export function serveCompanyGateway(installation: Installation): Promise<HttpSer
     credential: logins.credentialFor(crmUrl),
   } satisfies GatewayUpstream
   const server = gateway({ name: 'company', version: '1.0.0', state: sealedState({ keys }), upstreams: { crm } })
-  return serveHttp(server, { port, auth: protection, onRequest: loginPages(logins) })
+  const http = await serveHttp(server, { port, auth: protection, onRequest: loginPages(logins) })
+  // #endregion
+  return http
 }

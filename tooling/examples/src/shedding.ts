@@ -1,4 +1,3 @@
-import type { ServerExtension } from '@x/schema'
 import { createServer, type McpServer, sealedState, type StateCodec, type Tool, tool } from '@x/server'
 import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
@@ -58,7 +57,7 @@ export const serve = (served: McpServer): Promise<HttpServer> =>
 // #endregion
 
 // #region options
-export const tuned = (log: (line: string) => void): McpServer =>
+export const tuned = (): McpServer =>
   createServer({
     name: 'primes',
     version: '1.0.0',
@@ -68,19 +67,5 @@ export const tuned = (log: (line: string) => void): McpServer =>
       load: measureLoad(),
       hardLimit: { running: 1000, eventLoopDelayMs: 2000 },
     },
-    extensions: [handOffLog(log)],
   })
-
-/** Writes a line for each call that moves. */
-const handOffLog = (log: (line: string) => void): ServerExtension => ({
-  side: 'server',
-  name: 'handOffLog',
-  start: () => ({
-    observe: (event) => {
-      if (event.type !== 'hand_off') return
-      const { name, reason, shedCount, load } = event
-      log(`${name} moves (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`)
-    },
-  }),
-})
 // #endregion

@@ -58,7 +58,7 @@ test('the server of the guide serves, and is not ready once it was asked to stop
 
 test('a server with its own limits reports hand-offs', async () => {
   vi.stubEnv('STATE_KEYS', keys[0])
-  const server = programs.tuned(() => {})
+  const server = programs.tuned()
   const { content } = await testClient(server).callTool('count_primes', { limit: 10 })
   expect(content).toEqual([{ type: 'text', text: '4 primes up to 10' }])
   expect(server.load.counters.sheds).toEqual({ load: 0, policy: 0, stopping: 0 })
