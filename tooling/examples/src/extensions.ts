@@ -15,8 +15,8 @@ export function quota({ callsPerHour }: { readonly callsPerHour: number }): Serv
     name: 'quota',
     identifier: 'com.example/quota',
     capabilities: { callsPerHour },
-    // Decides by the principal: outside all other extensions, and never reachable from other machines without
-    // `auth`.
+    // The extension has to know the caller. So its middleware runs before that of other extensions, and the server
+    // accepts other machines only with `auth`.
     needsPrincipal: true,
     start({ runtime }) {
       const used = new Map<string, number>()
@@ -70,7 +70,6 @@ export function quotaOfServer(): ClientExtension<'quota', QuotaCalls> {
 }
 // #endregion client
 
-// #region middleware
 /** Reports the duration of every request, also of one that fails. */
 export function timing(report: (method: string, milliseconds: number) => void): Middleware {
   return (next) => async (request, call) => {
@@ -82,4 +81,3 @@ export function timing(report: (method: string, milliseconds: number) => void): 
     }
   }
 }
-// #endregion middleware

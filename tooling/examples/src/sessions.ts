@@ -4,7 +4,6 @@ import {
   type ClientSession,
   type ClientSessions,
   isSessionNotFound,
-  type SerializedSession,
   sessions as clientSessions,
 } from '@x/sessions/client'
 import { type Sessions, type SessionsApi, sessionResources, sessions } from '@x/sessions/server'
@@ -22,6 +21,22 @@ export function defineTrips(): Sessions<Trip> {
 // #endregion define
 
 // #region handler
+export const addNights = (trips: Sessions<Trip>): Tool =>
+  tool('add_nights', {
+    description: 'Adds nights to the trip, in the city that was chosen unless another is named',
+    input: z.object({ nights: z.number().int().min(1), city: z.string().optional() }),
+    run({ nights, city }, ctx) {
+      // Without a session, the call has to name the city.
+      const session = trips.find(ctx)
+      const where = city ?? session?.state.city
+      if (where === undefined) throw new ToolError('Which city? Name it, or choose one first with choose_city')
+      const total = (session?.state.nights ?? 0) + nights
+      session?.setState({ city: where, nights: total })
+      return `${total} nights in ${where}`
+    },
+  })
+// #endregion handler
+
 export const chooseCity = (trips: Sessions<Trip>): Tool =>
   tool('choose_city', {
     description: 'Chooses where the trip goes',
@@ -32,22 +47,6 @@ export const chooseCity = (trips: Sessions<Trip>): Tool =>
       return `The trip goes to ${city}`
     },
   })
-
-export const addNights = (trips: Sessions<Trip>): Tool =>
-  tool('add_nights', {
-    description: 'Adds nights to the trip, in the city that was chosen unless another is named',
-    input: z.object({ nights: z.number().int().min(1), city: z.string().optional() }),
-    run({ nights, city }, ctx) {
-      // Works for clients without sessions too, as long as they say where.
-      const session = trips.find(ctx)
-      const where = city ?? session?.state.city
-      if (where === undefined) throw new ToolError('Which city? Name it, or choose one first with choose_city')
-      const total = (session?.state.nights ?? 0) + nights
-      session?.setState({ city: where, nights: total })
-      return `${total} nights in ${where}`
-    },
-  })
-// #endregion handler
 
 export function createTravelServer(
   trips: Sessions<Trip>,
@@ -62,28 +61,23 @@ export function createTravelServer(
   })
 }
 
-// #region gate
 export const bookTrip = (trips: Sessions<Trip>): Tool =>
   tool('book_trip', {
     description: 'Books the trip of this conversation',
-    // Listed and callable once there is a session with a city in it; until then it does not exist.
+    // Clients can see and call this tool only in a session whose state has a city.
     visibleTo: trips.when(({ state }) => state.city !== undefined),
     run: (_args, ctx) => `Booked: ${trips.of(ctx).state.city}`,
   })
-// #endregion gate
 
-// #region revocable
 export function defineRevocableTrips(store: StateStore): Sessions<Trip> {
   return sessions({
-    // Which sessions live is known to all instances …
+    // All instances know which sessions have ended.
     store,
-    // … and their states stay there too, with a handle of 43 characters in their place.
+    // The states are in the store too. The client gets only a handle.
     state: { schema: tripState, initial: { nights: 0 }, codec: storedState({ store, maxAgeMs: 86_400_000 }) },
   })
 }
-// #endregion revocable
 
-// #region claim
 export const addNightCarefully = (trips: Sessions<Trip>): Tool =>
   tool('add_night', {
     description: 'Adds one night',
@@ -94,45 +88,39 @@ export const addNightCarefully = (trips: Sessions<Trip>): Tool =>
       return `${session.state.nights} nights`
     },
   })
-// #endregion claim
 
-/** Something that is expensive to open; a stand-in for a real one. */
-export interface CityMap {
-  readonly show: (city: string) => string
+// #region resources
+/** An editor, which is expensive to open. */
+export interface Editor {
+  readonly write: (text: string) => string
   readonly close: () => void
 }
 
-// #region resources
-export function createMapServer(keys: readonly KeyInput[], openMap: () => Promise<CityMap>): McpServer {
-  // One map for each session at this instance, opened by the first call that wants it, closed with the session.
-  const maps = sessionResources({ open: openMap, close: (map) => map.close(), maxOpenResources: 200 })
-  const trips = sessions({
-    ttlMs: 3_600_000,
-    onDelete: ({ id }) => maps.end(id),
-  })
-  const show = tool('show', {
-    description: 'Shows a city on the map of this conversation',
-    input: z.object({ city: z.string() }),
-    run: async ({ city }, ctx) => (await maps.of(trips.of(ctx))).show(city),
+export function createEditorServer(keys: readonly KeyInput[], openEditor: () => Promise<Editor>): McpServer {
+  const editors = sessionResources({ open: openEditor, close: (editor) => editor.close() })
+  const conversations = sessions({ onDelete: ({ id }) => editors.end(id) })
+  const write = tool('write', {
+    description: 'Writes a text in the editor of this conversation',
+    input: z.object({ text: z.string() }),
+    run: async ({ text }, ctx) => (await editors.of(conversations.of(ctx))).write(text),
   })
   return createServer({
-    name: 'maps',
+    name: 'editors',
     version: '1.0.0',
     state: sealedState({ keys }),
-    tools: [show],
-    extensions: [trips],
+    tools: [write],
+    extensions: [conversations],
   })
 }
 // #endregion resources
 
-// #region client
 export async function planTrips(url: string): Promise<unknown> {
   await using client = createClient(connectHttp(url), {
     name: 'planner',
     version: '1.0.0',
     extensions: [clientSessions()],
   })
-  // One for each conversation; both are deleted at the end of their scope.
+  // One session for each conversation. Both are deleted at the end of their scope.
   await using work = await client.sessions.create()
   await using holidays = await client.sessions.create()
   await work.callTool('choose_city', { city: 'Oslo' })
@@ -140,27 +128,21 @@ export async function planTrips(url: string): Promise<unknown> {
   const { content } = await work.callTool('add_nights', { nights: 2 })
   return content
 }
-// #endregion client
 
 // #region over
-export async function addNight(sessions: ClientSessions, session: ClientSession): Promise<ClientSession> {
+export async function addNight(api: ClientSessions, session: ClientSession): Promise<ClientSession> {
   try {
     await session.callTool('add_nights', { nights: 1 })
     return session
   } catch (error) {
     if (!isSessionNotFound(error)) throw error
-    // It has expired or was revoked, for good: a new one begins, and its user should know that it has forgotten
-    // everything.
-    return sessions.create()
+    // The session expired or was revoked. Tell the user that its state is lost.
+    return api.create()
   }
 }
 // #endregion over
 
 // #region serialize
-export function saveForLater(session: ClientSession, save: (serialized: SerializedSession) => void): void {
-  save(session.serialize())
-}
-
 export function resumeTrip(serialized: unknown, url: string): ClientSession {
   const extensions = [clientSessions({ user: 'ada@example.com' })] as const
   const client = createClient(connectHttp(url), { name: 'planner', version: '1.0.0', extensions })

@@ -43,16 +43,16 @@ test('of two calls at once, one adds its night', async () => {
   expect(results.map(({ isError }) => isError === true).toSorted()).toEqual([false, true])
 })
 
-test('a map is opened once for its session, and closed with it', async () => {
+test('an editor is opened once for its session, and closed with it', async () => {
   const events: string[] = []
-  const openMap = async () => {
+  const openEditor = async () => {
     events.push('open')
-    return { show: (city: string) => city, close: () => void events.push('close') }
+    return { write: (said: string) => said, close: () => void events.push('close') }
   }
-  const client = clientOf(programs.createMapServer(keys, openMap))
+  const client = clientOf(programs.createEditorServer(keys, openEditor))
   {
     await using session = await client.sessions.create()
-    for (const city of ['Oslo', 'Faro']) await session.callTool('show', { city })
+    for (const said of ['one', 'two']) await session.callTool('write', { text: said })
   }
   expect(events).toEqual(['open', 'close'])
 })
@@ -64,10 +64,7 @@ test('a session is serialized, and resumed for the same user and server', async 
   const client = testClient(server, { extensions: [sessions(owner)] })
   const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })
-  let saved = ''
-  programs.saveForLater(session, (serialized) => {
-    saved = JSON.stringify(serialized)
-  })
+  const saved = JSON.stringify(session.serialize())
   const resumed = programs.resumeTrip(JSON.parse(saved), http.url)
   expect((await resumed.callTool('add_nights', { nights: 3 })).content).toEqual(text('3 nights in Faro'))
 })
