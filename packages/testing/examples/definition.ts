@@ -1,18 +1,17 @@
 import { form, type ServerDefinition, tool } from '@x/server'
 import * as z from 'zod'
 
-/** A tracker, as a test has it: a map of bugs. */
+// #region definition
 export const bugs = new Map<number, string>()
 
 const resolution = form(z.object({ resolution: z.enum(['Fixed', 'Duplicate']) }))
 
-// #region definition
 const resolveBug = tool('resolve_bug', {
   description: 'Resolves a bug',
   input: z.object({ id: z.number().int() }),
   async run({ id }, ctx) {
     const before = await ctx.step('read', () => bugs.get(id) ?? 'New')
-    const answer = await ctx.elicit('resolution', {
+    const answer = await ctx.elicit('how', {
       message: `It is ${before}. How was it resolved?`,
       schema: resolution,
     })
