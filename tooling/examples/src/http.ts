@@ -31,7 +31,6 @@ export function serveKnownCallers(): Promise<HttpServer> {
 }
 // #endregion
 
-// #region client-address
 export function serveBehindProxy(): Promise<HttpServer> {
   return serveHttp(server, {
     host: '0.0.0.0',
@@ -39,7 +38,6 @@ export function serveBehindProxy(): Promise<HttpServer> {
     clientAddress: (request) => request.header('x-forwarded-for')?.split(',').at(-1)?.trim(),
   })
 }
-// #endregion
 
 // #region node
 export const plain = createServer(nodeHandler(server))

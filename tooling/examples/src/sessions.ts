@@ -89,7 +89,6 @@ export const addNightCarefully = (trips: Sessions<Trip>): Tool =>
     },
   })
 
-// #region resources
 /** An editor, which is expensive to open. */
 export interface Editor {
   readonly write: (text: string) => string
@@ -112,7 +111,6 @@ export function createEditorServer(keys: readonly KeyInput[], openEditor: () => 
     extensions: [conversations],
   })
 }
-// #endregion resources
 
 export async function planTrips(url: string): Promise<unknown> {
   await using client = createClient(connectHttp(url), {

@@ -26,7 +26,6 @@ export const createTickets = (tools: readonly Tool[]): McpServer =>
   createServer({ name: 'tickets', version: '1.0.0', state: stateFromEnvironment(), tools })
 // #endregion server
 
-// #region refused
 export async function openOrExplain(codec: StateCodec, token: string, log: (line: string) => void): Promise<unknown> {
   try {
     return await codec.open(token, { purpose: 'update_work_item' })
@@ -36,7 +35,6 @@ export async function openOrExplain(codec: StateCodec, token: string, log: (line
     return error.message
   }
 }
-// #endregion refused
 
 export function createStoredCodec(store: StateStore = memoryStore()): StateCodec {
   return storedState({ store, audience: 'tickets' })
