@@ -61,7 +61,7 @@ export const validAnswer = (bytes: number): HostileAnswer['answer'] =>
 /** Answers whose size the server chooses: their cost is measured. */
 export const costlyAnswers: readonly HostileAnswer[] = [
   { name: 'deep', size: 60_000, unitBytes: 1, answer: json((size) => `"result":${'['.repeat(size)}`) },
-  { name: 'wide', size: 60_000, unitBytes: 2, answer: json((size) => `"result":[${'0,'.repeat(size)}0]`) },
+  { name: 'wide', size: 30_000, unitBytes: 2, answer: json((size) => `"result":[${'0,'.repeat(size)}0]`) },
   { name: 'huge-text', size: 300_000, wanted: 'served', answer: result(({ size }) => said('x'.repeat(size))) },
   {
     name: 'duplicate-keys',

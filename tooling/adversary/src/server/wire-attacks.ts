@@ -191,10 +191,13 @@ export const trickAttacks: readonly Attack<Attacker>[] = [
   },
 ]
 
+/** The bytes that a pipe of Linux holds. */
+const pieceBytes = 64 * 1024
+
 /** Attacks on the same server over stdio, beside the honest client over HTTP. */
 export const stdioAttacks: readonly Attack<Attacker>[] = (
   [
-    ['line-without-end', Buffer.alloc(32 * 1024 * 1024, 'x')],
+    ['line-without-end', Buffer.alloc(16 * 1024 * 1024, 'x')],
     ['many-empty-lines', Buffer.alloc(1024 * 1024, '\n')],
     ['many-wrong-lines', Buffer.from('{"jsonrpc":"2.0","id":1}\n'.repeat(20_000))],
     ['many-calls', Buffer.from(`${String(callOf('echo', { text: 'x' }).body)}\n`.repeat(5000))],
@@ -203,8 +206,16 @@ export const stdioAttacks: readonly Attack<Attacker>[] = (
 ).map(([name, bytes]) => ({
   name,
   run: async (peer) => {
-    // Not a promise of the write: a server that has heard enough leaves it unread.
-    peer.target.child.stdin?.write(bytes)
-    for (let call = 0; call < 5; call += 1) await peer.send(callOf('echo', { text: 'x' }))
+    const { stdin } = peer.target.child
+    if (stdin === null) throw new Error('the target has no stdin')
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      let taken = false
+      stdin.write(bytes.subarray(at, at + pieceBytes), () => {
+        taken = true
+      })
+      // A process that reads its input takes a piece between two calls; one that does not is left alone.
+      for (let calls = 0; calls < 5 && !taken; calls += 1) await peer.send(callOf('echo', { text: 'x' }))
+      if (!taken) return
+    }
   },
 }))
