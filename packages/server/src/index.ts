@@ -74,7 +74,7 @@ export type {
   IdempotencyOptions,
   McpServerLoad,
   SheddingOptions,
-  ShedReason,
+  HandOffReason,
 } from './shedding/shedding-options.ts'
 export type { TypesOf } from '@x/schema'
 export type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'

@@ -11,7 +11,7 @@ import {
   rulesOf,
   sheddingSettings,
   readServerLoad,
-  type ShedReason,
+  type HandOffReason,
   createHandOffReport,
 } from './policy.ts'
 import type { SimulatedCall, Workload } from './workload.ts'
@@ -22,7 +22,7 @@ export interface InstanceEvents {
   /** A call leaves, with its state sealed. */
   onHandOff(
     call: SimulatedCall,
-    leaving: { readonly instance: Instance; readonly reason: ShedReason },
+    leaving: { readonly instance: Instance; readonly reason: HandOffReason },
     time: number,
   ): void
 }
@@ -229,7 +229,7 @@ export class Instance {
     this.ready.push(call)
   }
 
-  #reasonToLeave(call: SimulatedCall): ShedReason | undefined {
+  #reasonToLeave(call: SimulatedCall): HandOffReason | undefined {
     const { mode } = this.#context.options
     if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrains.size === 0)) return undefined
     const { sheds: shedCount, stops: stopCount, drains, handOff } = call
@@ -246,7 +246,7 @@ export class Instance {
     return typeof reason === 'string' ? reason : undefined
   }
 
-  #handOff(call: SimulatedCall, reason: ShedReason): void {
+  #handOff(call: SimulatedCall, reason: HandOffReason): void {
     this.#leave(call)
     if (reason === 'stopping') {
       call.stops++

@@ -15,4 +15,4 @@ export {
   readServerLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
 export { sheddingRulesOf as rulesOf, sheddingSettings } from '../../../packages/server/src/shedding/shedding-rules.ts'
-export type { SheddingSettings, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'
+export type { SheddingSettings, HandOffReason } from '../../../packages/server/src/shedding/shedding-options.ts'

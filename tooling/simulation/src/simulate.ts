@@ -4,7 +4,7 @@ import { createEventQueue, type EventQueue } from './events.ts'
 import { Instance } from './instance.ts'
 import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
 import type { FleetEvent, GivenCall, SimulationOptions } from './options.ts'
-import { handOffPause, type ShedReason } from './policy.ts'
+import { handOffPause, type HandOffReason } from './policy.ts'
 import { createWorkload, type SimulatedCall, type Workload } from './workload.ts'
 
 /** One way through the network, and how long a client waits when there is no instance or its call is lost. */
@@ -70,7 +70,7 @@ function openFleet(options: SimulationOptions): Fleet {
 
 interface Leaving {
   readonly instance: Instance
-  readonly reason: ShedReason
+  readonly reason: HandOffReason
 }
 
 function bear(fleet: Fleet, time: number): void {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { handOverToTask } from './become-task.ts'
+import { createTask } from './become-task.ts'
 import type { Run, RunOutcome } from './run.ts'
-import { shedCall } from './shed-call.ts'
+import { handOffCall } from './hand-off-call.ts'
 import { suspendCall } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
@@ -25,10 +25,10 @@ export function applyRunEnd(
       return suspendCall(run)
     case 'became_task':
       warnSwallowedError(run, outcome)
-      return handOverToTask(run)
+      return createTask(run)
     case 'handed_off':
       warnSwallowedError(run, outcome)
-      return mapAwaitable(shedCall(run, end.reason), (result) => result ?? runOnInstance())
+      return mapAwaitable(handOffCall(run, end.reason), (result) => result ?? runOnInstance())
     case 'finished':
     case 'restarted':
     case undefined:

@@ -8,7 +8,7 @@ import type { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** Creates a task that continues the call with its journal. Returns the result that names the task. */
-export async function handOverToTask(run: Run): Promise<JsonObject> {
+export async function createTask(run: Run): Promise<JsonObject> {
   const { request, name, journal } = run
   const { call, catalog } = request
   const backgroundRunner = call.context.get(backgroundKey)

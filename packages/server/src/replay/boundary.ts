@@ -2,7 +2,7 @@ import { canHandOffKey } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { decideHandOff } from '../shedding/hand-off.ts'
 import { InstanceWork } from '../shedding/instance-work.ts'
-import type { ShedReason } from '../shedding/shedding-options.ts'
+import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'
 
@@ -22,14 +22,14 @@ export function handleStepBoundary(run: Run): Promise<void> | undefined {
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
   // A stopped run is not handed off. An open question ends it anyway, and parallel branches should reach their own
   // questions first.
-  const reason = run.wasStopped ? undefined : findShedReason(run)
+  const reason = run.wasStopped ? undefined : findHandOffReason(run)
   if (reason !== undefined) return run.handOff(reason)
   if (run.isStrict) return run.restart()
   return run.wasStopped ? undefined : ensureInstanceWork(run.request).yieldIfDue()
 }
 
 /** Returns the reason to hand the call off now, or undefined if it stays. */
-function findShedReason({ request, name, journal }: Run): ShedReason | undefined {
+function findHandOffReason({ request, name, journal }: Run): HandOffReason | undefined {
   if (!canHandOff(request)) return undefined
   const { settings, method, drainCount } = request
   const { shedCount, stopCount, round, handOffReport } = journal

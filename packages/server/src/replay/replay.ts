@@ -1,7 +1,7 @@
 import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
-import { handOverToTask, shouldBeginAsTask } from './become-task.ts'
+import { createTask, shouldBeginAsTask } from './become-task.ts'
 import { assignCallId } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { type Handler, Run } from './run.ts'
@@ -32,7 +32,7 @@ export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awai
 function startCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   checkCapacity(request)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request))
-    return handOverToTask(new Run(request, handler.name))
+    return createTask(new Run(request, handler.name))
   // A handler can read answers that came with the first request only in `ctx.responses`.
   const hasResponses = request.params.inputResponses !== undefined
   const journal = hasResponses ? new RunJournal(request, undefined, firstResponsesOf(request)) : undefined
@@ -72,7 +72,7 @@ function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: Served
   const run = new Run(request, handler.name, journal)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) {
     endCall(request)
-    return handOverToTask(run)
+    return createTask(run)
   }
   countResumedCall(request.settings.loadMonitor)
   return runHandler(handler, run)

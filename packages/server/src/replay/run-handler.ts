@@ -48,7 +48,7 @@ function endRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Await
  * results are recorded and a later run does not repeat them. A journal that could not be stored records nothing more.
  */
 function completeRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  run.markEnded()
+  run.close()
   endCall(run.request)
   const pendingWork = run.end?.kind === 'store_failed' ? undefined : run.waitForWork()
   return mapAwaitable(pendingWork, () => {

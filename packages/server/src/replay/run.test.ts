@@ -39,7 +39,7 @@ describe.each(stops)('%s', (_, stop) => {
 
   test('rejects at once after the handler has ended, and leaves the run as it is', async () => {
     const run = createRun()
-    run.markEnded()
+    run.close()
     expect(await stop(run).catch(isSuspension)).toBe(true)
     expect([run.end, run.wasStopped, monitorOf(run).pendingHandOffCount]).toEqual([{ kind: 'finished' }, false, 0])
   })
@@ -50,8 +50,8 @@ test('a run that is handed off twice is counted once', () => {
   void run.handOff('load')
   void run.handOff('stopping')
   expect(monitorOf(run).pendingHandOffCount).toBe(1)
-  run.markEnded()
-  run.markEnded()
+  run.close()
+  run.close()
   expect(monitorOf(run).pendingHandOffCount).toBe(0)
 })
 
@@ -70,13 +70,13 @@ test('all who wait for the pending work continue when it has ended', async () =>
 test('a handler that has returned before its suspension is finished, and one that returns after it is not', async () => {
   const before = createRun()
   void before.handOff('load')
-  before.markFinished()
+  before.proposeFinished()
   expect(before.end?.kind).toBe('finished')
 
   const after = createRun()
   await after.handOff('load').catch(() => {})
-  after.markFinished()
-  after.markEnded()
+  after.proposeFinished()
+  after.close()
   expect(after.end?.kind).toBe('handed_off')
 })
 

@@ -3,7 +3,7 @@ import type { InputRequest, JsonObject, McpError } from '@x/schema'
 import type { Context, InputRequiredReturn, TaskChoice } from '../definitions/context.ts'
 import { type Awaitable, runAfterTick } from '../request/awaitable.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
-import type { ShedReason } from '../shedding/shedding-options.ts'
+import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
 import { checkHandlerKey, RunJournal } from './run-journal.ts'
 import { onRequestCancelled, type ServedRequest } from './served-request.ts'
@@ -39,7 +39,7 @@ export type RunEnd =
   /** The call continues as a task. */
   | { readonly kind: 'became_task' }
   /** The call continues at another instance. */
-  | { readonly kind: 'handed_off'; readonly reason: ShedReason }
+  | { readonly kind: 'handed_off'; readonly reason: HandOffReason }
   /** The handler runs again at once, because every step ends a run in strict replay. */
   | { readonly kind: 'restarted' }
 
@@ -88,10 +88,10 @@ export interface StartedUse {
 
 /**
  * The state of a run. A stop turns `running` into `stopping`, and the next turn of the event loop into `suspended`,
- * once no answer is being parsed. A handler that ends turns `running` into `ended`, and `stopping` into `suspended`.
+ * once no answer is being parsed. `close` turns `running` into `closed`, and `stopping` into `suspended`, once the handler has ended.
  * A journal that cannot be stored turns both into `suspended` at once. `docs/architecture.md` has the diagram.
  */
-type RunPhase = 'running' | 'stopping' | 'suspended' | 'ended'
+type RunPhase = 'running' | 'stopping' | 'suspended' | 'closed'
 
 /** The promise that the handler of a stopped run waits for. */
 interface RunStop {
@@ -125,7 +125,7 @@ export class Run {
   /** True while the synchronous part of a step's function runs. */
   #isInStep = false
   #askedQuestions: Map<string, AskedQuestion> | undefined
-  #endedWhileStopping = false
+  #closedWhileStopping = false
   #isHandOffCounted = false
   #questionCount = 0
   /** The controller of `ctx.signal`. Undefined until the handler reads `ctx.signal`. */
@@ -160,9 +160,9 @@ export class Run {
     return this.#end?.kind === 'asked' ? this.#end.questions : undefined
   }
 
-  /** True if the run is suspended or has ended, so that its context can no longer be used. */
+  /** True if the run is suspended or closed, so that its context can no longer be used. */
   get isOver(): boolean {
-    return this.#phase === 'suspended' || this.#phase === 'ended'
+    return this.#phase === 'suspended' || this.#phase === 'closed'
   }
 
   /** True if a question, a task, a hand-off or a restart stopped the run. A journal that cannot be stored does not. */
@@ -170,9 +170,9 @@ export class Run {
     return this.#stop !== undefined
   }
 
-  /** True if the handler ended after the run was stopped but before the suspension could reach the handler. */
-  get endedWhileStopping(): boolean {
-    return this.#endedWhileStopping
+  /** True if the run was closed after its stop, but before the suspension could reach the handler. */
+  get closedWhileStopping(): boolean {
+    return this.#closedWhileStopping
   }
 
   /** True if a step runs or an answer is being parsed. */
@@ -311,11 +311,11 @@ export class Run {
   // Ends
 
   /**
-   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. In the phase `ended`,
+   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. In the phase `closed`,
    * a misuse by work that still runs does not replace what the handler threw.
    */
   fail(error: HandlerError): HandlerError {
-    if (this.#phase !== 'ended') this.#proposeEnd({ kind: 'misused', error })
+    if (this.#phase !== 'closed') this.#proposeEnd({ kind: 'misused', error })
     return error
   }
 
@@ -362,7 +362,7 @@ export class Run {
    * Stops the run so that the call continues at another instance. If the run asks a question meanwhile, the question is
    * sent instead, because its answer may reach another instance anyway.
    */
-  handOff(reason: ShedReason): Promise<never> {
+  handOff(reason: HandOffReason): Promise<never> {
     if (!this.isOver && !this.#isHandOffCounted) {
       this.#isHandOffCounted = true
       beginHandOff(this.request.settings.loadMonitor)
@@ -379,23 +379,23 @@ export class Run {
    * Records that the handler has returned or thrown, unless the run is over. If steps still run, the end of a step then
    * neither hands the call off nor restarts the handler.
    */
-  markFinished(): void {
+  proposeFinished(): void {
     if (!this.isOver) this.#proposeEnd(finishedEnd)
   }
 
   /**
-   * Ends the run after its handler has returned or thrown. The context can then no longer ask or record anything. A
+   * Closes the run after its handler has returned or thrown. The context can then no longer ask or record anything. A
    * stopped run becomes suspended, so that code that still runs receives the suspension instead of a `HandlerError`. A
    * second call has no effect.
    */
-  markEnded(): void {
+  close(): void {
     if (this.#isHandOffCounted) endHandOff(this.request.settings.loadMonitor)
     this.#isHandOffCounted = false
     if (this.isOver) return
-    this.markFinished()
-    this.#endedWhileStopping = this.wasStopped
+    this.proposeFinished()
+    this.#closedWhileStopping = this.wasStopped
     if (this.wasStopped) this.#suspend()
-    else this.#phase = 'ended'
+    else this.#phase = 'closed'
   }
 
   /** Sets the end, unless the run has an end with the same rank or a higher one. */

@@ -104,7 +104,7 @@ function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<vo
 function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
   // A run whose journal could not be stored is over already. It waits for no step, because nothing more is recorded.
   if (run.wasStopped || run.isOver) return undefined
-  run.markEnded()
+  run.close()
   return mapAwaitable(run.hasPendingWork ? waitForAllWork(run) : undefined, () => {
     for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
     run.clearStartedUses()
@@ -114,7 +114,7 @@ function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void
 /** Waits for the steps that run, and for the steps that begin meanwhile. Returns undefined if no step runs. */
 function waitUntilIdle(run: Run): Promise<void> | undefined {
   if (!run.hasPendingWork || run.isOver) return undefined
-  run.markFinished()
+  run.proposeFinished()
   return waitForAllWork(run)
 }
 

@@ -23,7 +23,7 @@ export async function runStrictly<T>(handler: Handler<T>, firstRun: Run): Promis
   for (let runCount = 1; ; runCount++) {
     const outcome = await callHandler(handler, run)
     await finishStartedUses(run, outcome)
-    run.markEnded()
+    run.close()
     if (run.wasStopped) await run.waitForWork()
     const isRunRepeatable = previousRun === undefined || areRunsEquivalent(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)

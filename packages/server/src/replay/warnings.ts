@@ -24,7 +24,7 @@ export function warnRebuiltForm(run: Run, key: string): void {
  */
 export function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
   // A handler that failed on its own before the suspension has hidden nothing.
-  if ('thrown' in outcome && (run.endedWhileStopping || isSuspension(outcome.thrown))) return
+  if ('thrown' in outcome && (run.closedWhileStopping || isSuspension(outcome.thrown))) return
   const [key] = run.askedQuestions?.keys() ?? []
   const endDescription = 'thrown' in outcome ? 'threw something else' : 'returned'
   const actionDescription =

@@ -7,7 +7,7 @@ import {
 } from './fleet-view.ts'
 import { updateOverload, type LoadMonitor, readCurrentLoad, sampleLoad, tryTakeAllowance } from './load-monitor.ts'
 import { isOverloaded, computeRelativeLoad } from './overload.ts'
-import type { SheddingCall, SheddingSettings, ShedReason } from './shedding-options.ts'
+import type { SheddingCall, SheddingSettings, HandOffReason } from './shedding-options.ts'
 
 /**
  * The number of rounds with questions that do not reduce the hand-off budget of a call. Most clients allow ten rounds,
@@ -49,7 +49,7 @@ export interface CallAtBoundary extends SheddingCall {
 export function decideHandOff(
   monitor: LoadMonitor,
   boundary: CallAtBoundary,
-): ShedReason | { readonly error: unknown } | undefined {
+): HandOffReason | { readonly error: unknown } | undefined {
   if (monitor.activeDrains.size > 0) return decideHandOffOnStop(monitor, boundary)
   const { drainCount: _, stopCount, handOffReport, ...call } = boundary
   const { rules } = monitor
@@ -68,7 +68,7 @@ export function decideHandOff(
 function decideHandOffOnStop(
   monitor: LoadMonitor,
   { drainCount, stopCount, shedCount, roundCount, workedMs }: CallAtBoundary,
-): ShedReason | undefined {
+): HandOffReason | undefined {
   const drains = [...monitor.activeDrains].filter(({ isHandingOff }) => isHandingOff)
   if (drains.length === 0 || roundCount + shedCount + stopCount >= maxUnfinishedResults) return undefined
   const graceShare = graceShares[stopCount] ?? 3 / 4

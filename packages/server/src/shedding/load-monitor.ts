@@ -5,7 +5,7 @@ import type { StateCodec } from '@x/state-codec'
 import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
 import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
-import type { Load, McpServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
+import type { Load, McpServerLoad, SheddingOptions, HandOffReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
 
@@ -49,7 +49,7 @@ export interface LoadMonitor {
   allowanceRenewedAt: number
   /** The loads of other instances, from the reports in handed-off calls. */
   readonly fleet: FleetView
-  readonly shedCounts: Record<ShedReason, number>
+  readonly handOffCounts: Record<HandOffReason, number>
   rejectedCallCount: number
   resumedCallCount: number
 }
@@ -117,7 +117,7 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
     shedAllowance: 0,
     allowanceRenewedAt: Number.NEGATIVE_INFINITY,
     fleet: createEmptyFleetView(source.randomId),
-    shedCounts: { load: 0, policy: 0, stopping: 0 },
+    handOffCounts: { load: 0, policy: 0, stopping: 0 },
     rejectedCallCount: 0,
     resumedCallCount: 0,
   }
@@ -152,8 +152,8 @@ export function tryTakeAllowance(monitor: LoadMonitor): boolean {
 }
 
 /** Counts a call that was handed off, by its reason. */
-export function countShedCall(monitor: LoadMonitor, reason: ShedReason): void {
-  monitor.shedCounts[reason]++
+export function countHandOff(monitor: LoadMonitor, reason: HandOffReason): void {
+  monitor.handOffCounts[reason]++
 }
 
 /** Counts a call that continues at this instance from the state with which it arrived. */
@@ -384,13 +384,13 @@ const unreadyAfterMs = 5000
 /** Returns the load of a server at this moment. */
 export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unavailable'> {
   sampleLoad(monitor)
-  const { shedCounts, rejectedCallCount, resumedCallCount } = monitor
+  const { handOffCounts, rejectedCallCount, resumedCallCount } = monitor
   const isDraining = monitor.activeDrains.size > 0
   return {
     ready: !isDraining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining: isDraining,
     ...readCurrentLoad(monitor),
-    counters: { sheds: { ...shedCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
+    counters: { sheds: { ...handOffCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
   }
 }
 

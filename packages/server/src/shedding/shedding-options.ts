@@ -24,7 +24,7 @@ export interface SheddingCall {
 }
 
 /** The reason for a hand-off: the load is over a limit, the author's policy decided it, or the instance is stopping. */
-export type ShedReason = 'load' | 'policy' | 'stopping'
+export type HandOffReason = 'load' | 'policy' | 'stopping'
 
 /** Options for an overloaded instance. See {@link ServerDefinition.shedding}. */
 export interface SheddingOptions {
@@ -91,7 +91,7 @@ export interface McpServerLoad extends Load {
 /** Counts of the outcomes of calls. */
 export interface LoadCounters {
   /** The number of calls that were shed, by reason. */
-  readonly sheds: Readonly<Record<ShedReason, number>>
+  readonly sheds: Readonly<Record<HandOffReason, number>>
   /** The number of calls that were refused at the hard limit. */
   readonly rejected: number
   /** The number of calls that arrived with a state and continued from it. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { createHandOffReport } from '../shedding/hand-off.ts'
-import { countShedCall, readCurrentLoad } from '../shedding/load-monitor.ts'
-import type { ShedReason } from '../shedding/shedding-options.ts'
+import { countHandOff, readCurrentLoad } from '../shedding/load-monitor.ts'
+import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 import { emitRunEnd } from './run-events.ts'
 import { sealState } from './seal-state.ts'
@@ -12,7 +12,7 @@ import { formatInputRequired } from './input-required-result.ts'
  * once, to any instance. Returns undefined if the journal cannot be sealed, for example because it is too large. That
  * failure is logged.
  */
-export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject | undefined> {
+export async function handOffCall(run: Run, reason: HandOffReason): Promise<JsonObject | undefined> {
   const { request, name, journal } = run
   // A stopping instance does not report its load.
   const report = reason === 'stopping' ? undefined : createHandOffReport(request.settings.loadMonitor)
@@ -27,11 +27,19 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
   return formatInputRequired(run, requestState)
 }
 
-function emitHandOff(run: Run, reason: ShedReason, shedCount: number): void {
+function emitHandOff(run: Run, reason: HandOffReason, handOffCount: number): void {
   const { request, name } = run
   const { method, call, settings } = request
   const { loadMonitor, events } = settings
-  countShedCall(loadMonitor, reason)
-  events.emit?.({ type: 'hand_off', call, method, name, reason, shedCount, load: readCurrentLoad(loadMonitor) })
+  countHandOff(loadMonitor, reason)
+  events.emit?.({
+    type: 'hand_off',
+    call,
+    method,
+    name,
+    reason,
+    shedCount: handOffCount,
+    load: readCurrentLoad(loadMonitor),
+  })
   emitRunEnd(run, 'handed_off')
 }
