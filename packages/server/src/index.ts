@@ -55,7 +55,7 @@ export type {
   ResourceTemplate,
   ResourceTemplateDefinition,
 } from './definitions/resource.ts'
-export type { CheckedValue, RejectedValue } from './json-schema/compile-schema.ts'
+export type { CheckedValue, RejectedValue } from './json-schema/rejected-value.ts'
 export type {
   SchemaInput,
   AnySchema,

@@ -3,7 +3,7 @@ import type { CompiledPrompt } from './catalog.ts'
 import { type CompileContext, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
 import { requireObjectRoot } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
-import { compileInput } from '../json-schema/compile-input.ts'
+import { compileInput } from '../json-schema/compile-schema.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 

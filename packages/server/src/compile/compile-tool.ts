@@ -9,8 +9,7 @@ import {
 } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, compileEntry } from './compile-entry.ts'
-import { compileInput } from '../json-schema/compile-input.ts'
-import { compileSchema } from '../json-schema/compile-schema.ts'
+import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
 /** Compiles a tool. Throws {@link DefinitionError}. */

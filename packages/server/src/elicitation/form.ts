@@ -1,11 +1,6 @@
 import type { RequestedSchema } from '@x/schema'
-import {
-  type CheckedValue,
-  type CompiledSchema,
-  type AnySchema,
-  compileSchema,
-  type SchemaOutput,
-} from '../json-schema/compile-schema.ts'
+import { type CompiledSchema, type AnySchema, compileSchema, type SchemaOutput } from '../json-schema/compile-schema.ts'
+import type { CheckedValue } from '../json-schema/rejected-value.ts'
 import { isZodSchema } from '../json-schema/zod-issues.ts'
 import { structureKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'

@@ -11,6 +11,7 @@ import {
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { compileValidator } from './compile-validator.ts'
+import { type CheckedValue, createRejectedValue, maxShownIssues, type RejectedValue } from './rejected-value.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
 import { createInterpretedValidator } from './zod-key.ts'
 
@@ -121,6 +122,19 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   }
 }
 
+/** The input schema that the specification recommends for a tool without parameters (server/tools, tool). */
+const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
+
+/** Compiles {@link noArgumentsSchema}, which needs no validator of JSON Schema. */
+const compileNoArguments: JsonSchemaCompiler = () => (value) =>
+  Object.keys(Object(value)).map((name) => ({ path: jsonPointerOf([name]), message: 'Nothing is allowed here.' }))
+
+/** Compiles the schema of arguments. A definition without a schema has no arguments. */
+export function compileInput(schema: AnySchema | undefined, schemaOptions: SchemaCompilationSettings): CompiledSchema {
+  if (schema !== undefined) return compileSchema(schema, schemaOptions)
+  return compileSchema(noArgumentsSchema, { ...schemaOptions, compile: compileNoArguments })
+}
+
 /**
  * Throws for an object whose members are schemas. Other MCP libraries accept such an object, but it is no valid JSON
  * Schema.
@@ -220,7 +234,7 @@ function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
 }
 
 /** Returns the path of an issue as a JSON Pointer. */
-export function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
+function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
@@ -382,42 +396,4 @@ function resolveReference(reference: string, root: JsonObject): JsonValue | unde
     resolvedValue = isJsonObject(resolvedValue) && Object.hasOwn(resolvedValue, key) ? resolvedValue[key] : undefined
   }
   return resolvedValue
-}
-
-/** The maximum number of issues in a rejection. A model can correct only a few faults at a time. */
-const maxShownIssues = 20
-
-/** The faults of a rejected value. */
-export interface RejectedValue {
-  /** The first issues, at most 20. */
-  readonly issues: readonly SchemaIssue[]
-  /**
-   * The number of all faults. Absent if {@link issues} contains all of them. `Infinity` if the search stopped early.
-   */
-  readonly total?: number | undefined
-}
-
-/** The value that the schema returned, or the faults of a rejected value. */
-export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
-
-/** Copies the first issues of a validator as {@link SchemaIssue}. Further issues are only counted. */
-function createRejectedValue<Issue>(
-  issues: readonly Issue[],
-  toSchemaIssue: (issue: Issue) => SchemaIssue,
-): RejectedValue {
-  if (issues.length <= maxShownIssues) return { issues: issues.map(toSchemaIssue) }
-  return { issues: issues.slice(0, maxShownIssues).map(toSchemaIssue), total: issues.length }
-}
-
-/** Returns the faults of a value as text for a model or a person: one line for each, with its path. */
-export function formatIssues({ issues, total = issues.length }: RejectedValue): string {
-  const lines = issues.map(({ path, message }) => `- ${formatPointer(path)}: ${message}`)
-  if (total > issues.length) lines.push(total === Infinity ? '- and more' : `- and ${total - issues.length} more`)
-  return lines.join('\n')
-}
-
-/** Returns a JSON Pointer in the form that people use: `/items/0/name` becomes `items.0.name`. */
-function formatPointer(pointer: string): string {
-  if (pointer === '') return '(the whole)'
-  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
 }

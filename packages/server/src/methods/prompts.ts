@@ -12,7 +12,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replayCall } from '../replay/replay.ts'
-import { formatIssues } from '../json-schema/compile-schema.ts'
+import { formatIssues } from '../json-schema/rejected-value.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
 import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
 

@@ -20,7 +20,7 @@ import { openRequestContext } from '../replay/open-context.ts'
 import { replayCall } from '../replay/replay.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
-import { formatIssues, type RejectedValue } from '../json-schema/compile-schema.ts'
+import { formatIssues, type RejectedValue } from '../json-schema/rejected-value.ts'
 import { isFullToolResult, type ToolContent, isToolError } from '../definitions/tool.ts'
 
 const noArguments: JsonObject = Object.freeze({})

@@ -9,7 +9,8 @@ import {
   DefinitionError,
 } from '@x/schema'
 import { type FormContentOf, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
-import { type AnySchema, formatIssues } from '../json-schema/compile-schema.ts'
+import type { AnySchema } from '../json-schema/compile-schema.ts'
+import { formatIssues } from '../json-schema/rejected-value.ts'
 import { mapAwaitable } from '../request/awaitable.ts'
 import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-client.ts'
 import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
