@@ -27,6 +27,8 @@ export interface ServerSettings extends ErrorReporter {
   readonly warn: (warning: ServerWarning) => void
   /** True if every handler is restarted at each `await` that could end a run, to detect code that is not repeatable. */
   readonly strictReplay: boolean
+  /** The stack frames that errors about questions and steps show, by call. `replay/author-frames.ts` fills the map. */
+  readonly authorFrames: Map<string, string | undefined>
   /** Returns the current time, in milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomUuid: () => string
@@ -87,6 +89,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     stateAudience: definition.name,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
+    authorFrames: new Map(),
     ...runtimeSettings,
     idempotency: definition.idempotency,
     maxStoredResultCharacters,

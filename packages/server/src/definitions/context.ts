@@ -234,7 +234,8 @@ export type WithListsFilled<T> = T extends readonly never[]
  */
 export type TaskChoice = 'never' | 'allowed' | 'required'
 
-const explicitRoundBrand = Symbol('explicit round')
+/** The member that only values of {@link inputRequired} have. */
+export const explicitRoundBrand: unique symbol = Symbol('explicit round')
 
 /**
  * The questions of a handler to the client, and the state that the handler receives again with the answers. See
@@ -264,11 +265,6 @@ export function inputRequired({
   readonly state?: JsonValue | undefined
 }): InputRequiredReturn {
   return { [explicitRoundBrand]: true, requests, state }
-}
-
-/** Returns true for the value of {@link inputRequired}. */
-export function isInputRequired(value: unknown): value is InputRequiredReturn {
-  return typeof value === 'object' && value !== null && explicitRoundBrand in value
 }
 
 /**

@@ -60,7 +60,9 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
   const pendingAnswer = parseAnswer(question, record, record.response, text)
   const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
   run.checkNotOver(question.functionName)
-  if (run.request.observation !== undefined) emitAnswer(run, key, question.request, actionOf(answer, record.response))
+  // An answer to a question whose text has changed is not used.
+  if (run.request.observation !== undefined && !('changeCount' in answer))
+    emitAnswer(run, key, question.request, actionOf(answer, record.response))
   if ('value' in answer) return answer.value
   rejectEndlessQuestion(run, key, text, answer)
   return askClient(run, key, question, askAgain(question, record, text, answer))

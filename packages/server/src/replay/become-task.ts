@@ -2,10 +2,18 @@ import { quoteName } from '@x/core'
 import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
+import type { Awaitable } from '../request/awaitable.ts'
 import { toInternalError } from './handler-error.ts'
-import { emitRunEnd } from './run-events.ts'
 import type { Run } from './run.ts'
+import { observeRunEnd } from './run-events.ts'
 import type { ServedRequest } from './served-request.ts'
+
+/** Makes a call a task before its handler runs. */
+export function beginAsTask(run: Run): Awaitable<JsonObject> {
+  return run.request.observation === undefined
+    ? createTask(run)
+    : observeRunEnd(run, 'became_task', () => createTask(run))
+}
 
 /** Creates a task that continues the call with its journal. Returns the result that names the task. */
 export async function createTask(run: Run): Promise<JsonObject> {
@@ -17,7 +25,6 @@ export async function createTask(run: Run): Promise<JsonObject> {
   const result = await backgroundRunner.begin(journal.serializeForTask(), id, call.context).catch((error: unknown) => {
     throw toInternalError(error, request, name)
   })
-  emitRunEnd(run, 'became_task')
   const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
 }

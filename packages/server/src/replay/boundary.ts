@@ -24,7 +24,7 @@ export function handleStepBoundary(run: Run): Promise<void> | undefined {
   // questions first.
   const reason = run.wasStopped ? undefined : findHandOffReason(run)
   if (reason !== undefined) return run.handOff(reason)
-  if (run.isStrict) return run.restart()
+  if (run.isStrict && run.askedQuestions === undefined) return run.restart()
   return run.wasStopped ? undefined : ensureInstanceWork(run.request).yieldIfDue()
 }
 

@@ -188,3 +188,20 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(new Set(seen)).toEqual(new Set(['{"roots":[]}']))
   })
 })
+
+test('a handler that changes the state of its context does not change that of its next run', async () => {
+  const seenCounts: unknown[] = []
+  const run: RunHandler = async (ctx) => {
+    if (ctx.state === undefined) return inputRequired({ state: { count: 1 } })
+    // A program without types can write it.
+    const state = ctx.state as { count: number }
+    seenCounts.push(state.count)
+    state.count += 1
+    await ctx.step('work', () => 1)
+    return 'done'
+  }
+  const served = serve(run, { strictReplay: true })
+  const first = await send(served)
+  expect((await send(served, { state: first.state })).text).toBe('done')
+  expect(seenCounts).toEqual([1, 1])
+})

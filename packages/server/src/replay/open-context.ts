@@ -1,4 +1,4 @@
-import { isCancelled, withSignalOf } from '@x/core'
+import { cloneJson, isCancelled, withSignalOf } from '@x/core'
 import { type ClientCapabilities, metaKeys, findMissingCapabilities } from '@x/schema'
 import { severityOf } from '@x/schema/internal'
 import { becomeTask } from './become-task.ts'
@@ -67,7 +67,7 @@ export function openContext(run: Run): Context {
     now: () => run.journal.startedAt,
     uuid: (key) => recordUuid(run, key),
     responses: responsesFor(run),
-    state: run.existingJournal?.explicitState,
+    state: stateFor(run),
   }
   return withSignalOf(context, run)
 }
@@ -78,6 +78,12 @@ const noResponses: Context['responses'] = new Map()
 function responsesFor({ existingJournal }: Run): Context['responses'] {
   const responses = existingJournal?.responses
   return responses === undefined || responses.size === 0 ? noResponses : structuredClone(responses)
+}
+
+/** Returns a copy of the state, for the same reason. */
+function stateFor({ existingJournal }: Run): Context['state'] {
+  const state = existingJournal?.explicitState
+  return state === undefined ? undefined : cloneJson(state)
 }
 
 function clientViewOf({ meta }: ServedRequest): ClientView {

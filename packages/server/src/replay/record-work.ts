@@ -101,22 +101,28 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     functionName,
     savedValue === undefined ? initialValue : savedValue,
   ) as WidenedValue<T>
+  const saveValue = async (value: WidenedValue<T>): Promise<void> => {
+    run.checkUse(functionName)
+    const valueCopy = requireJsonCopy(run, functionName, value)
+    journal.recordCheckpoint(key, valueCopy)
+    // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not reach
+    // the journal.
+    currentValue = cloneJson(valueCopy) as WidenedValue<T>
+    const pendingCommit = commitJournal(run)
+    if (pendingCommit !== undefined) await pendingCommit
+    if (run.isStrict) journal.skipUsesSince(`checkpoint ${key}`)
+    const boundaryPromise = passStepBoundary(run, functionName)
+    if (boundaryPromise !== undefined) await boundaryPromise
+  }
   return {
     get value() {
       return currentValue
     },
-    async save(value) {
-      run.checkUse(functionName)
-      const valueCopy = requireJsonCopy(run, functionName, value)
-      journal.recordCheckpoint(key, valueCopy)
-      // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not
-      // reach the journal.
-      currentValue = cloneJson(valueCopy) as WidenedValue<T>
-      const pendingCommit = commitJournal(run)
-      if (pendingCommit !== undefined) await pendingCommit
-      if (run.isStrict) journal.skipUsesSince(`checkpoint ${key}`)
-      const boundaryPromise = passStepBoundary(run, functionName)
-      if (boundaryPromise !== undefined) await boundaryPromise
+    save(value) {
+      const promise = saveValue(value)
+      // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
+      promise.catch(() => {})
+      return promise
     },
   }
 }

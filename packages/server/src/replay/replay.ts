@@ -1,15 +1,15 @@
 import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
-import { createTask, shouldBeginAsTask } from './become-task.ts'
+import { beginAsTask, shouldBeginAsTask } from './become-task.ts'
 import { assignCallId } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { type Handler, Run } from './run.ts'
 import { emitResume } from './run-events.ts'
 import { runHandler } from './run-handler.ts'
-import { RunJournal } from './run-journal.ts'
-import { firstResponsesOf, openState, openStoredJournal } from './seal-state.ts'
+import { openFirstJournal, openState, openStoredJournal } from './seal-state.ts'
 import type { ServedRequest } from './served-request.ts'
+import { runStrictly } from './strict-replay.ts'
 
 /**
  * Runs a handler until it ends or has to ask the client. When it asks, the result contains the questions. When the
@@ -32,12 +32,10 @@ export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awai
 function startCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   checkCapacity(request)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request))
-    return createTask(new Run(request, handler.name))
-  // A handler can read answers that came with the first request only in `ctx.responses`.
-  const hasResponses = request.params.inputResponses !== undefined
-  const journal = hasResponses ? new RunJournal(request, undefined, firstResponsesOf(request)) : undefined
+    return beginAsTask(new Run(request, handler.name))
+  const journal = request.params.inputResponses === undefined ? undefined : openFirstJournal(request)
   beginCall(request)
-  return runHandler(handler, new Run(request, handler.name, journal))
+  return runOrRepeat(handler, new Run(request, handler.name, journal))
 }
 
 /**
@@ -51,31 +49,33 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
     return answerOnce(handler, request, journal, () => {
       checkCapacity(request)
       beginCall(request)
-      return runResumed(journal, handler, request)
+      return runResumed(handler, new Run(request, handler.name, journal))
     })
   }
   checkCapacity(request)
   beginCall(request)
-  let journal: RunJournal
-  try {
-    journal = await openState(requestState, request, handler.name)
-  } catch (error) {
+  const journal = await openState(requestState, request, handler.name).catch((error: unknown) => {
     endCall(request)
     throw error
-  }
-  return runResumed(journal, handler, request)
+  })
+  return runResumed(handler, new Run(request, handler.name, journal))
 }
 
 /** Runs the handler of a resumed call, or makes the call a task. `beginCall` was called for the request. */
-function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
-  if (request.observation !== undefined) emitResume(journal, request, handler.name)
-  const run = new Run(request, handler.name, journal)
+function runResumed<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  const { request } = run
+  if (request.observation !== undefined) emitResume(run)
   if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) {
     endCall(request)
-    return createTask(run)
+    return beginAsTask(run)
   }
   countResumedCall(request.settings.loadMonitor)
-  return runHandler(handler, run)
+  return runOrRepeat(handler, run)
+}
+
+/** Runs a handler once, or in strict replay as often as it takes to find code that is not repeatable. */
+function runOrRepeat<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  return run.request.settings.strictReplay ? runStrictly(handler, run) : runHandler(handler, run)
 }
 
 /**
@@ -83,8 +83,8 @@ function runResumed<T>(journal: RunJournal, handler: Handler<T>, request: Served
  * when it was created, and a refusal now would make it fail.
  */
 function runFromStore<T>(store: JournalStore, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
-  const journal = openStoredJournal(store, request, handler.name)
-  if (request.observation !== undefined) emitResume(journal, request, handler.name)
+  const run = new Run(request, handler.name, openStoredJournal(store, request, handler.name))
+  if (request.observation !== undefined) emitResume(run)
   beginCall(request)
-  return runHandler(handler, new Run(request, handler.name, journal))
+  return runOrRepeat(handler, run)
 }

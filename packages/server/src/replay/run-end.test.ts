@@ -189,7 +189,8 @@ test('a question ends a run under strict replay, as without it, though a step be
     a: { action: 'accept', content: {} },
   })
   expect([asked, text, done]).toEqual([[['a']], 'done', ['one', 'two', 'three']])
-  expect(runs).toBe(4)
+  // The steps beside an open question do not restart the handler. The question is asked twice, to compare its runs.
+  expect(runs).toBe(3)
 })
 
 test('a question that is asked beside a hand-off is compared with that of another run, as any question is', async () => {

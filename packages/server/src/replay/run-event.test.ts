@@ -1,10 +1,11 @@
 import type { ServerEvent } from '@x/schema'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { type Context, createServer, sealedState, tool } from '../index.ts'
 import { sheddingSettings } from '../internals.ts'
-import { callOf, requestOf } from '../testing/ask.ts'
+import { type AskOptions, callOf, requestOf } from '../testing/ask.ts'
 import { observer } from '../testing/observer.ts'
-import { fullCapabilities } from '../testing/rounds.ts'
+import { accept, fullCapabilities, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const key = '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b'
 
@@ -38,4 +39,69 @@ test('the end of a run is emitted once, also if a step that still runs makes a c
   expect(response).not.toMatchObject({ result: { resultType: 'input_required' } })
   const ends = events.filter(({ type }) => type === 'run')
   expect(ends).toMatchObject([{ type: 'run', end: 'failed' }])
+})
+
+/** Calls a handler once, and returns the events of the call. */
+async function callWithEvents(
+  run: (_: object, ctx: Context) => Promise<string>,
+  policy: () => boolean,
+  options: AskOptions = {},
+): Promise<readonly ServerEvent[]> {
+  const events: ServerEvent[] = []
+  const server = createServer({
+    name: 'demo',
+    version: '1.0.0',
+    state: sealedState({ keys: [key] }),
+    tools: [tool('do', { description: 'Does it', run, task: 'allowed' })],
+    strictReplay: false,
+    shedding: sheddingSettings({ calls: 'all', policy, minWorkMs: 0 }),
+    log: () => {},
+    extensions: [observer((event) => void events.push(event))],
+  })
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': fullCapabilities }
+  await server.exchange(requestOf('tools/call', { name: 'do' }, { meta }), callOf(options))
+  return events
+}
+
+test('a call that is to be a task, which cannot be created, is emitted as failed', async () => {
+  const background = { accepted: true, begin: () => Promise.reject(new Error('The store is away')) }
+  const events = await callWithEvents(
+    async () => 'done',
+    () => false,
+    { background },
+  )
+  expect(events.filter(({ type }) => type === 'run')).toMatchObject([{ type: 'run', end: 'failed' }])
+})
+
+test('a misuse by a step that still runs does not replace what a handler threw before its suspension', async () => {
+  let [isHandedOff, finishSlowStep] = [false, (): void => {}]
+  const slow = new Promise<void>((resolve) => (finishSlowStep = resolve))
+  const run = async (_: object, ctx: Context): Promise<string> => {
+    ctx.step('slow', () => slow.then(() => new Map() as never)).catch(() => {})
+    ctx.step('quick', () => 1).catch(() => {})
+    // The hand-off stops the run, and the suspension comes in the next turn of the event loop.
+    while (!isHandedOff) await Promise.resolve()
+    setImmediate(() => setImmediate(finishSlowStep))
+    throw new Error('of the handler')
+  }
+  const events = await callWithEvents(run, () => (isHandedOff = true))
+  const [end] = events.filter(({ type }) => type === 'run')
+  expect(end).toMatchObject({ end: 'failed', error: { message: 'of the handler' } })
+})
+
+test('an answer to a question whose text has changed since is not emitted, because it is not used', async () => {
+  const events: ServerEvent[] = []
+  let message = 'Which color?'
+  const run: RunHandler = async (ctx) => (await ctx.elicit('color', { message, schema: z.object({}) }), 'done')
+  const extensions = [observer((event) => void events.push(event))]
+  const served = serve(run, { strictReplay: false, extensions })
+  const { state, requests } = await send(served)
+  const responses = Object.fromEntries(Object.keys(requests).map((wireKey) => [wireKey, accept()]))
+  message = 'Which colour?'
+  const second = await send(served, { state, responses })
+  expect(Object.keys(second.requests)).toHaveLength(1)
+  expect(events.filter(({ type }) => type === 'answer')).toEqual([])
+  const repeated = Object.fromEntries(Object.keys(second.requests).map((wireKey) => [wireKey, accept()]))
+  expect((await send(served, { state: second.state, responses: repeated })).text).toBe('done')
+  expect(events.filter(({ type }) => type === 'answer')).toMatchObject([{ key: 'color', action: 'accept' }])
 })

@@ -2,11 +2,10 @@ import { isCancelled } from '@x/core'
 import type { InputRequest, JsonObject, RunEndKind, ServerEvents } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Run } from './run.ts'
-import type { RunJournal } from './run-journal.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** Emits that a call continues with the journal of an earlier run. */
-export function emitResume(journal: RunJournal, request: ServedRequest, name: string): void {
+export function emitResume({ request, name, journal }: Run): void {
   const { settings, call, method } = request
   const { round, handOffCount, startedAt, parts } = journal
   settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, parts })
@@ -85,17 +84,14 @@ export function emitRunEnd(
   })
 }
 
-/**
- * Applies the end of a run, and emits it: `end` if that succeeds, and otherwise the failure. With an `end` of undefined,
- * a success was emitted before.
- */
+/** Creates the result of a call, and emits the end of its run: `end` if that succeeds, and otherwise the failure. */
 export function observeRunEnd(
   run: Run,
-  end: RunEndKind | undefined,
-  apply: () => Awaitable<JsonObject>,
+  end: RunEndKind,
+  createResult: () => Awaitable<JsonObject>,
 ): Awaitable<JsonObject> {
   const succeed = (result: JsonObject): JsonObject => {
-    if (end !== undefined) emitRunEnd(run, end)
+    emitRunEnd(run, end)
     return result
   }
   const fail = (error: unknown): never => {
@@ -104,7 +100,7 @@ export function observeRunEnd(
   }
   let result: Awaitable<JsonObject>
   try {
-    result = apply()
+    result = createResult()
   } catch (error) {
     return fail(error)
   }

@@ -1,84 +1,142 @@
 import type { JsonObject, RunEndKind } from '@x/schema'
-import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
+import { mapAwaitable, type Awaitable, isPromiseLike, waitForImmediate } from '../request/awaitable.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
-import { isInputRequired } from '../definitions/context.ts'
-import { applyRunEnd } from './apply-run-end.ts'
+import { createTask } from './become-task.ts'
+import { handOffCall } from './hand-off-call.ts'
 import { openContext } from './open-context.ts'
 import { type Handler, Run, type RunOutcome } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
-import { finishStartedUses } from './started-uses.ts'
-import { runStrictly } from './strict-replay.ts'
-import { suspendForExplicitRound } from './suspend-call.ts'
+import { failForLeftUses, reportFailedUses } from './started-uses.ts'
+import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
+import { warnSwallowedError } from './warnings.ts'
 
-/**
- * Runs a handler from its beginning, and returns the result of the call. `beginCall` was called for the request. Strict
- * replay repeats the run.
- */
+/** Runs a handler from its beginning, and returns the result of the call. `beginCall` was called for the request. */
 export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
-  if (!run.request.settings.strictReplay) return runOnce(handler, run)
-  return runStrictly(handler, run).then(([lastRun, outcome]) => endRun(lastRun, outcome, handler))
-}
-
-function runOnce<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   let handlerReturn: ReturnType<Handler<T>['run']>
   try {
     handlerReturn = handler.run(openContext(run))
   } catch (thrown) {
-    return endRun(run, { thrown }, handler)
+    return settleAndComplete(run, { thrown }, handler)
   }
-  if (!isPromiseLike(handlerReturn)) return endRun(run, { returned: handlerReturn }, handler)
+  if (!isPromiseLike(handlerReturn)) return settleAndComplete(run, { returned: handlerReturn }, handler)
   return Promise.resolve(handlerReturn).then(
-    (returned) => endRun(run, { returned }, handler),
-    (thrown: unknown) => endRun(run, { thrown }, handler),
+    (returned) => settleAndComplete(run, { returned }, handler),
+    (thrown: unknown) => settleAndComplete(run, { thrown }, handler),
   )
 }
 
-/**
- * Ends a run whose handler has returned or thrown, and returns the result of the call. The outcome alone is not enough,
- * because it does not show whether the handler asked a question.
- */
-function endRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  // Most handlers start neither a question nor a step.
-  if (run.startedUses === undefined) return completeRun(run, outcome, handler)
-  return mapAwaitable(finishStartedUses(run, outcome), () => completeRun(run, outcome, handler))
+function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  return mapAwaitable(settleRun(run, outcome), () => completeCall(run, outcome, handler))
 }
 
 /**
- * Closes the context of a run, and returns the result of the call. The steps that still run are awaited, so that their
- * results are recorded and a later run does not repeat them. A journal that could not be stored records nothing more.
+ * Closes a run whose handler has returned or thrown, and waits for the steps that still run. So their results are
+ * recorded, and a later run does not repeat them.
+ *
+ * A handler that returned without waiting for a question, or for a step that fails, makes the call fail: otherwise the
+ * error of the step would be lost after the reply. Therefore the run is closed after the wait. Steps can begin
+ * meanwhile, and a question fails the call. The run of a handler that threw is closed at once, and nothing can begin.
  */
-function completeRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  run.close()
-  endCall(run.request)
-  const pendingWork = run.end?.kind === 'store_failed' ? undefined : run.waitForWork()
-  return mapAwaitable(pendingWork, () => {
-    // A step that ran until now may have changed the end. A call that cannot be handed off runs again, and that run emits
-    // its end. A hand-off emits its end itself.
-    const isObserved = run.request.observation !== undefined && run.end?.kind !== 'handed_off'
-    return isObserved
-      ? observeRunEnd(run, endKindOf(run, outcome), () => createResult(run, outcome, handler))
-      : createResult(run, outcome, handler)
+export function settleRun(run: Run, outcome: RunOutcome<unknown>): Awaitable<void> {
+  const uses = run.startedUses
+  // Most handlers start neither a question nor a step.
+  if (uses === undefined) return closeRun(run)
+  if ('returned' in outcome) {
+    const failForFailedUses = failForLeftUses(run, uses)
+    return mapAwaitable(waitBeforeClose(run), () => {
+      failForFailedUses()
+      // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
+      // would not change the result.
+      run.dropQuestions()
+      return closeRun(run)
+    })
+  }
+  // The errors of a stopped run reach the handler again in its next run.
+  const hasStopped = run.wasStopped || run.isOver
+  return mapAwaitable(closeRun(run), () => {
+    if (!hasStopped) reportFailedUses(run, uses)
   })
 }
 
+/** Closes a run, and waits for its steps. A journal that could not be stored records nothing more. */
+function closeRun(run: Run): Awaitable<void> {
+  run.close()
+  return run.hasPendingWork && run.end?.kind !== 'store_failed' ? waitForSteps(run) : undefined
+}
+
+/** Waits for steps while the run of a handler that returned is open. Their ends neither hand the call off nor restart it. */
+function waitBeforeClose(run: Run): Awaitable<void> {
+  if (!run.hasPendingWork || run.isOver) return undefined
+  run.proposeFinished()
+  return waitForSteps(run)
+}
+
+/** Waits for the steps that run, and for the steps that begin meanwhile. */
+async function waitForSteps(run: Run): Promise<void> {
+  while (run.hasPendingWork) {
+    await run.waitForWork()
+    // The promises of the handler are settled in the same turn of the event loop, after the work.
+    await waitForImmediate()
+  }
+}
+
 /**
- * Returns the kind with which the end of a run is emitted once its result is created. Returns undefined for a task, which
- * emits its end itself. A call that fails has no result, so it is emitted as failed
- * instead.
+ * Returns the result of the call of a closed run. The outcome of the handler alone is not enough, because it does not
+ * show whether the handler asked a question.
  */
-function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): RunEndKind | undefined {
-  if (end?.kind === 'became_task') return undefined
+export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  endCall(run.request)
+  // A call that cannot be handed off runs again, and that run emits its end. A hand-off emits its end itself.
+  const isObserved = run.request.observation !== undefined && run.end?.kind !== 'handed_off'
+  return isObserved
+    ? observeRunEnd(run, endKindOf(run, outcome), () => createResult(run, outcome, handler))
+    : createResult(run, outcome, handler)
+}
+
+/**
+ * Returns the kind with which the end of a run is emitted once its result is created. A call that fails has no result,
+ * so it is emitted as failed instead.
+ */
+function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): RunEndKind {
+  if (end?.kind === 'became_task') return 'became_task'
   const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
   return isAsking ? 'asked' : 'finished'
 }
 
 /** Returns the result of the call for the end of its run. Throws if the call has failed. */
 function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  if (run.end?.kind !== 'finished') return applyRunEnd(run, outcome, () => runOnInstance(run, handler))
+  const { end } = run
+  switch (end?.kind) {
+    case 'finished':
+      return createFinishedResult(run, outcome, handler)
+    case 'store_failed':
+    case 'misused':
+      throw end.error
+    case 'asked':
+      warnSwallowedError(run, outcome)
+      return suspendCall(run)
+    case 'became_task':
+      warnSwallowedError(run, outcome)
+      return createTask(run)
+    case 'handed_off':
+      warnSwallowedError(run, outcome)
+      return mapAwaitable(handOffCall(run, end.reason), (result) => result ?? runOnInstance(run, handler))
+    case 'restarted':
+    case undefined:
+      throw new Error('A run that strict replay repeats, or that is not closed, has no result')
+  }
+}
+
+function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
   return isInputRequired(outcome.returned)
     ? suspendForExplicitRound(run, outcome.returned)
     : handler.toResult(outcome.returned)
+}
+
+function isInputRequired(value: unknown): value is InputRequiredReturn {
+  return typeof value === 'object' && value !== null && explicitRoundBrand in value
 }
 
 /**
@@ -88,5 +146,5 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
 function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>): Awaitable<JsonObject> {
   request.work?.bindToInstance()
   beginCall(request)
-  return runOnce(handler, new Run(request, name, journal.copyForNextRun(journal.responses)))
+  return runHandler(handler, new Run(request, name, journal.copyForNextRun()))
 }

@@ -290,10 +290,10 @@ export class RunJournal {
 
   /**
    * Returns a copy without uses, for another run of the same request. Later changes of this journal do not reach the
-   * copy. `responses` are those of the next run: the handler may have changed the responses of this run.
+   * copy.
    */
-  copyForNextRun(responses: Responses | undefined): RunJournal {
-    return new RunJournal(this.#request, structuredClone(this.#journal), structuredClone(responses))
+  copyForNextRun(): RunJournal {
+    return new RunJournal(this.#request, structuredClone(this.#journal), this.#responses)
   }
 
   /** The uses of the context so far: `kind key`, and the text of a question. */

@@ -46,7 +46,7 @@ export type RunEnd =
 /**
  * The ranks of ends, for a run in which several occur. The end with the highest rank wins. Of two ends with the same
  * rank, the first one wins. `asked` outranks `finished`, because a handler that threw after its question may have thrown
- * for lack of the answer. (For a handler that returned, `finishStartedUses` decides: the run is misused, or its questions
+ * for lack of the answer. (For a handler that returned, `settleRun` decides: the run is misused, or its questions
  * are dropped.) `finished` outranks `became_task` and `handed_off`, because a handler that has finished needs neither a
  * task nor another instance. Only `Run.dropQuestions` replaces an end by one of a lower rank.
  */
@@ -253,11 +253,6 @@ export class Run {
     return this.#failureCount++
   }
 
-  /** Removes the started questions and steps, because all of them were checked. */
-  clearStartedUses(): void {
-    this.#startedUses = undefined
-  }
-
   // Pending work: the response waits for it, even if the run is suspended meanwhile.
 
   /** Counts the beginning of pending work: of a step, or of the parsing of an answer. */
@@ -311,11 +306,12 @@ export class Run {
   // Ends
 
   /**
-   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. In the phase `closed`,
-   * a misuse by work that still runs does not replace what the handler threw.
+   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. Once the run is
+   * closed, a misuse by work that still runs does not replace what the handler returned or threw.
    */
   fail(error: HandlerError): HandlerError {
-    if (this.#phase !== 'closed') this.#proposeEnd({ kind: 'misused', error })
+    const isDecided = this.#phase === 'closed' || (this.#closedWhileStopping && this.#end?.kind === 'finished')
+    if (!isDecided) this.#proposeEnd({ kind: 'misused', error })
     return error
   }
 

@@ -88,12 +88,20 @@ const maxUnaskedAnswers = 100
 const maxUnaskedAnswerCharacters = 1_048_576
 
 /**
+ * Returns the journal of a call whose first request has answers. A handler can read them only in `ctx.responses`. Throws
+ * `McpError(invalidParams)` if there are too many answers or characters.
+ */
+export function openFirstJournal(request: ServedRequest): RunJournal {
+  return new RunJournal(request, undefined, firstResponsesOf(request))
+}
+
+/**
  * Returns the answers of a request without `requestState`. A client sends such answers after a handler returned
  * `inputRequired` without a state (basic/patterns/mrtr). The server cannot check that it asked for them, but the params
  * check has ensured that they are valid answers. Throws `McpError(invalidParams)` if there are too many answers or
  * characters.
  */
-export function firstResponsesOf({ params }: ServedRequest): ReadonlyMap<string, InputResponse> {
+function firstResponsesOf({ params }: ServedRequest): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
   if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)

@@ -3,7 +3,7 @@ import { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'
 import { authorFramesOf, startUse } from './started-uses.ts'
 
-const newServer = () => ({ settings: {} }) as ServedRequest
+const newServer = () => ({ settings: { authorFrames: new Map() } }) as unknown as ServedRequest
 
 test('a call is found at the place where it was made first, and a thousand of them are remembered', () => {
   const server = newServer()

@@ -1,8 +1,8 @@
 import { quoteName } from '@x/core'
-import { type Awaitable, mapAwaitable, waitForImmediate } from '../request/awaitable.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { HandlerError, type HandlerProblem, isSuspension } from './handler-error.ts'
-import type { Run, RunOutcome, StartedUse } from './run.ts'
+import { rememberAuthorFrames } from './author-frames.ts'
+import type { Run, StartedUse } from './run.ts'
 
 /**
  * Starts a question or step: records it in the run, and returns the promise for the handler. An unhandled rejection of
@@ -10,7 +10,9 @@ import type { Run, RunOutcome, StartedUse } from './run.ts'
  */
 export function startUse<T>(run: Run, functionName: string, key: unknown, source: Promise<T>): Promise<T> {
   const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
-  rememberAuthorFrames(run, description)
+  const { authorFrames } = run.request.settings
+  const callKey = callKeyOf(run, description)
+  if (!authorFrames.has(callKey)) rememberAuthorFrames(authorFrames, callKey, startUse)
   const isQuestion = functionName !== 'ctx.step'
   const use: ObservedUse = {
     isQuestion,
@@ -66,19 +68,14 @@ class UsePromise<T> extends Promise<T> {
 }
 
 /**
- * Waits for steps that still run after their handler has ended. Fails the call if the handler returned without waiting
- * for a question, or for a step that fails. Otherwise the error of the step would be lost after the reply.
+ * Fails the call of a handler that returned without waiting for a question, or that swallowed a suspension. Returns the
+ * function that does the same, once the steps have ended, for uses that failed unnoticed or that began meanwhile.
  */
-export function finishStartedUses(run: Run, outcome: RunOutcome<unknown>): Awaitable<void> {
-  if (run.startedUses === undefined) return undefined
-  return 'returned' in outcome ? finishReturnedUses(run, run.startedUses) : finishThrownUses(run, run.startedUses)
-}
-
-function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
+export function failForLeftUses(run: Run, uses: readonly StartedUse[]): () => void {
   const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
   const startedCount = uses.length
   rejectUnawaitedUses(run, uses, settledUses)
-  return mapAwaitable(waitUntilIdle(run), () => {
+  return () => {
     const failedUses = uses.filter((use) => !use.isAwaited || !settledUses.has(use)).filter(hasFailed)
     for (const use of failedUses) {
       // This question or step has already made the call fail.
@@ -90,39 +87,12 @@ function finishReturnedUses(run: Run, uses: readonly StartedUse[]): Awaitable<vo
     // Code that still ran after the handler returned may have asked a question. Earlier questions have passed the check,
     // and a suspension since then did not reach the handler.
     rejectUnawaitedUses(run, uses, settledUses, uses.slice(startedCount))
-    // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
-    // would not change the result.
-    run.dropQuestions()
-    run.clearStartedUses()
-  })
-}
-
-/**
- * Ends the run of a handler that threw. Waits for the steps that still run, and logs the errors that the handler did
- * not await. No further step can begin.
- */
-function finishThrownUses(run: Run, uses: readonly StartedUse[]): Awaitable<void> {
-  // A run whose journal could not be stored is over already. It waits for no step, because nothing more is recorded.
-  if (run.wasStopped || run.isOver) return undefined
-  run.close()
-  return mapAwaitable(run.hasPendingWork ? waitForAllWork(run) : undefined, () => {
-    for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
-    run.clearStartedUses()
-  })
-}
-
-/** Waits for the steps that run, and for the steps that begin meanwhile. Returns undefined if no step runs. */
-function waitUntilIdle(run: Run): Promise<void> | undefined {
-  if (!run.hasPendingWork || run.isOver) return undefined
-  run.proposeFinished()
-  return waitForAllWork(run)
-}
-
-async function waitForAllWork(run: Run): Promise<void> {
-  while (run.hasPendingWork) {
-    await run.waitForWork()
-    await waitForImmediate()
   }
+}
+
+/** Logs the errors of questions and steps that the handler, which threw another error, did not await. */
+export function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
+  for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
 }
 
 const awaitAdvice = 'await every question and step'
@@ -194,57 +164,9 @@ function reportUseError({ request, name }: Run, error: HandlerError): void {
   reportServerError(error, logContextOf(request, name), request.settings)
 }
 
-const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
-
-/** The number of frames at the top of a stack that belong to this package: the function of the context. */
-const contextFrameCount = 1
-
-/** The number of frames of the author's code that an error shows. */
-const authorFrameCount = 2
-
-/**
- * The maximum number of calls of `ctx` functions for which one server stores stack frames. The errors of further calls
- * name the call, and show no frames.
- */
-const maxRememberedCalls = 1000
-
-/**
- * The stack frames of the author's code that started questions and steps, by server and by call. The settings object
- * identifies the server. The key of a call contains the name of the handler and the description of the call.
- */
-const framesByServer = new WeakMap<object, Map<string, string | undefined>>()
-
-/**
- * Stores the stack frames of a call when its server makes it for the first time. Later calls with the same key come
- * from the same line of the handler. A capture of frames takes as long as the rest of a step.
- */
-function rememberAuthorFrames(run: Run, description: string): void {
-  const { settings } = run.request
-  const framesByCall = framesByServer.get(settings) ?? new Map<string, string | undefined>()
-  if (framesByCall.size === 0) framesByServer.set(settings, framesByCall)
-  const callKey = callKeyOf(run, description)
-  if (framesByCall.size >= maxRememberedCalls || framesByCall.has(callKey)) return
-  framesByCall.set(callKey, captureAuthorFrames())
-}
-
-/**
- * Returns the stack frames of the author's code, without those of this package. Undefined on a platform that captures
- * no stack.
- */
-function captureAuthorFrames(): string | undefined {
-  if (typeof captureStackTrace !== 'function') return undefined
-  const captured: { readonly stack?: string } = {}
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = Math.min(stackTraceLimit, contextFrameCount + authorFrameCount)
-  captureStackTrace(captured, startUse)
-  Error.stackTraceLimit = stackTraceLimit
-  const frames = captured.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
-  return frames.length <= contextFrameCount ? undefined : frames.slice(contextFrameCount).join('\n')
-}
-
 /** Returns the stack frames of the author's code that started a question or step. Undefined if they were not stored. */
 export function authorFramesOf(run: Run, { description }: StartedUse): string | undefined {
-  return framesByServer.get(run.request.settings)?.get(callKeyOf(run, description))
+  return run.request.settings.authorFrames.get(callKeyOf(run, description))
 }
 
 /** Returns a key of bounded length: the name may be a URI of a client. */

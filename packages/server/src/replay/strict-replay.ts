@@ -1,6 +1,7 @@
+import type { JsonObject } from '@x/schema'
 import { openContext } from './open-context.ts'
 import { type Handler, Run, type RunOutcome } from './run.ts'
-import { finishStartedUses } from './started-uses.ts'
+import { completeCall, settleRun } from './run-handler.ts'
 import { warnAboutRun } from './warnings.ts'
 
 /**
@@ -11,29 +12,25 @@ const maxStrictRuns = 1000
 
 /**
  * Runs a handler again from its beginning at every await that could end a run in production, with the journal of that
- * moment. Warns of every difference between two runs. Returns the last run and its outcome. It is slow by design,
- * because it is for tests.
+ * moment. Warns of every difference between two runs. Returns the result of the last run. It is slow by design, because
+ * it is for tests.
  */
-export async function runStrictly<T>(handler: Handler<T>, firstRun: Run): Promise<[Run, RunOutcome<T>]> {
-  const { request, existingJournal } = firstRun
-  const responses = existingJournal?.responses
+export async function runStrictly<T>(handler: Handler<T>, { request, existingJournal }: Run): Promise<JsonObject> {
   const paramsText = JSON.stringify(request.params)
-  let run = new Run(request, handler.name, existingJournal?.copyForNextRun(responses), true)
+  let run = new Run(request, handler.name, existingJournal?.copyForNextRun(), true)
   let previousRun: Run | undefined
   for (let runCount = 1; ; runCount++) {
     const outcome = await callHandler(handler, run)
-    await finishStartedUses(run, outcome)
-    run.close()
-    if (run.wasStopped) await run.waitForWork()
+    await settleRun(run, outcome)
     const isRunRepeatable = previousRun === undefined || areRunsEquivalent(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
-    if (isLastRun(run, previousRun)) return [run, outcome]
+    if (isLastRun(run, previousRun)) return completeCall(run, outcome, handler)
     previousRun = run
     // After a difference the next run is not strict, because a handler that differs in every run would restart without
     // end.
     const isStrict = isRunRepeatable && runCount < maxStrictRuns
-    run = new Run(request, handler.name, run.journal.copyForNextRun(responses), isStrict)
+    run = new Run(request, handler.name, run.journal.copyForNextRun(), isStrict)
   }
 }
 

@@ -241,6 +241,10 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
         void ctx.step('bad key!', () => 1)
         return 'done'
       },
+      (ctx) => {
+        void ctx.checkpoint('count', 0).save(1)
+        return greet(ctx)
+      },
     ]
     const unhandled = await unhandledDuring(async () => {
       for (const run of runs) {
