@@ -93,11 +93,6 @@ export interface Observer {
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
 }
 
-interface Waiter {
-  readonly count: number
-  readonly resolve: (changes: readonly ObservedChange[]) => void
-}
-
 const notificationPrefix = 'notifications/'
 
 /** Makes the observer of one client. */
@@ -112,7 +107,7 @@ export function createObserver(): Observer {
     warnings: [],
     errors: [],
   }
-  const waiters = new Set<Waiter>()
+  const waiters = new Set<{ readonly count: number; readonly resolve: (changes: readonly ObservedChange[]) => void }>()
 
   function recordChange(change: ObservedChange): void {
     observations.changes.push(change)

@@ -118,7 +118,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
   const answerRegistry = createAnswerRegistry(answers, observer.recordQuestion)
   const client = createClient<S, Extensions>(
-    { exchange: createObservedExchange({ fleet, observer, trackedKit, options }) },
+    { exchange: createObservedExchange(fleet, observer, trackedKit, options) },
     {
       name: 'test-client',
       version: '1.0.0',
@@ -170,15 +170,13 @@ function createObservedKit(
   })
 }
 
-interface ObservedExchangeDeps {
-  readonly fleet: Fleet<Server>
-  readonly observer: Observer
-  readonly trackedKit: TrackedKit
-  readonly options: TestClientOptions
-}
-
 /** Creates the exchange that sends a request to an instance, and observes its notifications and its response. */
-function createObservedExchange({ fleet, observer, trackedKit, options }: ObservedExchangeDeps): Exchange {
+function createObservedExchange(
+  fleet: Fleet<Server>,
+  observer: Observer,
+  trackedKit: TrackedKit,
+  options: TestClientOptions,
+): Exchange {
   const { logLevel = 'debug', restartBetweenRounds = false } = options
   const withFixedKey = createFixedKeyMapper()
   return async (sentRequest, call) => {

@@ -3,16 +3,11 @@ const maxCallers = 1000
 /** Milliseconds after which the value of a caller without calls is dropped. */
 const idleMs = 600_000
 
-interface CachedValue<T> {
-  readonly value: T
-  readonly usedAt: number
-}
-
 /** The values of the latest callers of a gateway, by key. */
 export class CallerCache<T> {
   readonly #now: () => number
   /** The last entry is the one that was used last. */
-  readonly #entries = new Map<string, CachedValue<T>>()
+  readonly #entries = new Map<string, { readonly value: T; readonly usedAt: number }>()
 
   constructor(now: () => number) {
     this.#now = now

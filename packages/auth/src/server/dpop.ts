@@ -69,7 +69,7 @@ const maxProofLength = 8192
 
 /** Creates a verifier of proofs (RFC 9449, section 4.3). */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
-  const proofMemory = createProofMemory(settings.now)
+  const recordProof = createProofRecorder(settings.now)
   return {
     async verify(context) {
       const proof = readProof(context.request)
@@ -81,7 +81,7 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
       const isNew =
         settings.usedProofs === undefined
-          ? proofMemory.add(key, context)
+          ? recordProof(key, context)
           : await settings.usedProofs.add(key, '1', 2 * proofWindowMs)
       if (!isNew) throw createInvalidProofError('The proof was used before')
       return undefined
@@ -157,12 +157,6 @@ async function openNonce(state: NonceCodec, givenNonce: string): Promise<number 
   }
 }
 
-/** Records the proofs that this process has received. */
-interface ProofMemory {
-  /** Returns false for a proof that was added before. Throws a {@link LimitError} if a key has too many proofs. */
-  add(proofKey: string, context: Pick<ProofContext, 'jkt' | 'ledger'>): boolean
-}
-
 /** The proofs that arrived within one slice of time. Each proof has a function that releases it in the ledger. */
 type ProofSlice = Map<string, () => void>
 
@@ -170,7 +164,13 @@ const sliceMs = 30_000
 /** The number of slices. A proof is recorded for 120 to 150 seconds, and is valid for at most 120 seconds. */
 const sliceCount = 2 * (proofWindowMs / sliceMs) + 1
 
-function createProofMemory(now: () => number): ProofMemory {
+/**
+ * Creates a function that records the proofs that this process receives. It returns false for a proof that was recorded
+ * before, and throws a {@link LimitError} if a key has too many proofs.
+ */
+function createProofRecorder(
+  now: () => number,
+): (proofKey: string, context: Pick<ProofContext, 'jkt' | 'ledger'>) => boolean {
   const slices: ProofSlice[] = [new Map()]
   let sliceEndsAt = now() + sliceMs
   const advance = (): void => {
@@ -180,12 +180,10 @@ function createProofMemory(now: () => number): ProofMemory {
     for (let added = 0; added < Math.min(elapsedSlices, sliceCount); added += 1) slices.unshift(new Map())
     for (const slice of slices.splice(sliceCount)) for (const release of slice.values()) release()
   }
-  return {
-    add: (proofKey, { jkt, ledger }) => {
-      advance()
-      if (slices.some((slice) => slice.has(proofKey))) return false
-      slices[0]?.set(proofKey, ledger.take('proofs', `dpop ${jkt}`))
-      return true
-    },
+  return (proofKey, { jkt, ledger }) => {
+    advance()
+    if (slices.some((slice) => slice.has(proofKey))) return false
+    slices[0]?.set(proofKey, ledger.take('proofs', `dpop ${jkt}`))
+    return true
   }
 }

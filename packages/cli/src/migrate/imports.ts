@@ -72,12 +72,7 @@ export function removeSpecifiers(edits: Edits, declaration: ImportDeclaration, u
   else edits.replace(first.getStart(), last.getEnd(), kept.map((one) => one.getText()).join(', '))
 }
 
-interface UnusedStatement {
-  readonly name: string
-  readonly statement: Statement
-}
-
-function unusedStatements(source: SourceFile): readonly UnusedStatement[] {
+function unusedStatements(source: SourceFile): readonly { readonly name: string; readonly statement: Statement }[] {
   const statements = [
     ...source.getDescendantsOfKind(SyntaxKind.VariableStatement),
     ...source.getDescendantsOfKind(SyntaxKind.FunctionDeclaration),

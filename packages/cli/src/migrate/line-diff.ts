@@ -53,23 +53,17 @@ function compareMiddle(before: readonly string[], after: readonly string[]): rea
   let [row, column] = [0, 0]
   while (row < before.length && column < after.length) {
     const [old = '', text = ''] = [before[row], after[column]]
-    const step = stepOf(old === text, common(row + 1, column) >= common(row, column + 1))
-    lines.push({ mark: step.mark, text: step.mark === '-' ? old : text })
-    row += step.rows
-    column += step.columns
+    const mark = markOf(old === text, common(row + 1, column) >= common(row, column + 1))
+    lines.push({ mark, text: mark === '-' ? old : text })
+    if (mark !== '+') row += 1
+    if (mark !== '-') column += 1
   }
   return [...lines, ...toLines('-', before.slice(row)), ...toLines('+', after.slice(column))]
 }
 
-interface Step {
-  readonly mark: DiffLine['mark']
-  readonly rows: 0 | 1
-  readonly columns: 0 | 1
-}
-
-function stepOf(isCommon: boolean, isRemoved: boolean): Step {
-  if (isCommon) return { mark: ' ', rows: 1, columns: 1 }
-  return isRemoved ? { mark: '-', rows: 1, columns: 0 } : { mark: '+', rows: 0, columns: 1 }
+function markOf(isCommon: boolean, isRemoved: boolean): DiffLine['mark'] {
+  if (isCommon) return ' '
+  return isRemoved ? '-' : '+'
 }
 
 /** Returns a function that gives the number of common lines from a line of each text on. */

@@ -22,7 +22,7 @@ export function rewriteQuestion(
   const [params, ...others] = call.getArguments()
   const problem = params === undefined || others.length > 0 || isRepeated(call, asking.handler)
   if (problem || !Node.isExpression(params)) return leaveQuestion(rewriting, call, question)
-  if (question === 'sample') askWith(rewriting, call, { question, key: uniqueKey(asking, 'message'), asking })
+  if (question === 'sample') askWith(rewriting, call, `${asking.ctx}.sample`, uniqueKey(asking, 'message'))
   else if (!rewriteForm(rewriting, call, asking)) return leaveQuestion(rewriting, call, question)
   noteReplay(rewriting, call, asking.handler)
   return true
@@ -40,7 +40,7 @@ function rewriteForm(rewriting: Rewriting, call: CallExpression, asking: Asking)
   const mode = params.getProperty('mode')
   const next = mode?.getNextSiblingIfKind(SyntaxKind.CommaToken)?.getNextSibling()
   if (mode !== undefined && next !== undefined) rewriting.edits.replace(mode.getStart(), next.getStart(), '')
-  askWith(rewriting, call, { question: 'elicitResult', key: uniqueKey(asking, keyOf(call, params)), asking })
+  askWith(rewriting, call, `${asking.ctx}.elicitResult`, uniqueKey(asking, keyOf(call, params)))
   return true
 }
 
@@ -58,16 +58,10 @@ function isForm(params: ObjectLiteralExpression): boolean {
   )
 }
 
-interface NewQuestion {
-  readonly question: Question
-  readonly key: string
-  readonly asking: Asking
-}
-
-function askWith(rewriting: Rewriting, call: CallExpression, { question, key, asking }: NewQuestion): void {
+function askWith({ edits }: Rewriting, call: CallExpression, functionText: string, key: string): void {
   const params = call.getArguments()[0]
   if (params === undefined) return
-  rewriting.edits.replace(call.getStart(), params.getStart(), `${asking.ctx}.${question}('${key}', `)
+  edits.replace(call.getStart(), params.getStart(), `${functionText}('${key}', `)
 }
 
 /** Returns the key of a question: its only field, or the constant that holds its answer. */

@@ -133,23 +133,18 @@ function formatCount(quantity: number, noun: string): string {
   return `${quantity} ${noun}${quantity === 1 ? '' : 's'}`
 }
 
-interface TextFormat {
-  readonly description: string
-  readonly test: (value: string) => boolean
-}
-
 const datePattern = /^\d{4}-\d{2}-\d{2}$/
 const dateTimePattern =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
-const formats: Readonly<Record<'date' | 'date-time' | 'email' | 'uri', TextFormat>> = {
+const formats = {
   date: { description: 'a date such as 2026-07-28', test: isCalendarDate },
   'date-time': {
     description: 'a time such as 2026-07-28T12:00:00Z',
-    test: (value) => isCalendarDate(dateTimePattern.exec(value)?.[1] ?? ''),
+    test: (value: string) => isCalendarDate(dateTimePattern.exec(value)?.[1] ?? ''),
   },
-  email: { description: 'an e-mail address', test: (value) => /^[^\s@]+@[^\s@]+$/.test(value) },
-  uri: { description: 'an absolute URI', test: (value) => URL.canParse(value) },
+  email: { description: 'an e-mail address', test: (value: string) => /^[^\s@]+@[^\s@]+$/.test(value) },
+  uri: { description: 'an absolute URI', test: (value: string) => URL.canParse(value) },
 }
 
 function isCalendarDate(value: string): boolean {

@@ -66,17 +66,15 @@ export function createList<M extends ListMethod, Item>(
   }
 }
 
-interface ListPage<M extends ListMethod> {
-  readonly page: CompleteResults[M]
-  /** True if the list was read again from its first page, because the server no longer knew a cursor. */
-  readonly isRepeated: boolean
-}
-
+/**
+ * Yields the pages of a list. `isRepeated` is true if the list was read again from its first page, because the server
+ * no longer knew a cursor.
+ */
 async function* fetchPages<M extends ListMethod>(
   method: M,
   options: ReadOptions,
   { send, clientState, maxPages, maxListSize, clearCache }: ListContext,
-): AsyncGenerator<ListPage<M>, void, undefined> {
+): AsyncGenerator<{ readonly page: CompleteResults[M]; readonly isRepeated: boolean }, void, undefined> {
   const endlessListError = (reason: string): ClientError =>
     new ClientError('endless_list', reason, errorContextOf({ method, params: {} }, clientState))
   const cursors = new Set<string>()

@@ -15,11 +15,11 @@ const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resou
  * subscription ends and is not opened again.
  */
 export async function keepListsFresh(context: RefreshContext, listFetchers: ListFetchers): Promise<void> {
-  const { listen, partition, clock, jitterMs, options, signal, onError } = context
+  const { listen, partition, options, signal, onError } = context
   const debouncedFetches = new Map(
     Object.entries(listFetchers).map(([method, listFetcher]) => {
       const fetchList = async (): Promise<void> => void (await listFetcher({ signal }))
-      return [method, debounceWork({ run: fetchList, onFailure: onError, jitterMs, clock })]
+      return [method, debounceWork(fetchList, onError, context)]
     }),
   )
   // The lists that were read, even if they are no longer in the cache.

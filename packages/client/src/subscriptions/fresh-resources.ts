@@ -19,7 +19,7 @@ interface OpenStream {
  * signal aborts or the subscription ends and is not opened again.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {
-  const { listen, partition, clock, jitterMs, options, signal, onError } = context
+  const { listen, partition, options, signal, onError } = context
   const debouncedReader = createDebouncedReader(context)
   // The open subscription, and the latest one, which may still be opening.
   let openStream: OpenStream | undefined
@@ -57,7 +57,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     // The function returns as soon as the subscription has started. It does not wait for the end.
     void followEvents(lastStream).catch(onSubscriptionLost)
   }
-  const debouncedListen = debounceWork({ run: resubscribe, onFailure: onSubscriptionLost, jitterMs, clock })
+  const debouncedListen = debounceWork(resubscribe, onSubscriptionLost, context)
   const unsubscribe = partition.onStored(({ method, params }) => {
     if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.schedule()
   })
@@ -110,7 +110,7 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
       }
     }
   }
-  const debouncedReads = debounceWork({ run: readPendingUris, onFailure: onError, jitterMs, clock })
+  const debouncedReads = debounceWork(readPendingUris, onError, { jitterMs, clock })
   return {
     requestRead: (uris) => {
       for (const uri of uris) pendingUris.add(uri)

@@ -8,7 +8,7 @@ function start() {
   const runs: { finish: () => void; fail: (error: unknown) => void }[] = []
   const errors: unknown[] = []
   const work = (): Promise<void> => new Promise((finish, fail) => void runs.push({ finish, fail }))
-  const debounced = debounceWork({ run: work, onFailure: (error) => errors.push(error), jitterMs: 100, clock })
+  const debounced = debounceWork(work, (error) => errors.push(error), { jitterMs: 100, clock })
   return { clock, runs, errors, soon: debounced }
 }
 

@@ -11,6 +11,10 @@ export interface RefreshContext {
   readonly sendOnce: SendOnce
   readonly partition: OpenedPartition
   readonly clock: Clock
+  /**
+   * The maximum delay of requests after a change, in milliseconds. The delay is random, so that the clients of a server
+   * do not all send requests at once.
+   */
   readonly jitterMs: number
   /** Options of the subscription. They contain `signal`. */
   readonly options: ListenOptions
@@ -33,20 +37,12 @@ export interface DebouncedWork {
   stop(): void
 }
 
-/** Options of {@link debounceWork}. */
-interface DebounceOptions {
-  readonly run: () => Promise<void>
-  readonly onFailure: (error: unknown) => void
-  /**
-   * The maximum delay of the work, in milliseconds. The delay is random, so that the clients of a server do not all
-   * send requests at once.
-   */
-  readonly jitterMs: number
-  readonly clock: Clock
-}
-
 /** Makes a {@link DebouncedWork}. */
-export function debounceWork({ run, onFailure, jitterMs, clock }: DebounceOptions): DebouncedWork {
+export function debounceWork(
+  run: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+  { jitterMs, clock }: Pick<RefreshContext, 'jitterMs' | 'clock'>,
+): DebouncedWork {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
   const onWorkEnd = (): void => {

@@ -42,7 +42,7 @@ export function createStreamingExchange(script: Script = () => ({})): StreamingE
   const exchange: Exchange = (request, call) => {
     if (request.method !== 'subscriptions/listen') return others(request, call)
     return new Promise<RpcResponse>((resolve, reject) => {
-      streams.push(openStream(request, call, { resolve, reject }))
+      streams.push(openStream(request, call, resolve, reject))
       // The request ends as a transport ends a cancelled request.
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
     })
@@ -55,12 +55,12 @@ export function createStreamingExchange(script: Script = () => ({})): StreamingE
   return Object.assign(exchange, { streams, last, received: others.received })
 }
 
-interface ResponseResolvers {
-  readonly resolve: (response: RpcResponse) => void
-  readonly reject: (error: unknown) => void
-}
-
-function openStream(request: RpcRequest, call: Call, { resolve, reject }: ResponseResolvers): OpenStream {
+function openStream(
+  request: RpcRequest,
+  call: Call,
+  resolve: (response: RpcResponse) => void,
+  reject: (error: unknown) => void,
+): OpenStream {
   const { id, params } = request
   const notify = (method: string, more: JsonObject = {}): void => {
     call.notify({ jsonrpc: '2.0', method, params: { _meta: { [metaKeys.subscriptionId]: id }, ...more } })

@@ -151,16 +151,10 @@ async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<Js
   return withCallerCacheScope(result, options.request)
 }
 
-interface FilledPage {
-  readonly resources: JsonValue[]
-  /** The caching hints of the pages that were joined. */
-  readonly pages: JsonObject[]
-  readonly next: SourcePosition | undefined
-}
-
-async function readSourcePages(fixedPage: JsonObject, options: FillOptions): Promise<FilledPage> {
+/** Returns the joined resources, the caching hints of the pages that were joined, and the position after them. */
+async function readSourcePages(fixedPage: JsonObject, options: FillOptions) {
   const { position, sources, request } = options
-  const resources = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
+  const resources: JsonValue[] = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
   // An empty page is left out, because its caching hints say nothing about the entries that follow.
   const pages = resources.length === 0 ? [] : [fixedPage]
   let next: SourcePosition | undefined = position

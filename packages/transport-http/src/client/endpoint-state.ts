@@ -155,8 +155,7 @@ async function followRedirects(
   for (let redirectCount = 0; ; redirectCount += 1) {
     const { url } = outgoingRequest
     const attemptedRequest = outgoingRequest
-    const retryContext = { attempts, isUnsent, request: outgoingRequest, clock }
-    const incomingResponse = await withRetry(() => sender.send(attemptedRequest), retryContext)
+    const incomingResponse = await withRetry(() => sender.send(attemptedRequest), attempts, attemptedRequest, clock)
     if (!isRedirect(incomingResponse.status)) return incomingResponse
     incomingResponse.stop()
     if (redirectCount >= maxRedirects) {
@@ -216,28 +215,23 @@ function isRedirect(status: number): boolean {
   return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }
 
-/** The parameters of {@link withRetry}. */
-interface RetryContext {
-  readonly attempts: number
-  /** Returns true if an error proves that the request did not reach the server. */
-  readonly isUnsent: (error: unknown) => boolean
-  /** The request. A cancelled request is not sent again. */
-  readonly request: Pick<OutgoingRequest, 'signal'>
-  readonly clock: Clock
-}
-
 /**
- * Runs an operation, and runs it again if an error proves that nothing was sent. The pauses between the attempts are
- * random and grow.
+ * Runs an operation, and runs it again if an error proves that nothing was sent. A cancelled request is not sent again.
+ * The pauses between the attempts are random and grow.
  */
-async function withRetry<T>(operation: () => Promise<T>, context: RetryContext): Promise<T> {
+async function withRetry<T>(
+  operation: () => Promise<T>,
+  attempts: number,
+  { signal }: Pick<OutgoingRequest, 'signal'>,
+  clock: Clock,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await operation()
     } catch (error) {
-      if (attempt >= context.attempts || !context.isUnsent(error)) throw error
+      if (attempt >= attempts || !isUnsent(error)) throw error
       const retryDelayMs = computeBackoffMs(attempt - 1, retryPauses)
-      await sleep(retryDelayMs, { clock: context.clock, signal: context.request.signal })
+      await sleep(retryDelayMs, { clock, signal })
     }
   }
 }

@@ -48,12 +48,10 @@ interface RunningRequest extends IndexedEntry {
 /**
  * Starts the time limit of a request. The caller must call the function `end` of the result when the request has ended.
  */
-type BeginRequest = (call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => StartedRequest
-
-interface StartedRequest {
-  readonly timeoutWatch: TimeoutWatch
-  readonly end: () => void
-}
+type BeginRequest = (
+  call: Pick<Call, 'signal'>,
+  onStop: (reason: unknown) => void,
+) => { readonly timeoutWatch: TimeoutWatch; readonly end: () => void }
 
 /**
  * Creates a client that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid header.

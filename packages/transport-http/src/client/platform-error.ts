@@ -45,16 +45,10 @@ export function toHttpError(error: unknown, origin: string): HttpError {
   })
 }
 
-interface ErrorView {
-  readonly code?: unknown
-  readonly syscall?: unknown
-  readonly errors?: unknown
-  readonly socket?: unknown
-  readonly bytesWritten?: unknown
-}
-
 // `fetch` throws a `TypeError` without details. Its cause is the error of the platform.
-function readErrorView(error: unknown): ErrorView {
+function readErrorView(error: unknown): {
+  readonly [Member in 'code' | 'syscall' | 'errors' | 'socket' | 'bytesWritten']?: unknown
+} {
   if (typeof error !== 'object' || error === null) return {}
   const innerError = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined
   return innerError ?? error

@@ -54,10 +54,7 @@ export function createNodeContext(
   const runningCalls: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
   const adapter = server.adapters.http
-  const settings = compileSettings(
-    { clientAddress: addressOf, ...options },
-    { schedule: scheduleUnref, server, internals },
-  )
+  const settings = compileSettings({ clientAddress: addressOf, ...options }, server, scheduleUnref, internals)
   // The timer wheel is not used with the timers of a test, because the test must control every wait.
   const usesTimerWheel = internals.schedule === undefined
   const scheduleOnWheel = usesTimerWheel

@@ -149,23 +149,18 @@ export interface HandlerSettings<Source> extends Readonly<Pick<typeof defaults, 
  */
 const maxQueuedBytes = 1_048_576
 
-/** The parts of a handler that do not come from its options. */
-interface HandlerParts {
-  /** The timers of the platform. */
-  readonly schedule: Schedule
-  readonly server: Pick<Server, 'adapters' | 'log'>
-  readonly internals: HandlerInternals
-}
-
 /**
- * Compiles options once, before any request arrives.
+ * Compiles options once, before any request arrives. `schedule` starts the timers of the platform, unless `internals`
+ * has another one.
  *
  * @throws TypeError for an invalid host, origin or document path, and for an `auth` without `authenticate`.
  * @throws RangeError for a number that is negative or NaN.
  */
 export function compileSettings<Source>(
   options: HandlerOptions<Source>,
-  { schedule, server, internals }: HandlerParts,
+  server: Pick<Server, 'adapters' | 'log'>,
+  schedule: Schedule,
+  internals: HandlerInternals,
 ): HandlerSettings<Source> {
   const { log } = server
   const adapter = server.adapters.http

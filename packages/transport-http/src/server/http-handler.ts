@@ -55,7 +55,7 @@ export function createFetchHandler(
   checkExposure(server, options)
   const adapter = server.adapters.http
   const keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs
-  const settings = compileSettings({ ...options, keepAliveMs }, { schedule: setPlatformTimer, server, internals })
+  const settings = compileSettings({ ...options, keepAliveMs }, server, setPlatformTimer, internals)
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { type Clock, settlesWithin } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
@@ -94,12 +94,11 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   const { stderr: onStderr } = options
   const stderrLines =
     stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
-  const streams = { input: stdout, output: stdin }
-  const exitPromise = awaitExit(child, { streams, stderr, stderrLines, clock })
+  const exitPromise = awaitExit(child, stderrLines, clock)
   const tree = createProcessTree(child, isLeader)
   return {
     pid: child.pid,
-    streams,
+    streams: { input: stdout, output: stdin },
     exitPromise,
     stop: (graceMs) => stopProcess({ child, tree, exitPromise }, graceMs, clock),
   }
@@ -148,24 +147,18 @@ function describeSpawnFailure(command: string, cause: unknown): string {
   return `${command} cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`
 }
 
-interface ChildStreams {
-  readonly streams: StreamPair
-  readonly stderr: Readable | null
-  readonly stderrLines: StderrLines | undefined
-  readonly clock: Clock
-}
-
 async function awaitExit(
   child: ChildProcess,
-  { streams, stderr, stderrLines, clock }: ChildStreams,
+  stderrLines: StderrLines | undefined,
+  clock: Clock,
 ): Promise<Omit<ProcessExit, 'expected'>> {
+  const { stdin, stdout, stderr } = child
   const pipeClosePromise = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('exit', (...exit) => resolve(exit))
   })
   await settlesWithin(pipeClosePromise, pipeCloseTimeoutMs, clock)
-  const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
-  for (const pipe of pipes) pipe?.destroy()
+  for (const pipe of [stdout, stdin, stderr]) pipe?.destroy()
   return {
     pid: child.pid,
     exitCode: exitCode ?? undefined,

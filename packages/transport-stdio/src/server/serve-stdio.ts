@@ -116,13 +116,11 @@ export function startStdioService(
   return { closed, close, [Symbol.asyncDispose]: close }
 }
 
-interface Shutdown {
+/** Creates a shutdown, which runs once, with the first reason. */
+function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): {
   readonly closed: Promise<void>
   readonly stop: (reason: string) => void
-}
-
-/** Creates a shutdown, which runs once, with the first reason. */
-function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): Shutdown {
+} {
   let hasBegun = false
   let onEnd: () => void = () => {}
   const closed = new Promise<void>((resolve) => {

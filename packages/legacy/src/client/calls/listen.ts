@@ -21,12 +21,6 @@ interface AcceptedFilter {
   readonly uris: readonly string[]
 }
 
-/** The stream of a session, from the time at which it is requested. */
-interface SharedStream {
-  readonly controller: AbortController
-  readonly opening: ReturnType<LegacySession['port']['listen']>
-}
-
 /**
  * The stream for messages of a session outside its calls, with the subscriptions over it. All subscriptions of a
  * session share the stream. For each URI, `resources/subscribe` is sent once (server/resources, subscriptions).
@@ -42,7 +36,10 @@ export class StandaloneStream {
   #preparation: Promise<void> | undefined
   /** The number of subscriptions to each resource, by the URI of the resource. */
   readonly #subscriptionCounts = new Map<string, number>()
-  #stream: SharedStream | undefined
+  /** The stream, from the time at which it is requested. */
+  #stream:
+    | { readonly controller: AbortController; readonly opening: ReturnType<LegacySession['port']['listen']> }
+    | undefined
   #referenceCount = 0
 
   constructor(session: LegacySession, settings: LegacySettings, clock: Clock) {
