@@ -33,7 +33,7 @@ async function serve(): Promise<void> {
     onRequest: serveRuns(configuration, server.tasks, servePageOf(configuration)),
     auth: await protectInstance(configuration),
   })
-  tellParent(http)
+  notifyParent(http)
 }
 
 function createInstance(configuration: Configuration): WorkItemsServer {
@@ -54,7 +54,7 @@ function createInstance(configuration: Configuration): WorkItemsServer {
 }
 
 /** Reports the port to the process that started this one, and stops when that process is gone. */
-function tellParent({ url, port }: HttpServer): void {
+function notifyParent({ url, port }: HttpServer): void {
   if (process.send === undefined) return console.log(`Serving ${url}`)
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.send({ port })

@@ -9,7 +9,7 @@ import { openService, type Service } from './service.ts'
 import { openRestate, openTasksDatabase, type TasksDatabase } from './tasks/open-services.ts'
 import type { Terminal } from '@x/cli/terminal'
 import { walkThrough } from './walk-through/walk-through.ts'
-import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
+import { selectPerson, takeTurns } from './your-turn/take-turns.ts'
 
 /** The part of its process that a run uses. */
 export interface RunContext {
@@ -33,7 +33,7 @@ interface Started {
 /** Starts everything, walks through it, and serves until it is stopped. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   const { signal } = context.stop
-  const person = whoAnswers(options, context)
+  const person = selectPerson(options, context)
   readConfiguration(context.environment)
   const stops: (() => Promise<void>)[] = []
   try {
@@ -46,7 +46,7 @@ export async function run(options: Options, context: RunContext): Promise<number
     if (!options.once) await untilStopped(signal)
     return walked && turns ? 0 : 1
   } catch (error) {
-    return endedBy(error, signal)
+    return exitCodeOf(error, signal)
   } finally {
     await stops.pop()?.()
     await Promise.all(stops.map((stop) => stop()))
@@ -135,7 +135,7 @@ async function untilStopped(signal: AbortSignal): Promise<void> {
 }
 
 /** Being stopped is a good end; its reason is then a `DOMException`, or else the error that ended the run. */
-function endedBy(error: unknown, signal: AbortSignal): number {
+function exitCodeOf(error: unknown, signal: AbortSignal): number {
   if (signal.aborted && signal.reason instanceof DOMException) return 0
   throw signal.aborted ? signal.reason : error
 }

@@ -59,14 +59,14 @@ export function createAzureDevOps(connection: Connection, limits?: Partial<SendL
     organization,
     project,
     getWorkItem: async (id, signal) =>
-      understood(
+      parseAnswer(
         parseWorkItem,
         await rest.project({ method: 'GET', path: `wit/workitems/${id}?$expand=relations`, signal }),
       ),
     getWorkItems: (ids, signal) => readBatch(rest, ids, signal),
     findWorkItems: (search, signal) => findWorkItems(rest, search, signal),
     updateWorkItem: async (id, change, signal) =>
-      understood(
+      parseAnswer(
         parseWorkItem,
         await rest.project({
           method: 'PATCH',
@@ -110,7 +110,7 @@ async function findWorkItems(rest: Rest, { filters, top }: Search, signal: Abort
   // One more than asked for tells whether there are more.
   const path = `wit/wiql?$top=${top + 1}`
   const answer = await rest.project({ method: 'POST', path, body: { query: buildWiql(filters) }, signal })
-  const ids = understood((value) => wireQuery.parse(value).workItems.map((item) => item.id), answer)
+  const ids = parseAnswer((value) => wireQuery.parse(value).workItems.map((item) => item.id), answer)
   // A work item that was deleted since the query is left out, and does not fail the whole list.
   return { workItems: await readBatch(rest, ids.slice(0, top), signal), more: ids.length > top }
 }
@@ -119,7 +119,7 @@ async function readBatch(rest: Rest, ids: readonly number[], signal: AbortSignal
   if (ids.length === 0) return []
   const body = { ids, fields: listFields, errorPolicy: 'omit' }
   const batch = await rest.project({ method: 'POST', path: 'wit/workitemsbatch', body, signal })
-  return understood(
+  return parseAnswer(
     (value) =>
       wireBatch
         .parse(value)
@@ -137,17 +137,17 @@ async function loadType(rest: Rest, name: string): Promise<WorkItemType> {
     loadRules(rest, name, signal),
     rest.project({ method: 'GET', path, signal }),
   ])
-  return { rules, fields: understood(parseFieldDefinitions, fields) }
+  return { rules, fields: parseAnswer(parseFieldDefinitions, fields) }
 }
 
 async function loadRules(rest: Rest, name: string, signal: AbortSignal): Promise<readonly Rule[]> {
   const get = (path: string) => rest.organization({ method: 'GET', path, signal })
   try {
     const project = await get(`projects/${encodeURIComponent(rest.projectName)}?includeCapabilities=true`)
-    const types = `work/processes/${encodeURIComponent(understood(parseProcessId, project))}/workItemTypes`
-    const reference = understood((value) => parseTypeReference(value, name), await get(types))
+    const types = `work/processes/${encodeURIComponent(parseAnswer(parseProcessId, project))}/workItemTypes`
+    const reference = parseAnswer((value) => parseTypeReference(value, name), await get(types))
     if (reference === undefined) return []
-    return understood(parseRules, await get(`${types}/${encodeURIComponent(reference)}/rules`))
+    return parseAnswer(parseRules, await get(`${types}/${encodeURIComponent(reference)}/rules`))
   } catch (error) {
     // Older kinds of processes have no rules to read, and a token may lack the right to. The service enforces them
     // anyway.
@@ -156,7 +156,7 @@ async function loadRules(rest: Rest, name: string, signal: AbortSignal): Promise
   }
 }
 
-function understood<T>(parse: (value: unknown) => T, value: unknown): T {
+function parseAnswer<T>(parse: (value: unknown) => T, value: unknown): T {
   try {
     return parse(value)
   } catch (cause) {

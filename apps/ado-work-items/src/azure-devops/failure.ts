@@ -50,14 +50,14 @@ function errorOf(status: number, error: ServiceError): AzureDevOpsError {
     case 412:
       return new AzureDevOpsError('conflict', `Another user changed the work item in the meantime (${status}).${said}`)
     default:
-      return isPassing(status)
+      return isTransient(status)
         ? new AzureDevOpsError('unavailable', `Azure DevOps is not available now (${status}); try again later.`)
         : new AzureDevOpsError('invalid', `Azure DevOps refused the request (${status}).${said}`)
   }
 }
 
 /** Returns true if the same request may succeed later. */
-function isPassing(status: number): boolean {
+function isTransient(status: number): boolean {
   return status === 429 || status >= 500
 }
 

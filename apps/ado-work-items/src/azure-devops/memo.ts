@@ -11,19 +11,19 @@ export interface MemoOptions {
  */
 export function createMemo<T>(load: (key: string) => Promise<T>, options: MemoOptions): (key: string) => Promise<T> {
   const { ttlMs, size = 100, now = Date.now } = options
-  const kept = new Map<string, { readonly until: number; readonly value: Promise<T> }>()
+  const results = new Map<string, { readonly until: number; readonly value: Promise<T> }>()
   return (key) => {
-    const entry = kept.get(key)
+    const entry = results.get(key)
     if (entry !== undefined && now() < entry.until) return entry.value
     const value = load(key)
-    kept.delete(key)
-    kept.set(key, { until: now() + ttlMs, value })
-    for (const oldest of kept.keys()) {
-      if (kept.size <= size) break
-      kept.delete(oldest)
+    results.delete(key)
+    results.set(key, { until: now() + ttlMs, value })
+    for (const oldest of results.keys()) {
+      if (results.size <= size) break
+      results.delete(oldest)
     }
     value.catch(() => {
-      if (kept.get(key)?.value === value) kept.delete(key)
+      if (results.get(key)?.value === value) results.delete(key)
     })
     return value
   }

@@ -26,10 +26,10 @@ export interface SendLimits {
   /** Attempts at a GET that was answered with 429 or 503. */
   readonly attempts: number
   /** The longest `Retry-After`, in milliseconds, that is waited for; a longer one is an error at once. */
-  readonly patienceMs: number
+  readonly maxRetryAfterMs: number
 }
 
-const defaultLimits: SendLimits = { timeoutMs: 20_000, bytes: 4 * 1024 * 1024, attempts: 3, patienceMs: 10_000 }
+const defaultLimits: SendLimits = { timeoutMs: 20_000, bytes: 4 * 1024 * 1024, attempts: 3, maxRetryAfterMs: 10_000 }
 
 /** The settings that every call of the REST interface shares. */
 export function createSend(authorization: string, limits: Partial<SendLimits> = {}): Send {
@@ -39,8 +39,8 @@ export function createSend(authorization: string, limits: Partial<SendLimits> = 
       const answer = await attemptCall(call, authorization, bounds)
       const failure = failureOf(answer)
       if (failure === undefined) return parseJson(answer.text)
-      const pause = pauseBeforeRetry(call, answer)
-      if (pause === undefined || attempt >= bounds.attempts || pause > bounds.patienceMs) throw failure
+      const pause = retryDelay(call, answer)
+      if (pause === undefined || attempt >= bounds.attempts || pause > bounds.maxRetryAfterMs) throw failure
       await sleep(pause, undefined, { signal: call.signal })
     }
   }
@@ -84,7 +84,7 @@ function headersOf(call: RestCall, authorization: string): Record<string, string
 }
 
 /** Milliseconds to wait before the call is made again; `undefined` when it must not be. Only reading is repeated. */
-function pauseBeforeRetry(call: RestCall, answer: Answer): number | undefined {
+function retryDelay(call: RestCall, answer: Answer): number | undefined {
   if (call.method !== 'GET' || (answer.status !== 429 && answer.status !== 503)) return undefined
   const seconds = answer.retryAfter === undefined ? 1 : Number(answer.retryAfter)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : 1000

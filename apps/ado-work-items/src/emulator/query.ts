@@ -22,7 +22,7 @@ export class QueryError extends Error {
 }
 
 /** The service's own bound on a query. */
-const longestQuery = 32_000
+const maxQueryLength = 32_000
 const deepest = 50
 const token = /\s*(?:\[([\w. ]+)\]|'((?:[^']|'')*)'|(-?\d+)(?![\w.])|(<=|>=|<>|[=<>(),])|(@?[A-Za-z][\w.]*))/y
 
@@ -48,7 +48,7 @@ export function parseQuery(text: string, macros: Macros): Query {
 }
 
 function readTokens(text: string): readonly Token[] {
-  if (text.length > longestQuery) throw new QueryError(`the query has more than ${longestQuery} characters`)
+  if (text.length > maxQueryLength) throw new QueryError(`the query has more than ${maxQueryLength} characters`)
   const tokens: Token[] = []
   const end = text.trimEnd().length
   for (token.lastIndex = 0; token.lastIndex < end; ) {

@@ -27,7 +27,7 @@ export interface Emulator {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const longestBody = 1024 * 1024
+const maxBodyBytes = 1024 * 1024
 const signInPage = '<!DOCTYPE html><html><body>Azure DevOps Services | Sign In</body></html>'
 
 /** Serves the calls of Azure DevOps that this application makes, on a free port of this machine alone. */
@@ -103,7 +103,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) {
     const part = Buffer.from(chunk)
     bytes += part.length
-    if (bytes > longestBody)
+    if (bytes > maxBodyBytes)
       throw new ServiceError(413, 'VssPropertyValidationException', { message: 'Body too large.' })
     chunks.push(part)
   }

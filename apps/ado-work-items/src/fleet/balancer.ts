@@ -10,7 +10,7 @@ export interface Balancer {
 }
 
 /** The head of a request, and what came of its body with it. */
-interface Arrival {
+interface RequestHead {
   /** The session of a client of an older revision. */
   readonly session: string | undefined
   readonly bytes: Buffer
@@ -32,7 +32,7 @@ const endOfHead = '\r\n\r\n'
  *
  * Throws a `UsageError` when the port is not to be had; 0 picks a free one.
  */
-export async function startBalancer(wanted: number, targets: () => readonly number[]): Promise<Balancer> {
+export async function startBalancer(requestedPort: number, targets: () => readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>()
   const byTurns = createTurns()
   const bySession = createSessionTable()
@@ -40,12 +40,12 @@ export async function startBalancer(wanted: number, targets: () => readonly numb
     open.add(socket)
     socket.once('close', () => open.delete(socket))
     socket.on('error', () => {})
-    onArrival(socket, ({ session, bytes }) => {
+    onRequestHead(socket, ({ session, bytes }) => {
       const ports = session === undefined ? byTurns(targets()) : bySession(targets(), session)
-      passOn(socket, bytes, ports)
+      forward(socket, bytes, ports)
     })
   })
-  const port = await listen(server, wanted)
+  const port = await listen(server, requestedPort)
   const close = async (): Promise<void> => {
     const closed = once(server, 'close')
     server.close()
@@ -91,7 +91,7 @@ function createSessionTable(): (ports: readonly number[], session: string) => re
 }
 
 /** Reads the head of the request; a connection that does not send one in time is closed. */
-function onArrival(socket: Socket, take: (arrival: Arrival) => void): void {
+function onRequestHead(socket: Socket, take: (head: RequestHead) => void): void {
   let received = Buffer.alloc(0)
   const onData = (chunk: Buffer): void => {
     received = Buffer.concat([received, chunk])
@@ -99,17 +99,17 @@ function onArrival(socket: Socket, take: (arrival: Arrival) => void): void {
     if (end < 0 && received.length > maxHeadBytes) socket.destroy()
     if (end < 0) return
     socket.off('data', onData).off('end', onEnd).pause().setTimeout(0)
-    take(readArrival(received, end))
+    take(readRequestHead(received, end))
   }
   const onEnd = (): void => void socket.destroy()
   socket.setTimeout(headMs, onEnd)
   socket.on('data', onData).once('end', onEnd)
 }
 
-function readArrival(received: Buffer, end: number): Arrival {
+function readRequestHead(received: Buffer, end: number): RequestHead {
   const [start = '', ...headers] = received.toString('latin1', 0, end).split('\r\n')
-  const kept = headers.filter((header) => !/^connection:/i.test(header))
-  const head = [start, ...kept, 'Connection: close'].join('\r\n') + endOfHead
+  const forwarded = headers.filter((header) => !/^connection:/i.test(header))
+  const head = [start, ...forwarded, 'Connection: close'].join('\r\n') + endOfHead
   return {
     session: olderSession(headers.join('\n')),
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), received.subarray(end + endOfHead.length)]),
@@ -124,24 +124,24 @@ function olderSession(headers: string): string | undefined {
 }
 
 /** Joins a connection to the first of the ports that takes it; closes it when none does. */
-function passOn(client: Socket, bytes: Buffer, [port, ...others]: readonly number[]): void {
+function forward(client: Socket, bytes: Buffer, [port, ...others]: readonly number[]): void {
   if (port === undefined || client.destroyed) {
     client.destroy()
     return
   }
   const instance = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
-  const tryOthers = () => passOn(client, bytes, others)
+  const tryOthers = () => forward(client, bytes, others)
   instance.once('error', tryOthers)
   instance.once('connect', () => {
     instance.off('error', tryOthers)
     instance.write(bytes)
-    pour(client, instance)
-    pour(instance, client)
+    pipeSocket(client, instance)
+    pipeSocket(instance, client)
   })
 }
 
 /** Pipes one socket into the other, and its end too: an orderly one after the last byte, an error at once. */
-function pour(from: Socket, to: Socket): void {
+function pipeSocket(from: Socket, to: Socket): void {
   from.pipe(to)
   from.on('error', () => {})
   from.once('close', (failed) => {

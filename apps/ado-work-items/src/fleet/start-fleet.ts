@@ -35,7 +35,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   let [last, stopping] = [0, false]
 
   // The page of any instance can ask to kill one of them.
-  const obey = (message: unknown): void => {
+  const handleMessage = (message: unknown): void => {
     const id = isJsonObject(message) ? message['kill'] : undefined
     if (typeof id === 'number') void listening.get(id)?.kill()
   }
@@ -43,7 +43,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const startInstance = async (id: number): Promise<void> => {
     // The fleet listens on this machine only, for any environment.
     const own = { PORT: '0', HOST: '127.0.0.1', INSTANCE: String(id) }
-    const child = await startChild(module, { ...environment, ...own }, obey)
+    const child = await startChild(module, { ...environment, ...own }, handleMessage)
     if (stopping) return child.stop()
     listening.set(id, child)
     changes.dispatchEvent(new Event('change'))

@@ -15,7 +15,7 @@ export type Basis = {
 }
 
 /** No rule compares with a longer text, and no answer shows one whole. */
-const longestText = 200
+const maxTextLength = 200
 
 /** Reads what a change of these fields begins with. Rejects with `AzureDevOpsError`. */
 export async function readBasis(
@@ -45,7 +45,7 @@ function cutFields(item: WorkItem, names: ReadonlySet<string>): Fields {
 }
 
 function cut(value: FieldValue): FieldValue {
-  return typeof value === 'string' && value.length > longestText ? `${value.slice(0, longestText)}…` : value
+  return typeof value === 'string' && value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value
 }
 
 function valueOf(fields: Fields, name: string): FieldValue {

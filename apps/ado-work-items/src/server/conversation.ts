@@ -21,7 +21,7 @@ const aboutOne = z.object({ workItemId: z.number() })
 const failed = z.object({ isError: z.literal(true) })
 
 /** The same tool, which notes in its conversation what work item it was called with. Outside of one nothing changes. */
-export function remembering(inner: Tool, sessions: Sessions<Conversation>, azureDevOps: AzureDevOps): Tool {
+export function withSubjectRecord(inner: Tool, sessions: Sessions<Conversation>, azureDevOps: AzureDevOps): Tool {
   const { definition } = inner
   const run = async (args: unknown, ctx: Context): Promise<unknown> => {
     const result = await definition.run(args, ctx)

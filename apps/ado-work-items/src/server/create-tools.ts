@@ -1,7 +1,7 @@
 import type { Tool } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { type Conversation, remembering, updateLastWorkItem } from './conversation.ts'
+import { type Conversation, updateLastWorkItem, withSubjectRecord } from './conversation.ts'
 import { getWorkItem } from './get-work-item.ts'
 import { listWorkItems } from './list-work-items.ts'
 import { updateWorkItem } from './update-work-item.ts'
@@ -16,8 +16,8 @@ export function createTools(azureDevOps: AzureDevOps, conversations: Sessions<Co
   if (conversations === undefined) return [list, get, update, updateMany]
   return [
     list,
-    remembering(get, conversations, azureDevOps),
-    remembering(update, conversations, azureDevOps),
+    withSubjectRecord(get, conversations, azureDevOps),
+    withSubjectRecord(update, conversations, azureDevOps),
     updateMany,
     updateLastWorkItem(update, conversations, azureDevOps),
   ]

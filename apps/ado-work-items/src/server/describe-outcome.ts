@@ -3,7 +3,7 @@ import type { Basis } from './basis.ts'
 import type { Outcome } from './save-change.ts'
 
 const [state, resolution] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason']
-const longestShown = 80
+const maxShownLength = 80
 
 /** Describes the outcome of a change, for people and models. */
 export function describeOutcome(outcome: Outcome, basis: Basis): string {
@@ -37,5 +37,5 @@ function listed({ after, changed, links }: Outcome, basis: Basis): string {
 function shown({ fields }: Pick<WorkItem, 'fields'>, name: string): string {
   const value = Object.hasOwn(fields, name) ? String(fields[name]) : ''
   if (value === '') return 'empty'
-  return value.length > longestShown ? `${value.slice(0, longestShown - 1)}…` : value
+  return value.length > maxShownLength ? `${value.slice(0, maxShownLength - 1)}…` : value
 }

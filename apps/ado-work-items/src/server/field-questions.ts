@@ -53,7 +53,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map([
   ],
 ])
 
-const longestText = 32_000
+const maxTextLength = 32_000
 
 /** The question about a field that a rule requires; `definition` is what the process knows of the field. */
 export function fieldQuestion(
@@ -99,7 +99,7 @@ function questionOf(
 /** The service takes a text for fields of every type, and says what it does not accept. */
 function valueSchema(definition: FieldDefinition | undefined): z.ZodType<FieldValue, FieldValue> {
   const values = definition?.allowedValues ?? []
-  return values.length > 0 ? z.enum(values) : z.string().min(1).max(longestText)
+  return values.length > 0 ? z.enum(values) : z.string().min(1).max(maxTextLength)
 }
 
 function formOf(

@@ -6,7 +6,7 @@ import type { FieldQuestion } from './field-questions.ts'
 import { ToolFailure } from './tool-failure.ts'
 
 /** Whom to ask, and where to look whether an answer can be right. */
-export interface Asking {
+export interface QuestionScope {
   readonly ctx: Pick<Context, 'can' | 'elicit' | 'step'>
   readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem'>
 }
@@ -20,26 +20,26 @@ export interface WantedField {
    * Returns the reason to reject a work item as the answer, as a sentence; undefined when it is acceptable, provided
    * that it exists.
    */
-  readonly refuse: (id: number) => string | undefined
+  readonly reasonToReject: (id: number) => string | undefined
 }
 
 /** The number of attempts that a user has to name an acceptable work item. */
-const patience = 3
+const maxAttempts = 3
 
 /**
  * The user's answer to a question about a field. A work item that cannot be meant is asked for once more. Rejects with
  * {@link ToolFailure} when there is still none after three times, and with `InputDeclined` when the user would not
  * answer.
  */
-export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: Asking): Promise<FieldValue> {
+export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: QuestionScope): Promise<FieldValue> {
   const { key, message, schema, isWorkItem } = wanted.question
   if (!isWorkItem) return ctx.elicit(key, { message, schema })
   let problem = ''
-  for (let attempt = 1; attempt <= patience; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const again = attempt === 1 ? '' : `/${attempt}`
     const id = await ctx.elicit(`${key}${again}`, { message: `${problem}${message}`, schema })
     problem = await ctx.step(`find_${key}${again}`, ({ signal }) =>
-      problemWith(Number(id), wanted, { azureDevOps, signal }),
+      findProblem(Number(id), wanted, { azureDevOps, signal }),
     )
     if (problem === '') return id
   }
@@ -50,13 +50,13 @@ export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: Ask
  * Returns the reason to reject a work item at the other end of a link, as a sentence before the next one; empty when it
  * is acceptable.
  */
-async function problemWith(
+async function findProblem(
   id: number,
-  { refuse }: WantedField,
-  { azureDevOps, signal }: Pick<Asking, 'azureDevOps'> & { readonly signal: AbortSignal },
+  { reasonToReject }: WantedField,
+  { azureDevOps, signal }: Pick<QuestionScope, 'azureDevOps'> & { readonly signal: AbortSignal },
 ): Promise<string> {
-  const refused = refuse(id)
-  if (refused !== undefined) return `${refused} `
+  const reason = reasonToReject(id)
+  if (reason !== undefined) return `${reason} `
   try {
     await azureDevOps.getWorkItem(id, signal)
     return ''

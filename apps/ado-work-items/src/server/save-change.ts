@@ -39,17 +39,17 @@ export async function saveChange(
   const { basis, fields, rev = basis.rev } = change
   const current = await azureDevOps.getWorkItem(basis.id, signal)
   const links = await findOthers(linksOf(fields, azureDevOps), current, { azureDevOps, signal })
-  const left = { fields: differing(fields, current), links: links.filter((link) => !hasLink(current, link)) }
-  if (isEmpty(left)) {
+  const remaining = { fields: differing(fields, current), links: links.filter((link) => !hasLink(current, link)) }
+  if (isEmpty(remaining)) {
     const changed = changedSince(basis, current, fields)
     return { after: current, changed, links: links.filter(({ field }) => changed.includes(field)) }
   }
   try {
     checkRevision(current, rev)
-    const after = await azureDevOps.updateWorkItem(basis.id, { ...left, rev }, signal)
-    return { after, changed: Object.keys(left.fields), links: left.links }
+    const after = await azureDevOps.updateWorkItem(basis.id, { ...remaining, rev }, signal)
+    return { after, changed: Object.keys(remaining.fields), links: remaining.links }
   } catch (error) {
-    throw refusal(error, change)
+    throw toSaveError(error, change)
   }
 }
 
@@ -57,7 +57,7 @@ export async function saveChange(
  * Refuses a change that is tied to an earlier revision, unless there is nothing left of it to do: a caller that lost
  * the answer to a change is not told of a conflict with itself. Throws `AzureDevOpsError`.
  */
-export function refuseStale(
+export function checkNotStale(
   item: WorkItem,
   { fields, rev = item.rev }: { readonly fields: Fields; readonly rev?: number | undefined },
   azureDevOps: AzureDevOps,
@@ -67,7 +67,7 @@ export function refuseStale(
   try {
     checkRevision(item, rev)
   } catch (error) {
-    throw named(error, item)
+    throw withWorkItem(error, item)
   }
 }
 
@@ -97,7 +97,7 @@ function findOthers(
       try {
         return { ...link, other: await azureDevOps.getWorkItem(link.workItemId, signal) }
       } catch (error) {
-        throw named(error, item)
+        throw withWorkItem(error, item)
       }
     }),
   )
@@ -114,8 +114,8 @@ function has(item: WorkItem, name: string, value: string): boolean {
 }
 
 /** Adds to the service's own refusal which work item was meant and which values would be right. */
-function refusal(error: unknown, { basis, type }: CompleteChange): unknown {
-  if (!(error instanceof AzureDevOpsError) || error.code !== 'rule') return named(error, basis)
+function toSaveError(error: unknown, { basis, type }: CompleteChange): unknown {
+  if (!(error instanceof AzureDevOpsError) || error.code !== 'rule') return withWorkItem(error, basis)
   const reasons = error.violations.map(({ field, message }) => {
     const allowed = type.fields.get(field)?.allowedValues ?? []
     return `${field} was refused (${message}${allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`})`
@@ -125,7 +125,7 @@ function refusal(error: unknown, { basis, type }: CompleteChange): unknown {
   return new ToolFailure(message, why)
 }
 
-function named(error: unknown, { type, id }: Pick<WorkItem, 'type' | 'id'>): unknown {
+function withWorkItem(error: unknown, { type, id }: Pick<WorkItem, 'type' | 'id'>): unknown {
   if (!(error instanceof AzureDevOpsError)) return error
   return new AzureDevOpsError(error.code, `${type} #${id} was not changed. ${error.message}`, { cause: error })
 }

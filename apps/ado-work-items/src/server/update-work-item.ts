@@ -5,7 +5,7 @@ import { readBasis } from './basis.ts'
 import { completeFields } from './complete-fields.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import { icons } from './icon.ts'
-import { refuseStale, saveChange } from './save-change.ts'
+import { checkNotStale, saveChange } from './save-change.ts'
 import { toFailedResult } from './tool-failure.ts'
 import { toOutput, toResourceLink, workItemId, workItemOutput } from './work-item-output.ts'
 
@@ -15,14 +15,14 @@ const referenceName = z
   .regex(/^[A-Za-z]\w*(?:\.\w+)+$/)
 const notAReferenceName = 'should be the reference name of a field, such as System.State'
 const fieldValue = z.union([z.string().max(32_000), z.number(), z.boolean()])
-const mostFields = 50
+const maxFields = 50
 
 /** The fields to change, as tools take them. */
 export const newValues = z
   .record(referenceName, fieldValue, {
     error: ({ code }) => (code === 'invalid_key' ? notAReferenceName : undefined),
   })
-  .refine((fields) => Object.keys(fields).length <= mostFields, `should have at most ${mostFields} entries`)
+  .refine((fields) => Object.keys(fields).length <= maxFields, `should have at most ${maxFields} entries`)
   .describe('New values by reference name, such as {"System.State": "Resolved"}; an empty string clears a field')
 
 const input = z.object({
@@ -49,7 +49,9 @@ export function updateWorkItem(azureDevOps: AzureDevOps): Tool {
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     async run(args, ctx) {
       try {
-        const answer = change(args, azureDevOps, ctx).catch((error) => leave(error, args, { azureDevOps, ctx }))
+        const answer = change(args, azureDevOps, ctx).catch((error) =>
+          answerDeclined(error, args, { azureDevOps, ctx }),
+        )
         return toResult(await answer, azureDevOps)
       } catch (error) {
         return toolResult(toFailedResult(error))
@@ -70,7 +72,7 @@ async function change(
   const basis = await ctx.step('read', async ({ signal }) => {
     const read = await readBasis({ id, fields }, azureDevOps, signal)
     // An impossible change is rejected before the user is asked.
-    refuseStale(read.item, { fields, rev }, azureDevOps)
+    checkNotStale(read.item, { fields, rev }, azureDevOps)
     return read.basis
   })
   const type = await azureDevOps.workItemType(basis.type)
@@ -83,7 +85,7 @@ async function change(
 }
 
 /** The user would not answer: that is their good right, and no error. */
-async function leave(
+async function answerDeclined(
   error: unknown,
   { workItemId: id }: Arguments,
   { azureDevOps, ctx }: { readonly azureDevOps: AzureDevOps; readonly ctx: Context },

@@ -197,7 +197,7 @@ describe('a client without tasks', () => {
 
   test('gets fifty work items through, however long the reasons are', async () => {
     const answers = { resolution: { resolution: 'Duplicate' }, duplicate_of: { duplicateOfId: 4301 } }
-    await using fleet = await withoutTasks({ views: [wordyFor50], answers })
+    await using fleet = await withoutTasks({ views: [longRejections], answers })
     const ids = Array.from({ length: 50 }, (_, index) => 100_000 + index)
     const result = await fleet.client.callTool('update_work_items', resolve(...ids))
     expect(fleet.asked().map(([key]) => key)).toEqual(['resolution', 'duplicate_of'])
@@ -205,7 +205,7 @@ describe('a client without tasks', () => {
   })
 })
 
-/** Another user changes a work item right after it was found. */
+/** Simulates another user who changes a work item right after the search. */
 function touching(id: number): View {
   return (azureDevOps) => ({
     ...azureDevOps,
@@ -227,8 +227,8 @@ function failingFor(failing: number): View {
   })
 }
 
-/** Bugs that are not in the emulator, and that it is long to say of why they cannot be changed. */
-const wordyFor50: View = (azureDevOps) => ({
+/** Simulates bugs whose rejection has a long message. */
+const longRejections: View = (azureDevOps) => ({
   ...azureDevOps,
   getWorkItems: async (ids, signal) => {
     const bug = await azureDevOps.getWorkItem(4609, signal)

@@ -1,11 +1,11 @@
 import { type Context, type Tool, tool, toolResult } from '@x/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { type BulkInput, bulkInput, mostInCall, mostInTask } from './bulk/bulk-input.ts'
+import { type BulkInput, bulkInput, maxInCall, maxInTask } from './bulk/bulk-input.ts'
 import { changeOne } from './bulk/change-one.ts'
 import { type BulkOutput, bulkOutput, describeBulk, toBulkOutput } from './bulk/describe-bulk.ts'
 import { findTargets } from './bulk/find-targets.ts'
 import { openReport } from './bulk/progress-report.ts'
-import { completeWaiting, settleConflicts } from './bulk/settle-rest.ts'
+import { completeWaiting, resolveConflicts } from './bulk/resolve-pending.ts'
 import { icons } from './icon.ts'
 import { toFailedResult } from './tool-failure.ts'
 
@@ -13,7 +13,7 @@ import { toFailedResult } from './tool-failure.ts'
 export function updateWorkItems(azureDevOps: AzureDevOps): Tool {
   return tool('update_work_items', {
     title: 'Change many work items',
-    description: `Set fields of every work item that matches the filters, or of those with the given ids: up to ${mostInTask} as a task, up to ${mostInCall} otherwise. What rules of the process require besides, the user is asked for once for all of them. One that cannot be changed is skipped, and the answer says why.`,
+    description: `Set fields of every work item that matches the filters, or of those with the given ids: up to ${maxInTask} as a task, up to ${maxInCall} otherwise. What rules of the process require besides, the user is asked for once for all of them. One that cannot be changed is skipped, and the answer says why.`,
     icons,
     input: bulkInput,
     output: bulkOutput,
@@ -35,8 +35,8 @@ export function updateWorkItems(azureDevOps: AzureDevOps): Tool {
  * whichever instance: each work item is a step, so what was done is not done again.
  */
 async function changeAll({ fields, ...which }: BulkInput, azureDevOps: AzureDevOps, ctx: Context): Promise<BulkOutput> {
-  const most = (await ctx.continueAsTask()) ? mostInTask : mostInCall
-  const targets = await ctx.step('find', ({ signal }) => findTargets(which, { azureDevOps, signal, most }))
+  const limit = (await ctx.continueAsTask()) ? maxInTask : maxInCall
+  const targets = await ctx.step('find', ({ signal }) => findTargets(which, { azureDevOps, signal, limit }))
   const report = openReport(targets.found.length, ctx)
   for (const target of targets.found) {
     const change = { target, fields, overwrite: false }
@@ -44,6 +44,6 @@ async function changeAll({ fields, ...which }: BulkInput, azureDevOps: AzureDevO
     report.note({ target, fields, outcome })
   }
   await completeWaiting(report, azureDevOps, ctx)
-  await settleConflicts(report, azureDevOps, ctx)
+  await resolveConflicts(report, azureDevOps, ctx)
   return toBulkOutput(report.entries(), targets)
 }

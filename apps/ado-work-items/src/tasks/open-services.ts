@@ -15,17 +15,17 @@ export interface TasksDatabase {
 /**
  * It only has to be heard of within this time to be seen as alive, and a walk-through should not stand still for long.
  */
-const quickTakeoverMs = 2_000
-const patienceMs = 10_000
+const temporaryTakeoverMs = 2_000
+const connectTimeoutMs = 10_000
 
 /**
  * The database that the environment names, else one that is started for it in a process of its own. Throws
  * `ConfigurationError` when the one that is named cannot be used.
  */
 export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise<TasksDatabase> {
-  const { tasksDatabase: named, takeoverMs = quickTakeoverMs } = readConfiguration(environment)
+  const { tasksDatabase: named, takeoverMs = temporaryTakeoverMs } = readConfiguration(environment)
   if (named !== undefined) {
-    await reach(named)
+    await checkConnection(named)
     return { environment: {}, temporary: false, stop: async () => {} }
   }
   const child = await startChild(new URL('./process.js', import.meta.url), {})
@@ -40,11 +40,11 @@ export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise
 }
 
 /** An instance would only say later that it cannot reach it, and go on trying. */
-async function reach(url: string): Promise<void> {
+async function checkConnection(url: string): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: connectTimeoutMs,
   })
   // An error that breaks the connection also ends the call that waits for it.
   client.on('error', () => {})

@@ -73,7 +73,7 @@ test('the transaction of a client that dies is taken back', async () => {
 })
 
 test('so is that of a client that says nothing more, and it is cut off', async () => {
-  const own = await serveDatabase(database, { longestPauseMs: 50 })
+  const own = await serveDatabase(database, { maxIdleMs: 50 })
   const silent = await client(own.port)
   const other = await client(own.port)
   await silent.query('BEGIN; CREATE TABLE never (a int)')
@@ -88,9 +88,9 @@ test('a client that listens receives a notification of another client after its 
   await using one = await client()
   await using other = await client()
   await one.query('LISTEN "tasks"')
-  const heard = once(one, 'notification')
+  const notified = once(one, 'notification')
   await other.query('SELECT pg_notify($1, $2)', ['tasks', 'work'])
-  expect(await heard).toMatchObject([{ channel: 'tasks', payload: 'work' }])
+  expect(await notified).toMatchObject([{ channel: 'tasks', payload: 'work' }])
 })
 
 test('a client that does not speak the protocol is disconnected, and other clients are served', async () => {

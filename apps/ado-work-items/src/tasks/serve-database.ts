@@ -18,7 +18,7 @@ interface Shared {
   readonly database: WireDatabase
   readonly turns: SessionTurns<Socket>
   readonly listeners: Set<Socket>
-  readonly longestPauseMs: number
+  readonly maxIdleMs: number
 }
 
 const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1')
@@ -26,14 +26,14 @@ const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1'
 /**
  * Serves a database of this process to others, on a free port of this machine alone. It has one session, and each
  * client sees it as one of its own: what a client sends to be done at once is done at once, and nobody is heard while
- * another one's transaction is open: one that says nothing in it for `longestPauseMs` (10,000 when absent) is cut off.
+ * another one's transaction is open: one that says nothing in it for `maxIdleMs` (10,000 when absent) is cut off.
  * A notification of NOTIFY reaches every client that listens, to whatever channel.
  */
 export async function serveDatabase(
   database: WireDatabase,
-  { longestPauseMs = 10_000 }: { readonly longestPauseMs?: number } = {},
+  { maxIdleMs = 10_000 }: { readonly maxIdleMs?: number } = {},
 ): Promise<ServedDatabase> {
-  const shared: Shared = { database, turns: createTurns<Socket>(), listeners: new Set(), longestPauseMs }
+  const shared: Shared = { database, turns: createTurns<Socket>(), listeners: new Set(), maxIdleMs }
   const open = new Set<Socket>()
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket)
@@ -57,7 +57,7 @@ function serve(socket: Socket, shared: Shared): void {
   const read = createWireReader()
   socket.on('data', (chunk) => {
     try {
-      for (const unit of read(Buffer.from(chunk))) obey(unit, socket, shared)
+      for (const unit of read(Buffer.from(chunk))) handleUnit(unit, socket, shared)
     } catch {
       // A client that does not speak the protocol gets no response.
       socket.destroy()
@@ -71,7 +71,7 @@ function serve(socket: Socket, shared: Shared): void {
   })
 }
 
-function obey(unit: WireUnit, socket: Socket, shared: Shared): void {
+function handleUnit(unit: WireUnit, socket: Socket, shared: Shared): void {
   if (unit.kind === 'end') socket.destroy()
   else if (unit.kind === 'encryption') socket.write('N')
   else shared.turns.take(socket, () => perform(unit.bytes, socket, shared))
@@ -79,10 +79,10 @@ function obey(unit: WireUnit, socket: Socket, shared: Shared): void {
 
 /** Has the database do it and sends its answer; resolves to whether a transaction is open then. */
 async function perform(bytes: Buffer, socket: Socket, shared: Shared): Promise<boolean> {
-  const { database, listeners, longestPauseMs } = shared
+  const { database, listeners, maxIdleMs } = shared
   try {
     const answer = readAnswer(await database.execProtocolRaw(bytes))
-    socket.setTimeout(answer.inTransaction ? longestPauseMs : 0)
+    socket.setTimeout(answer.inTransaction ? maxIdleMs : 0)
     if (isListen(bytes)) listeners.add(socket)
     if (!socket.destroyed) socket.write(answer.bytes)
     if (answer.notifications.length > 0) for (const listener of listeners) listener.write(answer.notifications)

@@ -12,7 +12,7 @@ class WireError extends Error {
   override readonly name = 'WireError'
 }
 
-const longestUnit = 16 * 1024 * 1024
+const maxUnitBytes = 16 * 1024 * 1024
 /** The codes that stand where a startup has the protocol's version (PostgreSQL, message formats). */
 const [tls, gss, cancel] = [80_877_103, 80_877_104, 80_877_102]
 const protocolMajor = 3
@@ -45,7 +45,7 @@ export function createWireReader(): (chunk: Buffer) => readonly WireUnit[] {
     rest = Buffer.concat([rest, chunk])
     const units: WireUnit[] = []
     for (let unit = next(); unit !== undefined; unit = next()) units.push(unit)
-    if (rest.length > longestUnit) throw new WireError(`a client sent more than ${longestUnit} bytes at once`)
+    if (rest.length > maxUnitBytes) throw new WireError(`a client sent more than ${maxUnitBytes} bytes at once`)
     return units
   }
 }
@@ -80,9 +80,9 @@ function nextUnit(bytes: Buffer, from: number): Cut {
   return { whole: at }
 }
 
-function checkedLength(length: number, least: number): number {
-  if (length >= least && length <= longestUnit) return length
-  throw new WireError(`a client sent a message of ${length} bytes: ${least} to ${longestUnit} are possible`)
+function checkedLength(length: number, min: number): number {
+  if (length >= min && length <= maxUnitBytes) return length
+  throw new WireError(`a client sent a message of ${length} bytes: ${min} to ${maxUnitBytes} are possible`)
 }
 
 const [notification, ready, idle] = [codeOf('A'), codeOf('Z'), codeOf('I')]

@@ -77,7 +77,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   // The pipes close when the last process that holds them is gone, the instances and the emulator among them.
   const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
     child.once('close', (code) => {
-      keepOutput(output + errors)
+      saveOutput(output + errors)
       resolve({ code, output, errors })
     })
   })
@@ -85,7 +85,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
 }
 
 /** Writes output of processes into the results, which are searched for tokens after the run. */
-function keepOutput(text: string): void {
+function saveOutput(text: string): void {
   mkdirSync(results, { recursive: true })
   appendFileSync(join(results, 'processes.log'), text)
 }

@@ -16,7 +16,7 @@ export interface StepReport {
 
 const width = 100
 const indent = 4
-const mostLines = 9
+const maxLines = 9
 const colours: ReadonlyMap<string, (text: string) => string> = new Map([
   ['→', pc.cyan],
   ['☠', pc.yellow],
@@ -62,9 +62,9 @@ function formatLine(line: Line, index: number): string[] {
 }
 
 function shorten(lines: readonly Line[]): readonly Line[] {
-  return lines.length <= mostLines
+  return lines.length <= maxLines
     ? lines
-    : [...lines.slice(0, mostLines - 1), `… ${lines.length - mostLines + 1} more lines`]
+    : [...lines.slice(0, maxLines - 1), `… ${lines.length - maxLines + 1} more lines`]
 }
 
 /** Wraps a text behind a mark; further lines stand under its first word. */

@@ -22,7 +22,7 @@ export interface TaskPlan {
 }
 
 /** The number of finished work items at which their instance is stopped. */
-const enough = 2
+const killAfter = 2
 
 /**
  * Changes many work items as a task. The instance that works on it is ended in the middle, another one takes the task
@@ -59,7 +59,7 @@ async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[
   let victim: Seen | undefined
   for await (const { status, statusMessage } of task.states({ signal: scope.signal })) {
     const seen = readProgress(statusMessage)
-    if (victim === undefined && status === 'working' && seen !== undefined && seen.done >= enough) {
+    if (victim === undefined && status === 'working' && seen !== undefined && seen.done >= killAfter) {
       lines.push({ mark: '←', text: `working, ${seen.message}` }, await kill(seen.worker, scope))
       victim = { ...seen, at: performance.now() }
     } else if (victim !== undefined && seen !== undefined && seen.worker !== victim.worker) {

@@ -36,7 +36,7 @@ export interface TurnsServer {
  * Selects the source of answers: a file, the person at the terminal, or none. Without one nothing is asked, so that a
  * run in a script never waits. Throws {@link UsageError}.
  */
-export function whoAnswers(
+export function selectPerson(
   { ask, answers, once }: Options,
   { environment, terminal, stop }: TurnsContext,
 ): Turns | undefined {

@@ -11,7 +11,7 @@ class NoAnswer extends Error {
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
 const answers = z.record(z.string(), z.record(z.string(), value).nullable())
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 const example = '{"resolution": {"resolution": "Fixed"}, "duplicate_of": null}'
 
 /** Answers from a file: for each key the fields of the form, or null to decline. Throws {@link UsageError}. */
@@ -40,7 +40,7 @@ export function writtenAnswers(text: string, name: string): Person {
 
 function readText(path: string): string {
   try {
-    if (statSync(path).size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`)
+    if (statSync(path).size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`)
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new UsageError(`--answers ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)

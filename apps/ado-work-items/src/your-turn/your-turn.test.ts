@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createWorkItemsServer } from '../server/create-work-items-server.ts'
 import { emulated } from '../testing/emulated.ts'
 import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
-import { type TurnsContext, takeTurns, whoAnswers } from './take-turns.ts'
+import { selectPerson, type TurnsContext, takeTurns } from './take-turns.ts'
 import { writtenAnswers } from './written-answers.ts'
 
 const { enter, down, leave } = keys
@@ -17,7 +17,7 @@ test('a person at a terminal chooses a bug, is asked what the rules want, and se
     ['How was this bug resolved?', down + down + enter],
     ['which work item is the original?', `4301${enter}`],
   )
-  expect(await takeTurns(whoAnswers({ ...options, ask: true }, fixture.context), fixture, fixture.context)).toBe(true)
+  expect(await takeTurns(selectPerson({ ...options, ask: true }, fixture.context), fixture, fixture.context)).toBe(true)
   expect(fixture.terminal.left()).toEqual([])
   expect(fixture.printed()).toMatch(/^│ {2}round 1: instance \? asks, and leaves \d+ bytes of state/m)
   expect(fixture.printed()).toContain('Bug #4533 resolved as Duplicate of Bug #4301.')
@@ -30,7 +30,9 @@ test('while the server runs, the user may take another turn', async () => {
     ['which bug is resolved?', leave],
     ['Leave this question?', leave],
   )
-  expect(await takeTurns(whoAnswers({ ...options, once: false }, fixture.context), fixture, fixture.context)).toBe(true)
+  expect(await takeTurns(selectPerson({ ...options, once: false }, fixture.context), fixture, fixture.context)).toBe(
+    true,
+  )
   expect(fixture.terminal.left()).toEqual([])
   expect(fixture.printed().match(/was changed|resolved as/g)).toHaveLength(1)
   expect(fixture.printed()).toContain('Still serving on http')
@@ -42,7 +44,7 @@ test('who declines sees that nothing was changed', async () => {
     ['How was this bug resolved?', leave],
     ['Leave this question?', down + enter],
   )
-  await takeTurns(whoAnswers({ ...options, ask: true }, fixture.context), fixture, fixture.context)
+  await takeTurns(selectPerson({ ...options, ask: true }, fixture.context), fixture, fixture.context)
   expect(fixture.printed()).toContain('was not changed: the user declined to answer "resolution"')
 })
 
@@ -51,7 +53,7 @@ test('a stop ends a turn in the middle of a question', async () => {
     ['which bug is resolved?', enter],
     ['How was this bug resolved?', () => fixture.terminal.stop.abort(new Error('stopped'))],
   )
-  const turns = takeTurns(whoAnswers({ ...options, ask: true }, fixture.context), fixture, fixture.context)
+  const turns = takeTurns(selectPerson({ ...options, ask: true }, fixture.context), fixture, fixture.context)
   await expect(turns).rejects.toThrow('stopped')
 })
 
@@ -81,7 +83,7 @@ test.each([
 ])('in %s %j with %j, the program asks its user or does not', async (_, context, how, environment, isAsked) => {
   const terminal = fakeTerminal()
   const full = { environment, terminal, stop: terminal.stop, print: () => {}, ...context }
-  expect(whoAnswers({ ...options, ...how }, full) !== undefined).toBe(isAsked)
+  expect(selectPerson({ ...options, ...how }, full) !== undefined).toBe(isAsked)
 })
 
 test.each([
@@ -90,7 +92,7 @@ test.each([
   [{ answers: 'a.json' }, real(), 'they work with the emulator only: unset AZURE_DEVOPS_ORG'],
 ])('%j is refused where it cannot be', (how, environment, message) => {
   const context = { environment, terminal: undefined, stop: new AbortController(), print: () => {} }
-  expect(() => whoAnswers({ ...options, ...how }, context)).toThrow(message)
+  expect(() => selectPerson({ ...options, ...how }, context)).toThrow(message)
 })
 
 function real(): NodeJS.ProcessEnv {

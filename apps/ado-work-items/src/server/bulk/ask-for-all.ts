@@ -10,7 +10,7 @@ import { namesOf, type Target } from './outcome.ts'
 import type { EntryOf } from './progress-report.ts'
 
 /** Whom to ask, and what the process says. */
-export interface AskingForAll {
+export interface BulkQuestionScope {
   readonly ctx: Pick<Context, 'elicitResult' | 'can' | 'elicit' | 'step'>
   readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem' | 'workItemType'>
 }
@@ -22,18 +22,22 @@ export type Obtained = { readonly fields: Fields } | { readonly why: string }
  * Asks once for each field that waiting work items need, for all of them together. Nothing that is said or goes wrong
  * rejects.
  */
-export async function askForFields(waiting: readonly EntryOf<'waiting'>[], asking: AskingForAll): Promise<Obtained> {
+export async function askForFields(
+  waiting: readonly EntryOf<'waiting'>[],
+  scope: BulkQuestionScope,
+): Promise<Obtained> {
   try {
-    const questions = await questionsFor(waiting, asking)
-    if (!asking.ctx.can('elicitation.form')) return { why: nobodyToAsk(questions) }
+    const questions = await questionsFor(waiting, scope)
+    if (!scope.ctx.can('elicitation.form')) return { why: describeNeededFields(questions) }
     const ids = new Map(waiting.map(({ target }) => [target.id, target]))
-    const refuse = (id: number) => (ids.has(id) ? `#${id} is one of those that are being changed.` : undefined)
+    const reasonToReject = (id: number) => (ids.has(id) ? `#${id} is one of those that are being changed.` : undefined)
     const answers = [...questions].map(
-      async ([field, { question }]) => [field, await obtainField({ question, subject: '', refuse }, asking)] as const,
+      async ([field, { question }]) =>
+        [field, await obtainField({ question, subject: '', reasonToReject }, scope)] as const,
     )
     return { fields: Object.fromEntries(await Promise.all(answers)) }
   } catch (error) {
-    const why = error instanceof InputDeclined ? declined(error) : reasonOf(error)
+    const why = error instanceof InputDeclined ? describeDecline(error) : reasonOf(error)
     if (why === undefined) throw error
     return { why }
   }
@@ -51,7 +55,7 @@ const decision = form(
  */
 export async function mayOverwrite(
   conflicts: readonly EntryOf<'conflict'>[],
-  { ctx }: Pick<AskingForAll, 'ctx'>,
+  { ctx }: Pick<BulkQuestionScope, 'ctx'>,
 ): Promise<boolean> {
   if (!ctx.can('elicitation.form')) return false
   const names = namesOf(conflicts.map(({ target }) => target))
@@ -68,7 +72,7 @@ interface SharedField {
 /** The questions by field. */
 async function questionsFor(
   waiting: readonly EntryOf<'waiting'>[],
-  { azureDevOps }: AskingForAll,
+  { azureDevOps }: BulkQuestionScope,
 ): Promise<ReadonlyMap<string, SharedField>> {
   const fields = new Set(waiting.flatMap(({ outcome }) => outcome.needs))
   const questions = [...fields].map(async (field) => {
@@ -83,7 +87,7 @@ async function questionsFor(
 async function sharedDefinition(
   field: string,
   targets: readonly Target[],
-  azureDevOps: AskingForAll['azureDevOps'],
+  azureDevOps: BulkQuestionScope['azureDevOps'],
 ): Promise<FieldDefinition | undefined> {
   const names = [...new Set(targets.map(({ type }) => type))]
   const types = await Promise.all(names.map((name) => azureDevOps.workItemType(name)))
@@ -93,7 +97,7 @@ async function sharedDefinition(
   return { ...first, allowedValues: first.allowedValues.filter(accepted) }
 }
 
-function nobodyToAsk(questions: ReadonlyMap<string, SharedField>): string {
+function describeNeededFields(questions: ReadonlyMap<string, SharedField>): string {
   const needed = [...questions].map(([field, { definition }]) => {
     const hint = definition?.allowedValues.join(', ') || definition?.name || ''
     return hint === '' ? field : `${field} (${hint})`
@@ -101,6 +105,6 @@ function nobodyToAsk(questions: ReadonlyMap<string, SharedField>): string {
   return `rules require ${needed.join(' and ')}: call again for them, with that in fields.`
 }
 
-function declined({ action, key }: InputDeclined): string {
+function describeDecline({ action, key }: InputDeclined): string {
   return `the user ${action === 'decline' ? 'declined to answer' : 'dismissed the question'} "${key}".`
 }

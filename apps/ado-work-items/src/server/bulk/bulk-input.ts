@@ -4,15 +4,15 @@ import { newValues } from '../update-work-item.ts'
 import { workItemId } from '../work-item-output.ts'
 
 /** The limit of work items that a task may change; it keeps its record in a database. */
-export const mostInTask = 200
+export const maxInTask = 200
 /** The limit of work items that a call may change; its record travels with its client, which has room for less. */
-export const mostInCall = 50
+export const maxInCall = 50
 
 /** The arguments of `update_work_items`. */
 export const bulkInput = z
   .object({
     ...searchFilters,
-    ids: z.array(workItemId).min(1).max(mostInTask).optional().describe('The work items, in the place of filters'),
+    ids: z.array(workItemId).min(1).max(maxInTask).optional().describe('The work items, in the place of filters'),
     fields: newValues,
   })
   .refine(({ ids, fields: _, ...filters }) => (ids !== undefined) !== Object.values(filters).some(isGiven), {

@@ -13,7 +13,7 @@ export interface OneChange extends Pick<Entry, 'target' | 'fields'> {
 }
 
 /** A client without tasks gets the reasons of fifty work items back in one state. */
-const longestReason = 160
+const maxReasonLength = 160
 
 /**
  * Changes one of several work items, once however often it is called, and tells what came of it: what goes wrong with
@@ -27,7 +27,7 @@ export async function changeOne(change: OneChange, azureDevOps: AzureDevOps, sig
     if (error instanceof AzureDevOpsError && error.code === 'conflict') return { status: 'conflict' }
     const why = reasonOf(error)
     if (why === undefined) throw error
-    return { status: 'skipped', why: why.length > longestReason ? `${why.slice(0, longestReason - 1)}…` : why }
+    return { status: 'skipped', why: why.length > maxReasonLength ? `${why.slice(0, maxReasonLength - 1)}…` : why }
   }
 }
 

@@ -21,13 +21,13 @@ export function toBulkOutput(entries: readonly Entry[], { missing }: Pick<Target
     const { id, type } = target
     if (outcome.status === 'changed') output.changed.push({ id, type, rev: outcome.rev })
     else if (outcome.status === 'unchanged') output.unchanged.push({ id, type, rev: outcome.rev })
-    else output.skipped.push({ id, type, why: whyNot(outcome) })
+    else output.skipped.push({ id, type, why: reasonFor(outcome) })
   }
   output.skipped.push(...missing.map((id) => ({ id, why: 'there is no such work item.' })))
   return output
 }
 
-function whyNot(outcome: Exclude<Entry['outcome'], { rev: number }>): string {
+function reasonFor(outcome: Exclude<Entry['outcome'], { rev: number }>): string {
   if (outcome.status === 'skipped') return outcome.why
   if (outcome.status === 'conflict') return 'another user changed it in the meantime.'
   return `rules require ${outcome.needs.join(' and ')}.`

@@ -16,23 +16,23 @@ export type Targets = {
 }
 
 /** The project to search. */
-export interface Looking {
+export interface SearchScope {
   readonly azureDevOps: Pick<AzureDevOps, 'findWorkItems' | 'getWorkItems'>
   readonly signal: AbortSignal
   /** The limit of work items. */
-  readonly most: number
+  readonly limit: number
 }
 
 /** Finds what is to be changed. Rejects with {@link ToolFailure} when that is too much, and with `AzureDevOpsError`. */
-export async function findTargets({ ids, ...filters }: Selection, looking: Looking): Promise<Targets> {
-  const { azureDevOps, signal, most } = looking
+export async function findTargets({ ids, ...filters }: Selection, scope: SearchScope): Promise<Targets> {
+  const { azureDevOps, signal, limit } = scope
   if (ids === undefined) {
-    const { workItems, more } = await azureDevOps.findWorkItems({ filters, top: most }, signal)
-    if (more) throw tooMany(`More than ${most} work items match`, most)
+    const { workItems, more } = await azureDevOps.findWorkItems({ filters, top: limit }, signal)
+    if (more) throw tooMany(`More than ${limit} work items match`, limit)
     return { found: workItems.map(toTarget), missing: [] }
   }
   const wanted = [...new Set(ids)]
-  if (wanted.length > most) throw tooMany(`These are ${wanted.length} work items`, most)
+  if (wanted.length > limit) throw tooMany(`These are ${wanted.length} work items`, limit)
   const items = await azureDevOps.getWorkItems(wanted, signal)
   const there = new Set(items.map(({ id }) => id))
   return { found: items.map(toTarget), missing: wanted.filter((id) => !there.has(id)) }
@@ -42,6 +42,6 @@ function toTarget({ id, rev, type }: Target): Target {
   return { id, rev, type }
 }
 
-function tooMany(what: string, most: number): ToolFailure {
-  return new ToolFailure(`Nothing was changed: ${what}, and ${most} can be changed at once. Narrow the selection.`)
+function tooMany(what: string, limit: number): ToolFailure {
+  return new ToolFailure(`Nothing was changed: ${what}, and ${limit} can be changed at once. Narrow the selection.`)
 }

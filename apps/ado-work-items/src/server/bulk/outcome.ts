@@ -28,12 +28,12 @@ export function nameOf({ type, id }: Pick<Target, 'type' | 'id'>): string {
   return `${type} #${id}`
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 /** Several work items as people call them; of many, the first ones. */
 export function namesOf(targets: readonly Target[]): string {
   const names = targets.map(nameOf)
-  if (names.length > mostNamed) return `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more`
+  if (names.length > maxNamed) return `${names.slice(0, maxNamed).join(', ')} and ${names.length - maxNamed} more`
   const last = names.at(-1) ?? 'nothing'
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }

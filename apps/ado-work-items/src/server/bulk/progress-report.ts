@@ -13,7 +13,7 @@ export interface ProgressReport {
 /** An entry that has come to a certain end. */
 export type EntryOf<S extends Outcome['status']> = Entry & { readonly outcome: Extract<Outcome, { status: S }> }
 
-const words: Readonly<Record<Outcome['status'], string | undefined>> = {
+const progressTexts: Readonly<Record<Outcome['status'], string | undefined>> = {
   changed: 'is changed',
   unchanged: 'has these values already',
   skipped: 'is skipped',
@@ -29,10 +29,10 @@ export function openReport(total: number, { progress }: Pick<Context, 'progress'
     note: (entry) => {
       const { target, outcome } = entry
       entries.set(target.id, entry)
-      const said = words[outcome.status]
-      if (said === undefined) return
+      const text = progressTexts[outcome.status]
+      if (text === undefined) return
       done += 1
-      progress(done, total, `${done} of ${total}: ${nameOf(target)} ${said}`)
+      progress(done, total, `${done} of ${total}: ${nameOf(target)} ${text}`)
     },
     of: <S extends Outcome['status']>(status: S) =>
       [...entries.values()].filter((entry): entry is EntryOf<S> => entry.outcome.status === status),

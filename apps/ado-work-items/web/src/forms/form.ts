@@ -27,7 +27,7 @@ export function openForm(fields: readonly Field[]): Form {
    * While a field is invalid, each change is checked at once. Before that no change is checked, so that no error
    * appears while the user types.
    */
-  const judgeAgain = (field: Field): void => {
+  const revalidate = (field: Field): void => {
     const reading = readOne(field)
     const others = [...issues.peek()].filter(([name]) => name !== field.name)
     const own: [string, string][] =
@@ -44,7 +44,7 @@ export function openForm(fields: readonly Field[]): Form {
         const field = byName.get(name)
         if (field === undefined) return
         drafts.value = new Map([...drafts.peek(), [name, draft]])
-        if (issues.peek().has(name)) judgeAgain(field)
+        if (issues.peek().has(name)) revalidate(field)
       }),
     read: () => {
       const readings = fields.map((field) => ({ name: field.name, reading: readOne(field) }))

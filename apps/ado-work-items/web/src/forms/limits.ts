@@ -2,22 +2,22 @@ import { showCount } from '../units.ts'
 import type { FieldKind } from './field.ts'
 
 interface Range {
-  readonly least: number | undefined
-  readonly most: number | undefined
+  readonly min: number | undefined
+  readonly max: number | undefined
 }
 
-/** Describes the limits of a field in words; nothing when there are none. */
+/** Describes the limits of a field. Undefined if there are none. */
 export function limitsOf(kind: FieldKind): string | undefined {
   switch (kind.type) {
     case 'text':
-      return inWords({ least: kind.minLength, most: kind.maxLength }, 'character')
+      return inWords({ min: kind.minLength, max: kind.maxLength }, 'character')
     case 'number': {
-      const range = inWords({ least: kind.minimum, most: kind.maximum })
+      const range = inWords({ min: kind.minimum, max: kind.maximum })
       if (!kind.whole) return range
       return range === undefined ? 'A whole number' : `A whole number, ${range.toLowerCase()}`
     }
     case 'choices':
-      return inWords({ least: kind.minItems, most: kind.maxItems }, 'option')
+      return inWords({ min: kind.minItems, max: kind.maxItems }, 'option')
     case 'json':
       return 'Written as JSON'
     default:
@@ -25,9 +25,9 @@ export function limitsOf(kind: FieldKind): string | undefined {
   }
 }
 
-function inWords({ least, most }: Range, unit = ''): string | undefined {
-  const low = unit !== '' && least === 0 ? undefined : least
-  const high = isReached(most) ? most : undefined
+function inWords({ min, max }: Range, unit = ''): string | undefined {
+  const low = unit !== '' && min === 0 ? undefined : min
+  const high = isRelevant(max) ? max : undefined
   if (low === undefined) return high === undefined ? undefined : `At most ${amount(high, unit)}`
   if (high === undefined) return `At least ${amount(low, unit)}`
   return low === high ? amount(low, unit) : `${low} to ${amount(high, unit)}`
@@ -37,7 +37,7 @@ function amount(number: number, unit: string): string {
   return unit === '' ? String(number) : showCount(number, unit)
 }
 
-/** The largest numbers of 32 and 53 bits are bounds of machines, which tell a person nothing. */
-function isReached(most: number | undefined): most is number {
-  return most !== undefined && most < 2_147_483_647
+/** Returns true if a limit is useful to the user. The largest 32-bit and 53-bit integers are technical limits. */
+function isRelevant(max: number | undefined): max is number {
+  return max !== undefined && max < 2_147_483_647
 }

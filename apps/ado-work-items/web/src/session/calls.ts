@@ -24,7 +24,7 @@ export type Revision = '2026-07-28' | '2025-11-25'
 /** The client for each revision. */
 export type OpenClient = (revision: Revision) => Promise<RecordedClient>
 
-const kept = 20
+const maxRuns = 20
 
 /** Makes calls one at a time, and keeps a record of their rounds. */
 export function createCalls(openClient: OpenClient, questions: Questions): Calls {
@@ -62,7 +62,7 @@ export function createCalls(openClient: OpenClient, questions: Questions): Calls
     if (isRunning.value) return
     running = new AbortController()
     const run: Run = { id: ++lastId, tool, args, startedAt: Date.now(), rounds: [] }
-    runs.value = [run, ...runs.value.slice(0, kept - 1)]
+    runs.value = [run, ...runs.value.slice(0, maxRuns - 1)]
     const outcome = await outcomeOf(run, revision)
     change(run.id, (ended) => ({ ...ended, outcome }))
   }

@@ -23,7 +23,7 @@ export async function completeWaiting(report: ProgressReport, azureDevOps: Azure
 }
 
 /** Asks about the work items that another user has changed since the search, and changes them if the user agrees. */
-export async function settleConflicts(report: ProgressReport, azureDevOps: AzureDevOps, ctx: Context): Promise<void> {
+export async function resolveConflicts(report: ProgressReport, azureDevOps: AzureDevOps, ctx: Context): Promise<void> {
   const conflicts = report.of('conflict')
   if (conflicts.length === 0 || !(await mayOverwrite(conflicts, { ctx }))) return
   for (const { target, fields } of conflicts) {
