@@ -6,35 +6,36 @@ export { ConfigurationError } from '@apps/front/environment'
 
 /** The settings of an instance. */
 export interface Configuration {
-  /** The port to listen on; 0 picks a free one. */
+  /** The port to listen on; 0 selects a free one. */
   readonly port: number
   readonly host: string
-  /** The names by which clients call the server. Default: those of this machine. */
+  /** The host names that the server accepts. Default: the names of the local machine. */
   readonly allowedHosts: readonly string[] | undefined
   readonly azureDevOps: Connection | undefined
-  /** Seals what travels with clients. */
+  /** The codec that seals the state that travels with clients. */
   readonly state: StateCodec | undefined
   /** The database of tasks, as a `postgres://` URL with its password; a secret. */
   readonly tasksDatabase: string | undefined
   /**
-   * Milliseconds without a sign of life after which another instance takes a task over. Default: that of the engine.
+   * The time in milliseconds after which another instance takes a task over if its instance has not renewed its lease.
+   * Default: the engine's.
    */
   readonly takeoverMs: number | undefined
-  /** The address of a Restate that decides where tasks run. Default: the instances themselves. */
+  /** The URL of a Restate server that assigns task runs. Default: the instances assign them. */
   readonly restate: string | undefined
   readonly authorization: Authorization | undefined
-  /** The number under which an instance of a fleet signs its answers. */
+  /** The number of this instance in a fleet, which its responses contain. */
   readonly instance: number | undefined
 }
 
 /** The authorization servers whose tokens the server accepts. */
 export interface Authorization {
-  /** The endpoint as clients write it, and the audience of their tokens. */
+  /** The URL of the endpoint, which is the audience of its tokens. */
   readonly resource: string
   readonly issuers: readonly string[]
-  /** `true` when a token has to be bound to its client's key. */
+  /** `true` if tokens must be bound to the key of the client (DPoP). */
   readonly dpopRequired: boolean
-  /** The client id of the page at the first issuer. Default: people cannot log in to the page. */
+  /** The client id of the page at the first issuer. Absent if users cannot log in to the page. */
   readonly pageClient: string | undefined
 }
 
@@ -65,16 +66,16 @@ const variables = {
   INSTANCE: setting('a whole number from 1 to 99999', isWholeNumber(1, 99_999)),
 }
 
-/** The name of a variable of the environment. */
+/** The name of an environment variable. */
 export type Variable = keyof typeof variables
 
-/** The variables that an instance cannot do without. */
+/** The variables that an instance requires. */
 export const instanceVariables: readonly Variable[] = ['STATE_KEYS', 'TASKS_DATABASE', ...azureNames]
 
 /**
- * Reads the settings from an environment, in which an empty variable counts as absent.
+ * Reads the settings from the environment. An empty variable counts as absent.
  *
- * @throws ConfigurationError with all problems at once. It shows no value, since some of them are secrets.
+ * @throws ConfigurationError with all problems at once. It contains no values, because some of them are secrets.
  */
 export function readConfiguration(environment: NodeJS.ProcessEnv, required: readonly Variable[] = []): Configuration {
   const data = readVariables(variables, environment, { required, impliedBy })
@@ -96,7 +97,7 @@ function ifSet<Value>(text: string | undefined, read: (text: string) => Value): 
   return text === undefined ? undefined : read(text)
 }
 
-/** The variables that others make necessary. */
+/** Returns the variables that other variables make required. */
 function impliedBy(given: Readonly<Record<string, string | undefined>>): readonly Variable[] {
   return [
     ...(azureNames.some((name) => given[name] !== undefined) ? azureNames : []),

@@ -15,7 +15,7 @@ interface Serving {
   readonly login: Pick<LoginService, 'accounts' | 'issuer'> | undefined
 }
 
-/** The first that is said: what serves, and over what. */
+/** Formats the text at the start: the instances and the services that they use. */
 export function formatGreeting(
   { instances, dpop, runner }: Options,
   { fleet, service, database, login }: Serving,
@@ -39,11 +39,11 @@ export function formatGreeting(
   ].join('\n')
 }
 
-/** The text after the walk-through, when the server continues. */
+/** Formats the text after the walk-through, if the server continues to run. */
 export function formatServing({ fleet: { url }, login }: Pick<Serving, 'fleet' | 'login'>): string {
   const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
   const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]
-  // Without a token, the command would only receive 401.
+  // Without a token, the `curl` command would receive 401.
   if (login !== undefined) return `${serving.join('\n')}\n`
   return `${serving.join('\n')}\n\nTry it from another terminal:\n\n${curlCommand(exampleRequest(url))}\n`
 }

@@ -61,7 +61,7 @@ async function health(url: string, path: string): Promise<readonly [number, unkn
   return [response.status, await response.json()]
 }
 
-/** The services that an instance needs, as a deployment would have them. */
+/** Starts the services that an instance needs in a deployment. */
 async function openServices() {
   const [organization, project, token] = ['contoso', 'Real', 'real-token']
   const emulator = await serveEmulator({ organization, project, token, seed: readSeed() })

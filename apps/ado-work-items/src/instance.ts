@@ -10,11 +10,14 @@ import { protectInstance, requireWriteScope } from './authorization/protect-work
 import { logError } from './log-error.ts'
 import { serveRuns, taskOptions } from './tasks/task-options.ts'
 
-/** Twice this, for calls and then for tasks, is less than the parent gives. */
+/**
+ * The time for calls to finish, and then for tasks, in milliseconds. The sum is less than the time that the parent
+ * process allows.
+ */
 const graceMs = 5_000
 
-// One instance of the server, as a deployment runs it: its environment alone configures it, and SIGTERM stops it. The
-// fleet of "npm start" runs several of them.
+// Runs one instance of the server, as in a deployment. The environment alone configures it, and SIGTERM stops it. The
+// fleet of "npm start" runs several instances.
 
 await serve().catch((error: unknown) => {
   console.error(error instanceof ConfigurationError ? `Cannot start:\n${error.message}` : error)
@@ -44,7 +47,7 @@ function createInstance(configuration: Configuration): WorkItemsServer {
   return createWorkItemsServer(createAzureDevOps(azureDevOps), {
     state,
     log,
-    // A busy laptop would hand a call over between two rounds of the walk-through.
+    // On a busy machine, load shedding would hand calls over to other instances in the middle of the walk-through.
     shedding: { load: () => ({ eventLoopDelayMs: 0 }) },
     conversations: state && defineConversations(),
     tasks: taskOptions(tasksDatabase, configuration, log),
@@ -53,11 +56,11 @@ function createInstance(configuration: Configuration): WorkItemsServer {
   })
 }
 
-/** Reports the port to the process that started this one, and stops when that process is gone. */
+/** Sends the port to the parent process, and stops the server when the parent exits. */
 function notifyParent({ url, port }: HttpServer): void {
   if (process.send === undefined) return console.log(`Serving ${url}`)
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.send({ port })
-  // The channel must not keep the process alive: the server alone does.
+  // The IPC channel must not keep the process alive.
   process.channel?.unref()
 }

@@ -20,7 +20,7 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-// The runs wait more than they work, so several go on at once, each on ports of its own.
+// The runs mostly wait, so several run at once, each on its own ports.
 describe.concurrent('the walk-through', { timeout }, () => {
   test('goes as expected with a Restate that decides which instance runs a task', async () => {
     const { code, output } = await start(['--once', '--port', '0', '--runner', 'restate']).ended
@@ -222,7 +222,7 @@ test('--help says how it is used', { timeout }, async () => {
   expect(code).toBe(0)
 })
 
-/** The path of a file with these answers. */
+/** Writes these answers to a file and returns its path. */
 function written(answers: object): string {
   const folder = mkdtempSync(join(tmpdir(), 'answers-'))
   folders.push(folder)
@@ -231,7 +231,7 @@ function written(answers: object): string {
   return path
 }
 
-/** Begins to resolve a bug, and gives the question that the server asks. */
+/** Starts to resolve a bug, and returns the question of the server. */
 async function resolveWithoutAnswer(url: string, workItemId: number): Promise<string | undefined> {
   let asked: string | undefined
   const elicit = ({ message }: { readonly message: string }): ElicitAnswer => {
@@ -250,14 +250,14 @@ function lostCall(error: unknown): undefined {
   if (!isClientError(error) || error.code !== 'transport') throw error
 }
 
-/** Asks until the answers came from instances that satisfy the condition; every answer has to be a good one. */
+/** Calls the server until instances that satisfy the condition have answered. Every result has to be successful. */
 async function askUntil(url: string, enough: (seen: ReadonlyMap<number, Instance>) => boolean) {
   let seen = new Map<number, Instance>()
   const exchange = watchedExchange(url, (instance) => instance !== undefined && seen.set(instance.id, instance))
   const client = createClient(exchange, { name: 'test', version: '1.0.0', cache: false })
   while (!enough(seen)) {
     if (seen.size >= 2) seen = new Map()
-    // A call that was with the killed instance is lost. The next call gets an answer.
+    // The call that the killed instance was handling is lost. The next call gets a response.
     const result = await client.callTool('get_work_item', { workItemId: 4522 }).catch(lostCall)
     expect(result?.isError ?? false).toBe(false)
   }
@@ -272,7 +272,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Something that looks like a real organization to the application. */
+/** Starts an emulator that the application takes for a real organization. */
 async function organization() {
   const [name, project, token] = ['contoso', 'Real', 'real-token']
   const emulator = await serveEmulator({ organization: name, project, token, seed: readSeed() })

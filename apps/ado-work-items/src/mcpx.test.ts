@@ -10,7 +10,7 @@ const mcpx = fileURLToPath(new URL('../dist/mcpx.js', import.meta.resolve('@x/cl
 beforeAll(checkBuilt)
 afterAll(endStarted)
 
-/** Runs a command line of `mcpx` with `--json`, as it was built. */
+/** Runs the built `mcpx` with `--json`. */
 function run(...args: readonly string[]): Promise<{ readonly code: number | null; readonly json: JsonObject }> {
   return new Promise((resolve) => {
     const parameters = ['--conditions=dist', mcpx, ...args, '--json']
@@ -33,12 +33,12 @@ test('mcpx lists and calls the application over stdio', { timeout }, async () =>
   expect([called.code, called.json['structuredContent']]).toEqual([0, expect.objectContaining({ id: 4522 })])
 })
 
-// The balancer gives each instance the next connection, so that a walk-through shows all of them.
+// The balancer sends each connection to the next instance, so that a walk-through shows all of them.
 test('mcpx finds that the balancer closes connections, and no other fault: the instances share their keys', {
   timeout,
 }, async () => {
   const app = start(['--port', '0'])
-  // After the walk-through, which kills an instance and changes the work item.
+  // Waits for the end of the walk-through, which kills an instance and changes the work item.
   const url = await app.url
   const called = await run('call', url, 'get_work_item', '--args', '{"workItemId":4522}')
   expect([called.code, called.json['structuredContent']]).toEqual([0, expect.objectContaining({ id: 4522 })])

@@ -3,20 +3,20 @@ import { UsageError, wholeNumber } from '@apps/front/usage'
 
 /** The parsed command line. */
 export interface Options {
-  /** Ends after the walk-through instead of continuing to serve. */
+  /** Exits after the walk-through. Otherwise the server continues to run. */
   readonly once: boolean
-  /** 0 picks a free one. */
+  /** The port of the server; 0 selects a free one. */
   readonly port: number
   readonly instances: number
-  /** Asks the person at the terminal when `true`; when absent, only in a terminal, unless the run ends at once. */
+  /** Asks the questions in the terminal. Default: only if there is a terminal and `once` is false. */
   readonly ask?: boolean | undefined
-  /** The file that answers in the place of a person. */
+  /** The file with prepared answers. */
   readonly answers?: string | undefined
   /** Starts an authorization server, and requires its tokens. */
   readonly auth: boolean
-  /** Accepts tokens only if they are bound to their client's key. */
+  /** Requires tokens to be bound to the key of the client. */
   readonly dpop: boolean
-  /** The engine that decides where tasks run. Default: the instances themselves. */
+  /** The engine that assigns tasks to instances. Default: the instances themselves. */
   readonly runner?: 'restate' | undefined
   /** Serves over stdio, for a host that starts this program. */
   readonly stdio: boolean
@@ -48,13 +48,13 @@ Tasks are kept in the PostgreSQL that TASKS_DATABASE names, as in postgres://use
 it one is started that ends with this program.
 `
 
-/** The options in the arguments of a command line. Throws {@link UsageError}. */
+/** Parses the command line. Throws {@link UsageError}. */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parse(args)
   const problem = conflictIn(values)
   if (problem !== undefined) throw new UsageError(problem)
   const { once = false, auth = false, dpop = false, stdio = false, help = false, ask, answers } = values
-  // A run that ends by itself needs no fixed port, and another run may use the usual one.
+  // A run with `--once` needs no fixed port, and another run may use the default port.
   const port = wholeNumber('--port', values.port ?? (once ? '0' : '4522'), [0, 65_535])
   const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
   return { once, port, instances, ask, answers, auth, dpop, runner: runnerIn(values), stdio, help }
@@ -65,7 +65,7 @@ function runnerIn({ runner }: ReturnType<typeof parse>['values']): Options['runn
   throw new UsageError(`--runner is ${JSON.stringify(runner)}; it should be restate`)
 }
 
-/** Options that cannot be given together, in words. */
+/** Describes a conflict between options. Undefined if there is none. */
 function conflictIn(values: ReturnType<typeof parse>['values']): string | undefined {
   if (values.ask !== undefined && values.answers !== undefined) {
     return '--answers answers in the place of a person: leave out --ask and --no-ask'

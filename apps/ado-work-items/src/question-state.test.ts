@@ -24,7 +24,7 @@ test('SEP-1685: the answer returns the state of the question, and another instan
   expect(asked.message).toMatchObject({ state: expect.any(String), params: { message: question } })
   const askingInstance = readInstanceHeader(called.headers)
   process.kill(askingInstance?.pid ?? 0, 'SIGKILL')
-  // The stream ends or fails when the process has ended, so the balancer does not reach it any more.
+  // The stream ends or fails when the process has exited. The balancer then no longer selects the process.
   await messages.next().catch(() => {})
 
   const answer = { action: 'accept', content: { resolution: 'Fixed' } }

@@ -11,26 +11,26 @@ import type { Terminal } from '@x/cli/terminal'
 import { walkThrough } from './walk-through/walk-through.ts'
 import { selectPerson, takeTurns } from './your-turn/take-turns.ts'
 
-/** The part of its process that a run uses. */
+/** The parts of the process that a run uses. */
 export interface RunContext {
   readonly environment: NodeJS.ProcessEnv
-  /** Ends the run. */
+  /** Stops the run when it aborts. */
   readonly stop: AbortController
   readonly print: (text: string) => void
-  /** The terminal of a person who can be asked, if there is one. */
+  /** The terminal of a user who can be asked. Undefined without a terminal. */
   readonly terminal: Omit<Terminal, 'signal'> | undefined
 }
 
-/** The processes of a run, with what they are for. */
+/** The started processes and services of a run. */
 interface Started {
   readonly service: Service
   readonly database: TasksDatabase
-  /** Absent without `--auth`. */
+  /** Undefined without `--auth`. */
   readonly login: LoginService | undefined
   readonly fleet: Fleet
 }
 
-/** Starts everything, walks through it, and serves until it is stopped. Resolves to the exit code. */
+/** Starts all processes, runs the walk-through, and serves until the signal aborts. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   const { signal } = context.stop
   const person = selectPerson(options, context)
@@ -54,8 +54,8 @@ export async function run(options: Options, context: RunContext): Promise<number
 }
 
 /**
- * Starts the services of the instances at once, then the instances; `stops` ends what was started, the fleet last in
- * it.
+ * Starts the services concurrently, then the instances. Adds a function to `stops` for each started part, the fleet
+ * last.
  */
 async function start(
   { auth, dpop, port, instances, runner }: Options,
@@ -90,7 +90,7 @@ async function start(
   return { ...outside, fleet }
 }
 
-/** Resolves like `Promise.all`, but not before all have settled, so that everything that was opened can be closed. */
+/** Resolves like `Promise.all`, but only after all promises have settled. Every opened service can then be closed. */
 async function allOf<T extends readonly unknown[]>(
   openings: readonly [...{ [I in keyof T]: Promise<T[I]> }],
 ): Promise<T> {
@@ -98,7 +98,7 @@ async function allOf<T extends readonly unknown[]>(
   return Promise.all(openings) as Promise<unknown> as Promise<T>
 }
 
-/** The keys of all instances: those that are configured, or a new one for this run. */
+/** Returns the sealing keys of all instances: the configured ones, or a new key for this run. */
 function stateKeys({ STATE_KEYS: given, STATE_KEYS_FILE: file }: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   return given || file ? {} : { STATE_KEYS: randomBytes(32).toString('hex') }
 }
@@ -124,7 +124,7 @@ async function walk(
     },
     print,
   })
-  // The bugs are open again for the terminal and the page, which offer them afterwards.
+  // Reopens the bugs, which the terminal and the page offer next.
   await service.reset()
   return wentWell
 }
@@ -134,7 +134,10 @@ async function untilStopped(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
 }
 
-/** Being stopped is a good end; its reason is then a `DOMException`, or else the error that ended the run. */
+/**
+ * Returns 0 if the user stopped the run, which the abort reason `DOMException` shows. Throws the error that ended the
+ * run otherwise.
+ */
 function exitCodeOf(error: unknown, signal: AbortSignal): number {
   if (signal.aborted && signal.reason instanceof DOMException) return 0
   throw signal.aborted ? signal.reason : error

@@ -9,13 +9,13 @@ import { openService } from './service.ts'
 import { taskOptions } from './tasks/task-options.ts'
 
 /**
- * Serves the host that started this process, over its input and output; resolves when the host or `signal` ends it.
- * Tasks are in memory unless the environment names a database.
+ * Serves the host that started this process over stdio. Resolves when the host disconnects or `signal` aborts. Tasks
+ * are in memory unless the environment names a database.
  */
 export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const { state = ownState(), tasksDatabase, takeoverMs } = readConfiguration(environment)
   const service = await openService(environment)
-  // The output carries the protocol, so texts for people go to the error output, which hosts log.
+  // The standard output carries the protocol, so log messages go to the standard error.
   const log: Log = ({ method = '', name = '', message, err }) => console.error(`${method} ${name}:`, err ?? message)
   const server = createWorkItemsServer(createAzureDevOps(service.connection), {
     state,
@@ -30,7 +30,7 @@ export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSig
   }
 }
 
-/** State that travels with the one client lives no longer than this process. */
+/** Creates a codec with a random key. The state of the one client is valid as long as this process. */
 function ownState(): StateCodec {
   return sealedState({ keys: [randomKey()] })
 }

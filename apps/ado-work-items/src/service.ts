@@ -2,18 +2,18 @@ import type { Connection } from './azure-devops/connection.ts'
 import { readConfiguration } from './configuration.ts'
 import { startEmulator } from './emulator/start-emulator.ts'
 
-/** The Azure DevOps that is used: the real one, or an emulator. */
+/** The Azure DevOps of a run: the real service or an emulator. */
 export interface Service {
   readonly emulated: boolean
   readonly connection: Connection
-  /** The environment of a server instance, in addition to this process's own. */
+  /** The additional environment variables of an instance. */
   readonly environment: Readonly<Record<string, string>>
-  /** Restores the emulator's work items; does nothing to the real ones. */
+  /** Restores the work items of the emulator. Does nothing for the real service. */
   reset(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The service that the environment names, else an emulator that is started for it. Throws `ConfigurationError`. */
+/** Returns the service that the environment names, or starts an emulator. Throws `ConfigurationError`. */
 export async function openService(environment: NodeJS.ProcessEnv): Promise<Service> {
   const { azureDevOps } = readConfiguration(environment)
   if (azureDevOps !== undefined) {

@@ -5,20 +5,20 @@ import { dpop as bindTokens } from '@x/auth/dpop'
 import { clientCredentials, type MachineAuth } from '@x/auth/machine'
 import { scopes } from './protect-work-items.ts'
 
-/** The account names of two people. */
+/** The accounts of the two people who can log in. */
 export const accounts = ['ada', 'eve'] as const
 
-/** An authorization server of this run, and who can log in there. */
+/** An authorization server for this run, with its clients. */
 export interface LoginService {
   readonly issuer: string
   readonly accounts: typeof accounts
-  /** The environment variables that make an instance of the server accept its tokens. */
+  /** The environment variables with which an instance accepts the tokens of this server. */
   readonly environment: Readonly<Record<string, string>>
-  /** The login of the first person. */
+  /** The OAuth client of the first account. */
   readonly auth: OAuth
-  /** Makes a client of a person, who logs in at the first call. */
+  /** Creates an OAuth client for an account. It logs in at the first call. */
   personAuth(account: (typeof accounts)[number]): OAuth
-  /** A job that logs in with a key of its own, and may only read. */
+  /** The client of a job. It authenticates with its own key and has the scope to read only. */
   readonly job: MachineAuth
   stop(): Promise<void>
 }
@@ -67,7 +67,8 @@ export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boo
 }
 
 /**
- * Visits the login page as a person does, and chooses the account there. A program of yours uses `loopbackRedirect`.
+ * Creates a redirect that visits the login page and selects the account without a browser. Other programs use
+ * `loopbackRedirect`.
  */
 function scriptedBrowser({ browse }: AuthServer, account: string): Redirect {
   return {

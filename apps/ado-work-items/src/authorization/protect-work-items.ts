@@ -7,17 +7,20 @@ import pg from 'pg'
 import type { Authorization, Configuration } from '../configuration.ts'
 import { logError } from '../log-error.ts'
 
-/** The scopes of the server's tokens. */
+/** The scopes of the access tokens. */
 export const scopes = { read: 'work_items:read', write: 'work_items:write' } as const
 
 /** The dependencies of the protection, which all instances share. */
 export interface ProtectionParts {
   readonly state: StateCodec
-  /** Remembers which DPoP proofs came. Default: this process does. */
+  /** The store of used DPoP proofs. Default: the memory of this process. */
   readonly proofs?: StateStore | undefined
 }
 
-/** Accepts tokens of the issuers for the endpoint, and those that are bound to a key with a proof that comes once. */
+/**
+ * Creates the protection of the endpoint. It accepts tokens of the issuers. A token that is bound to a key needs a DPoP
+ * proof, and each proof is accepted once.
+ */
 export function protectWorkItems(
   { resource, issuers, dpopRequired }: Authorization,
   { state, proofs }: ProtectionParts,
@@ -34,19 +37,22 @@ export function protectWorkItems(
 
 const cleanUpMs = 600_000
 
-/** Opens the store of DPoP proofs in the database that all instances share. */
+/** Opens the store of used DPoP proofs in the shared database. */
 async function openProofs(database: string, onError: (error: unknown) => void): Promise<StateStore> {
   const pool = new pg.Pool({ connectionString: database, max: 2 })
-  // Without a listener, a connection that breaks while it is idle would end the process.
+  // Without a listener, an error on an idle connection would end the process.
   pool.on('error', onError)
-  // Instances that start at once may both create the table: the second one is then told that it is there.
+  // When two instances create the table at the same time, one of them fails. Its second attempt finds the table.
   await createStateTable(pool).catch(() => createStateTable(pool))
   const store = postgresStore(pool)
   setInterval(() => store.removeExpiredRows().catch(onError), cleanUpMs).unref()
   return store
 }
 
-/** Protects an instance as its environment says. Returns undefined when no authorization server is configured. */
+/**
+ * Creates the protection of an instance from its configuration. Returns undefined if no authorization server is
+ * configured.
+ */
 export async function protectInstance(configuration: Configuration): Promise<Protection | undefined> {
   const { authorization, state, tasksDatabase } = configuration
   if (authorization === undefined || state === undefined || tasksDatabase === undefined) return undefined
@@ -55,7 +61,7 @@ export async function protectInstance(configuration: Configuration): Promise<Pro
   return protectWorkItems(authorization, { state, proofs })
 }
 
-/** Rejects calls that change something without the scope for it. */
+/** Creates the extension that rejects calls of changing tools without the scope `work_items:write`. */
 export function requireWriteScope(): ServerExtension<'scopes', undefined> {
   const changes = ['update_work_item', 'update_work_items', 'update_last_work_item']
   return requireScopes({ 'tools/call': Object.fromEntries(changes.map((name) => [name, [scopes.write]])) })

@@ -2,7 +2,10 @@ import { type PageHandler, servePage } from '@apps/front/serve-page'
 import { documentHandler } from '@x/transport-http/node'
 import type { Authorization } from '../configuration.ts'
 
-/** Serves the built page of a folder, if there is one, and the document from which the page reads where users log in. */
+/**
+ * Creates the handler of the page in `folder`, if there is one. It also serves `/login.json`, from which the page reads
+ * the authorization server.
+ */
 export function servePageWithLogin(folder: string | undefined, authorization?: Authorization): PageHandler {
   const serveLogin = documentHandler({
     documents: { '/login.json': { body: describeLogin(authorization), maxAge: 0 } },
@@ -12,7 +15,7 @@ export function servePageWithLogin(folder: string | undefined, authorization?: A
   return (request, response) => serveLogin(request, response) || serveFile(request, response)
 }
 
-/** Returns the login server and the client of the page, and an empty object for a server without a login. */
+/** Returns the issuer and the client id of the page. Returns an empty object for a server without a login. */
 function describeLogin({ issuers: [issuer] = [], pageClient: client }: Partial<Authorization> = {}) {
   return issuer !== undefined && client !== undefined ? { issuer, client } : {}
 }

@@ -1,30 +1,30 @@
-/** The failures of a call to Azure DevOps, from the caller's point of view. */
+/** The codes of failed calls to Azure DevOps. */
 export type AzureDevOpsErrorCode =
   /** The token is missing, expired or wrong. */
   | 'unauthorized'
-  /** The token may not do this. */
+  /** The token lacks the permission for this operation. */
   | 'forbidden'
-  /** No such thing, or the token may not see it. */
+  /** The resource does not exist, or the token lacks the permission to read it. */
   | 'not_found'
   /** Another user changed the work item. */
   | 'conflict'
-  /** A rule of the process refused field values; `violations` lists them. */
+  /** A rule of the process rejected field values; `violations` lists them. */
   | 'rule'
-  /** The request itself was refused. */
+  /** Azure DevOps rejected the request as invalid. */
   | 'invalid'
-  /** Overloaded, down or out of reach. */
+  /** Azure DevOps is overloaded, down or unreachable. */
   | 'unavailable'
-  /** An answer that this client does not understand. */
+  /** The response has an unknown format or is too large. */
   | 'unexpected'
 
-/** A field value that a rule of the process refused. */
+/** A field value that a rule of the process rejected. */
 export interface FieldViolation {
   readonly field: string
-  /** The service's words for it. */
+  /** The message of Azure DevOps. */
   readonly message: string
 }
 
-/** A call to Azure DevOps failed; the message says what to do about it and never holds the token. */
+/** The error of a failed call to Azure DevOps. The message states the remedy and never contains the token. */
 export class AzureDevOpsError extends Error {
   override readonly name = 'AzureDevOpsError'
   readonly code: AzureDevOpsErrorCode

@@ -1,6 +1,6 @@
-/** The address of Azure DevOps and the credentials for it. */
+/** The address of Azure DevOps and the credentials. */
 export interface Connection {
-  /** The service's address without the organization, such as `https://dev.azure.com`. */
+  /** The URL without the organization, such as `https://dev.azure.com`. */
   readonly baseUrl: string
   readonly organization: string
   readonly project: string
@@ -8,7 +8,7 @@ export interface Connection {
   readonly authorization: string
 }
 
-/** The `Authorization` header for a personal access token: Basic, with an empty user name. */
+/** Returns the `Authorization` header for a personal access token: Basic, with an empty user name. */
 export function basicAuthorization(token: string): string {
   return `Basic ${Buffer.from(`:${token}`).toString('base64')}`
 }

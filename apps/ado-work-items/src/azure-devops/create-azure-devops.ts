@@ -9,29 +9,32 @@ import { buildWiql, type WorkItemFilters } from './wiql.ts'
 import { parseWorkItem, type WorkItem } from './work-item.ts'
 import { parseFieldDefinitions, parseProcessId, parseTypeReference, type WorkItemType } from './work-item-type.ts'
 
-/** The part of Azure DevOps that this application uses. Every function rejects with `AzureDevOpsError`. */
+/**
+ * The operations of Azure DevOps that this application uses. Every function rejects with `AzureDevOpsError`, or with
+ * the signal's reason.
+ */
 export interface AzureDevOps {
   readonly organization: string
   readonly project: string
   getWorkItem(id: number, signal: AbortSignal): Promise<WorkItem>
-  /** Those of the work items that are there, as lists show them; at most 200. */
+  /** Reads up to 200 work items with the fields that lists show. Ids without a work item are left out. */
   getWorkItems(ids: readonly number[], signal: AbortSignal): Promise<readonly WorkItem[]>
-  /** The work items that match, at most `top`, and whether there are more. */
+  /** Finds at most `top` work items, and reports whether more match. */
   findWorkItems(search: Search, signal: AbortSignal): Promise<Found>
   updateWorkItem(id: number, change: WorkItemChange, signal: AbortSignal): Promise<WorkItem>
-  /** The rules and fields of a type; kept for five minutes, because processes change seldom. */
+  /** Returns the rules and fields of a type. They are cached for five minutes, because processes change rarely. */
   workItemType(name: string): Promise<WorkItemType>
-  /** The address by which a link names a work item. */
+  /** Returns the URL that a link to the work item contains. */
   workItemUrl(id: number): string
 }
 
-/** A search, and how many results it may have (1 to 200). */
+/** A search, with the maximum number of results (1 to 200). */
 export interface Search {
   readonly filters: WorkItemFilters
   readonly top: number
 }
 
-/** The result of a search. */
+/** The result of a search; `more` is `true` if further work items match. */
 export interface Found {
   readonly workItems: readonly WorkItem[]
   readonly more: boolean
@@ -50,7 +53,7 @@ const listFields = [
 const wireQuery = z.object({ workItems: z.array(z.object({ id: z.number().int() })) })
 const wireBatch = z.object({ value: z.array(z.unknown()) })
 
-/** Azure DevOps behind a connection, called over its REST interface, version 7.1. */
+/** Creates a client of the REST API of Azure DevOps, version 7.1. */
 export function createAzureDevOps(connection: Connection, limits?: Partial<SendLimits>): AzureDevOps {
   const { organization, project } = connection
   const rest = createRest(connection, createSend(connection.authorization, limits))
@@ -88,7 +91,7 @@ interface Rest {
   project(call: PathCall): Promise<unknown>
 }
 
-/** A call whose `path` comes after `_apis/`. */
+/** A call with the part of the path after `_apis/`. */
 type PathCall = Omit<RestCall, 'url'> & { readonly path: string }
 
 function createRest(connection: Connection, send: Send): Rest {
@@ -107,11 +110,11 @@ function createRest(connection: Connection, send: Send): Rest {
 }
 
 async function findWorkItems(rest: Rest, { filters, top }: Search, signal: AbortSignal): Promise<Found> {
-  // One more than asked for tells whether there are more.
+  // One more result than requested shows whether there are more.
   const path = `wit/wiql?$top=${top + 1}`
   const answer = await rest.project({ method: 'POST', path, body: { query: buildWiql(filters) }, signal })
   const ids = parseAnswer((value) => wireQuery.parse(value).workItems.map((item) => item.id), answer)
-  // A work item that was deleted since the query is left out, and does not fail the whole list.
+  // A work item that was deleted after the query is left out and does not fail the whole list.
   return { workItems: await readBatch(rest, ids.slice(0, top), signal), more: ids.length > top }
 }
 
@@ -130,7 +133,7 @@ async function readBatch(rest: Rest, ids: readonly number[], signal: AbortSignal
 }
 
 async function loadType(rest: Rest, name: string): Promise<WorkItemType> {
-  // Shared by every caller that asks meanwhile, so no single caller's signal may end it; each call has its timeout.
+  // Concurrent callers share this load, so the signal of one caller must not abort it. Each call has a timeout.
   const { signal } = new AbortController()
   const path = `wit/workitemtypes/${encodeURIComponent(name)}/fields?$expand=allowedValues`
   const [rules, fields] = await Promise.all([
@@ -149,8 +152,8 @@ async function loadRules(rest: Rest, name: string, signal: AbortSignal): Promise
     if (reference === undefined) return []
     return parseAnswer(parseRules, await get(`${types}/${encodeURIComponent(reference)}/rules`))
   } catch (error) {
-    // Older kinds of processes have no rules to read, and a token may lack the right to. The service enforces them
-    // anyway.
+    // Older process models have no rules API, and a token may lack the permission to read rules. The service enforces
+    // the rules in any case.
     if (error instanceof AzureDevOpsError && ['not_found', 'forbidden', 'invalid'].includes(error.code)) return []
     throw error
   }

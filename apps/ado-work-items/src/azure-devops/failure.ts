@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { AzureDevOpsError } from './azure-devops-error.ts'
 
-/** An answer of the service, read whole. */
+/** A complete response of the service. */
 export interface Answer {
   readonly status: number
   readonly contentType: string
@@ -25,9 +25,10 @@ type ServiceError = z.infer<typeof serviceError>
 const signInAdvice =
   'Set AZURE_DEVOPS_TOKEN to a personal access token that has not expired and has the scope Work Items (read & write).'
 
-/** The error that an answer stands for, or `undefined` when it is a good one. */
+/** Returns the error of a failed response, or `undefined` for a successful one. */
 export function failureOf(answer: Answer): AzureDevOpsError | undefined {
-  // Without a usable token the service does not always say 401: it sends its sign-in page, as 203, or redirects to it.
+  // Without a valid token the service may respond with its sign-in page as 200 or 203, or redirect to it, instead of
+  // 401.
   if (answer.status === 203 || isRedirect(answer.status) || (answer.status === 200 && isHtml(answer))) {
     return new AzureDevOpsError('unauthorized', `Azure DevOps answered with its sign-in page. ${signInAdvice}`)
   }

@@ -1,14 +1,12 @@
-/** The lifetime of a result, with its clock (milliseconds). */
+/** The lifetime of a result in milliseconds, with its clock. */
 export interface MemoOptions {
   readonly ttlMs: number
-  /** The number of results kept; beyond it the oldest is evicted. */
+  /** The maximum number of results; beyond it the oldest is evicted. */
   readonly size?: number
   readonly now?: () => number
 }
 
-/**
- * Remembers what `load` resolved to, by key. Callers that come while it loads share the load; failures are not kept.
- */
+/** Caches the results of `load` by key. Concurrent callers share one load. Failures are not cached. */
 export function createMemo<T>(load: (key: string) => Promise<T>, options: MemoOptions): (key: string) => Promise<T> {
   const { ttlMs, size = 100, now = Date.now } = options
   const results = new Map<string, { readonly until: number; readonly value: Promise<T> }>()

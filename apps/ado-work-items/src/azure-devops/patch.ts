@@ -1,22 +1,22 @@
 import type { Fields } from './work-item.ts'
 
-/** One operation of a JSON Patch, as the service takes it. */
+/** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {
   readonly op: 'test' | 'add'
   readonly path: string
   readonly value: unknown
 }
 
-/** The operations of a work item change. */
+/** A change of a work item. */
 export interface WorkItemChange {
   readonly fields: Fields
   /** Links to add. */
   readonly links: readonly { readonly type: string; readonly url: string }[]
-  /** The revision that the change is tied to. */
+  /** The revision that the write requires. */
   readonly rev?: number | undefined
 }
 
-/** The JSON Patch of a change. The test of the revision comes first, so that nothing is applied when it fails. */
+/** Builds the JSON Patch of a change. The test of the revision comes first: if it fails, nothing is applied. */
 export function buildPatch(change: WorkItemChange): readonly PatchOperation[] {
   return [
     ...(change.rev === undefined ? [] : [{ op: 'test' as const, path: '/rev', value: change.rev }]),
@@ -33,7 +33,7 @@ export function buildPatch(change: WorkItemChange): readonly PatchOperation[] {
   ]
 }
 
-/** A key as a segment of a JSON Pointer (RFC 6901). */
+/** Escapes a key for a JSON Pointer (RFC 6901). */
 function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -82,7 +82,7 @@ describe('an overloaded service', () => {
     expect(service.requests).toHaveLength(requests)
   })
 
-  test('is not waited for longer than our patience', async () => {
+  test('is not waited for longer than the limit', async () => {
     await using service = await serve([{ status: 503, headers: { 'retry-after': '3600' } }, good])
     expect((await failureOf(service.send(get(service.url)))).code).toBe('unavailable')
     expect(service.requests).toHaveLength(1)

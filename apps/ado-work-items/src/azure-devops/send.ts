@@ -3,35 +3,38 @@ import { type Dispatcher, request } from 'undici'
 import { AzureDevOpsError } from './azure-devops-error.ts'
 import { type Answer, failureOf } from './failure.ts'
 
-/** One call of the REST interface. */
+/** One call of the REST API. */
 export interface RestCall {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly url: string
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown
-  /** The media type of `body`; `application/json` unless given. */
+  /** The media type of `body`. Default: `application/json`. */
   readonly contentType?: string | undefined
   readonly signal: AbortSignal
 }
 
-/** Makes one call; resolves to the JSON of its answer, rejects with {@link AzureDevOpsError} or the signal's reason. */
+/**
+ * Sends one call and resolves to the JSON of the response. Rejects with {@link AzureDevOpsError} or the signal's
+ * reason.
+ */
 export type Send = (call: RestCall) => Promise<unknown>
 
 /** The limits of one call. */
 export interface SendLimits {
-  /** Milliseconds that one attempt may take. */
+  /** The maximum duration of one attempt, in milliseconds. */
   readonly timeoutMs: number
-  /** Bytes of an answer. */
+  /** The maximum size of a response, in bytes. */
   readonly bytes: number
-  /** Attempts at a GET that was answered with 429 or 503. */
+  /** The maximum number of attempts for a GET that receives 429 or 503. */
   readonly attempts: number
-  /** The longest `Retry-After`, in milliseconds, that is waited for; a longer one is an error at once. */
+  /** The longest delay of `Retry-After`, in milliseconds. With a longer one the call fails at once. */
   readonly maxRetryAfterMs: number
 }
 
 const defaultLimits: SendLimits = { timeoutMs: 20_000, bytes: 4 * 1024 * 1024, attempts: 3, maxRetryAfterMs: 10_000 }
 
-/** The settings that every call of the REST interface shares. */
+/** Creates the function that sends calls with this `Authorization` header and these limits. */
 export function createSend(authorization: string, limits: Partial<SendLimits> = {}): Send {
   const bounds = { ...defaultLimits, ...limits }
   return async (call) => {
@@ -76,14 +79,17 @@ function headersOf(call: RestCall, authorization: string): Record<string, string
   const headers: Record<string, string> = {
     authorization,
     accept: 'application/json',
-    // Asks the service for a plain 401 in place of a redirect to its sign-in page.
+    // Requests a plain 401 instead of a redirect to the sign-in page.
     'x-tfs-fedauthredirect': 'Suppress',
   }
   if (call.body !== undefined) headers['content-type'] = call.contentType ?? 'application/json'
   return headers
 }
 
-/** Milliseconds to wait before the call is made again; `undefined` when it must not be. Only reading is repeated. */
+/**
+ * Returns the delay before the next attempt, in milliseconds. Returns `undefined` if the call must not be repeated:
+ * only a GET is.
+ */
 function retryDelay(call: RestCall, answer: Answer): number | undefined {
   if (call.method !== 'GET' || (answer.status !== 429 && answer.status !== 503)) return undefined
   const seconds = answer.retryAfter === undefined ? 1 : Number(answer.retryAfter)

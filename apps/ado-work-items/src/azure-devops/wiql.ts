@@ -1,8 +1,8 @@
-/** The filters of a work item search; an absent one does not filter. */
+/** The filters of a search for work items. An absent filter matches every work item. */
 export interface WorkItemFilters {
   readonly state?: string | undefined
   readonly type?: string | undefined
-  /** A person's name or address, or `me`. */
+  /** The name or e-mail address of a person, or `me`. */
   readonly assignedTo?: string | undefined
   /** Words in the title. */
   readonly text?: string | undefined
@@ -10,13 +10,13 @@ export interface WorkItemFilters {
   readonly idPrefix?: string | undefined
 }
 
-/** The longest id has ten digits. */
+/** The maximum number of digits of an id. */
 const idDigits = 10
 
 /**
- * The query for work items, in the service's query language, newest change first.
+ * Builds the query for work items in WIQL, the most recently changed first.
  *
- * Every value becomes a quoted literal; nothing from outside is ever part of the query's own words.
+ * Every value is a quoted literal, so no input can change the structure of the query.
  */
 export function buildWiql(filters: WorkItemFilters): string {
   const conditions = [
@@ -30,7 +30,7 @@ export function buildWiql(filters: WorkItemFilters): string {
   return `SELECT [System.Id] FROM WorkItems WHERE ${conditions.join(' AND ')} ORDER BY [System.ChangedDate] DESC`
 }
 
-/** A string literal of the query language: in single quotes, which are doubled inside. */
+/** Returns a WIQL string literal: single quotes around the text, and doubled inside it. */
 export function quote(value: string): string {
   return `'${value.replace(/\p{Cc}/gu, ' ').replaceAll("'", "''")}'`
 }
@@ -43,7 +43,10 @@ function assignedTo(person: string | undefined): string[] {
   return person?.toLowerCase() === 'me' ? ['[System.AssignedTo] = @Me'] : equals('System.AssignedTo', person)
 }
 
-/** The query language has no prefixes of numbers, so a prefix becomes one range for each possible length. */
+/**
+ * Returns the condition for ids with this prefix. WIQL has no prefix match for numbers, so each possible length becomes
+ * one range.
+ */
 function idsThatBegin(prefix: string): string {
   const ranges = []
   for (let more = 0; prefix.length + more <= idDigits; more++) {

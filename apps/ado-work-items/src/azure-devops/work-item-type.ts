@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import type { Rule } from '../rules/rule.ts'
 
-/** The accepted values of a work item type's field. */
+/** The definition of a field in a work item type. */
 export interface FieldDefinition {
   readonly name: string
-  /** The values of its pick list; empty when anything of its type goes. */
+  /** The values of its pick list; empty if any value of the field's type is allowed. */
   readonly allowedValues: readonly string[]
 }
 
 /** A work item type of the project's process. */
 export interface WorkItemType {
   readonly rules: readonly Rule[]
-  /** By reference name. */
+  /** The definitions by reference name. */
   readonly fields: ReadonlyMap<string, FieldDefinition>
 }
 
@@ -25,7 +25,7 @@ const wireFields = z.object({
   ),
 })
 
-/** The fields of a work item type, from the service's JSON; throws `ZodError`. */
+/** Parses the field definitions of a work item type from JSON. Throws `ZodError`. */
 export function parseFieldDefinitions(value: unknown): ReadonlyMap<string, FieldDefinition> {
   return new Map(
     wireFields
@@ -41,14 +41,14 @@ const wireProject = z.object({
   capabilities: z.object({ processTemplate: z.object({ templateTypeId: z.string() }) }),
 })
 
-/** The id of a project's process, from the project's JSON; throws `ZodError`. */
+/** Parses the id of the project's process from the project's JSON. Throws `ZodError`. */
 export function parseProcessId(value: unknown): string {
   return wireProject.parse(value).capabilities.processTemplate.templateTypeId
 }
 
 const wireTypes = z.object({ value: z.array(z.object({ name: z.string(), referenceName: z.string() })) })
 
-/** The reference name of a work item type in its process, which is needed to ask for its rules; throws `ZodError`. */
+/** Parses the reference name of a work item type, which the request for its rules needs. Throws `ZodError`. */
 export function parseTypeReference(value: unknown, name: string): string | undefined {
   return wireTypes.parse(value).value.find((type) => type.name === name)?.referenceName
 }

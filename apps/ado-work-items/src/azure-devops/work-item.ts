@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The value of a field as this application sees it; people are written `Name <address>`. */
+/** The value of a field. A person is written as `Name <address>`. */
 export type FieldValue = string | number | boolean
 
 /** Field values by reference name, such as `System.State`. */
@@ -11,24 +11,24 @@ export interface WorkItemLink {
   /** The link type's reference name, such as `System.LinkTypes.Duplicate-Reverse`. */
   readonly type: string
   readonly url: string
-  /** The work item at the other end, when it is one. */
+  /** The id of the linked work item. Absent for a link to another kind of resource. */
   readonly workItemId?: number | undefined
 }
 
-/** A work item, read from the service. */
+/** A work item of the service. */
 export interface WorkItem {
   readonly id: number
-  /** Counts the changes; a change can be tied to the revision that was read. */
+  /** The revision, which increases with each change. A write can require it. */
   readonly rev: number
   readonly type: string
   readonly title: string
   readonly state: string
   readonly assignedTo?: string | undefined
   readonly fields: Fields
-  /** The ways to write the people in fields, by reference name: the name, the address, and both. */
+  /** The accepted spellings of the people in fields, by reference name: the name, the address, and both. */
   readonly people: ReadonlyMap<string, readonly string[]>
   readonly links: readonly WorkItemLink[]
-  /** The REST address, which links name. */
+  /** The URL in the REST API, which links contain. */
   readonly url: string
 }
 
@@ -42,7 +42,7 @@ const wireWorkItem = z.object({
   url: z.string().catch(''),
 })
 
-/** A work item from the service's JSON; throws `ZodError`. */
+/** Parses a work item from the service's JSON. Throws `ZodError`. */
 export function parseWorkItem(value: unknown): WorkItem {
   const wire = wireWorkItem.parse(value)
   const { fields, people } = readFields(wire.fields)

@@ -10,14 +10,17 @@ const operations = z
 const linkValue = z.object({ rel: z.string(), url: z.string() })
 type Operation = z.infer<typeof operations>[number]
 
-/** The work item and the rules of a patch. */
+/** The work item and the process that a patch applies to. */
 export interface PatchScope {
   readonly item: SeedWorkItem
   readonly process: SeedProcess
   exists(id: number): boolean
 }
 
-/** The work item after a JSON Patch, still in its old revision. Throws {@link ServiceError}; changes nothing itself. */
+/**
+ * Returns the work item after a JSON Patch, still with its old revision. Does not change its arguments. Throws {@link
+ * ServiceError}.
+ */
 export function applyPatch(scope: PatchScope, patch: unknown): SeedWorkItem {
   const parsed = operations.safeParse(patch)
   if (!parsed.success) throw invalid('You must pass a valid patch document in the body of the request.')
@@ -30,14 +33,14 @@ export function applyPatch(scope: PatchScope, patch: unknown): SeedWorkItem {
   return item
 }
 
-/** The definition of a work item's type. */
+/** Returns the type definition of a work item. */
 function typeOf(process: SeedProcess, item: SeedWorkItem): SeedType {
   const type = process.types.find((candidate) => candidate.name === item.fields['System.WorkItemType'])
   if (type === undefined) throw invalid(`Work item ${item.id} is of a type that the process does not have.`)
   return type
 }
 
-/** Every field of a type: the process's own, with the type's states, and those of the type. */
+/** Returns all fields of a type: those of the process, with the states of the type, and those of the type. */
 export function fieldsOf(process: SeedProcess, type: SeedType): readonly SeedField[] {
   const shared = process.fields.map((field) =>
     field.referenceName === 'System.State' ? { ...field, allowedValues: type.states } : field,
@@ -119,7 +122,7 @@ function valuesOutOfRange(item: SeedWorkItem, process: SeedProcess, type: SeedTy
     }))
 }
 
-/** The fields that rules of the type empty after a change. */
+/** Returns the fields that rules of the type clear after a change. */
 function emptiedFields(before: SeedWorkItem, after: SeedWorkItem, type: SeedType): readonly string[] {
   const change = { before: before.fields, after: after.fields }
   return parseRules({ value: type.rules })

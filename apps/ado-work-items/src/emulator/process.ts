@@ -2,7 +2,7 @@ import { serveParent } from '../fleet/child.ts'
 import { readSeed } from './seed.ts'
 import { serveEmulator } from './serve-emulator.ts'
 
-// The emulator as its own process, so that every instance of the server shares it.
+// Runs the emulator as a process of its own, so that every instance of the server shares it.
 
 const { EMULATOR_ORGANIZATION: organization, EMULATOR_PROJECT: project, EMULATOR_TOKEN: token } = process.env
 if (!organization || !project || !token) throw new Error('EMULATOR_ORGANIZATION, _PROJECT and _TOKEN should be set')

@@ -1,8 +1,8 @@
-/** The fields of a work item, with people as plain names. */
+/** Field values of a work item, with people as plain names. */
 type Fields = Readonly<Record<string, unknown>>
 type Predicate = (fields: Fields) => boolean
 
-/** A query of work items, parsed. */
+/** A parsed query for work items. */
 export interface Query {
   readonly matches: Predicate
   readonly compare: (left: Fields, right: Fields) => number
@@ -16,12 +16,12 @@ export interface Macros {
   readonly me: string
 }
 
-/** The query cannot be read; the message says where. */
+/** The query is invalid. The message quotes the unexpected part. */
 export class QueryError extends Error {
   override readonly name = 'QueryError'
 }
 
-/** The service's own bound on a query. */
+/** The maximum length of a query in the service, in characters. */
 const maxQueryLength = 32_000
 const deepest = 50
 const token = /\s*(?:\[([\w. ]+)\]|'((?:[^']|'')*)'|(-?\d+)(?![\w.])|(<=|>=|<>|[=<>(),])|(@?[A-Za-z][\w.]*))/y
@@ -30,8 +30,8 @@ type Token = { readonly kind: 'field' | 'text' | 'number' | 'sign' | 'word'; rea
 const kinds = ['field', 'text', 'number', 'sign', 'word'] as const
 
 /**
- * Reads the part of the service's query language that clients of one project need: `SELECT … FROM WorkItems WHERE`,
- * comparisons, `CONTAINS`, `AND`, `OR`, parentheses, `@project`, `@Me` and `ORDER BY`. Throws {@link QueryError}.
+ * Parses the subset of WIQL that clients of one project use: `SELECT … FROM WorkItems WHERE`, comparisons, `CONTAINS`,
+ * `AND`, `OR`, parentheses, `@project`, `@Me` and `ORDER BY`. Throws {@link QueryError}.
  */
 export function parseQuery(text: string, macros: Macros): Query {
   const tokens = readTokens(text)

@@ -3,10 +3,10 @@ import type { SeedField, SeedWorkItem } from './seed.ts'
 import { ServiceError } from './service-error.ts'
 import type { Store } from './store.ts'
 
-/** A request, read whole. */
+/** A complete request. */
 export interface EmulatorRequest {
   readonly method: string
-  /** Decoded segments of the path after `_apis`. */
+  /** The decoded segments of the path after `_apis`. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
   readonly contentType: string
@@ -16,7 +16,7 @@ export interface EmulatorRequest {
 /** The dependencies of a route. */
 export interface RouteScope {
   readonly store: Store
-  /** The organization's address, in which work items name themselves. */
+  /** The URL of the organization, which the URLs of work items begin with. */
   readonly organizationUrl: string
   readonly project: string
 }
@@ -33,11 +33,11 @@ const routes: readonly (readonly [method: string, path: string, route: Route])[]
   ['PATCH', 'wit/workitems/*', patchRoute],
   ['POST', 'wit/wiql', queryRoute],
   ['POST', 'wit/workitemsbatch', batchRoute],
-  // No call of the service: the application undoes its walk-through with it.
+  // This route does not exist in the service. The application restores its work items with it after the walk-through.
   ['POST', 'emulator/reset', (_, { store }) => store.reset()],
 ]
 
-/** The JSON that answers a request. Throws {@link ServiceError}. */
+/** Returns the JSON of the response. Throws {@link ServiceError}. */
 export function answer(request: EmulatorRequest, scope: RouteScope): unknown {
   if (request.query.get('api-version') !== '7.1') {
     throw new ServiceError(400, 'VssVersionNotSpecifiedException', {

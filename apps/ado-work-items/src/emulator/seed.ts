@@ -15,7 +15,7 @@ const type = z.object({
   referenceName: z.string(),
   states: z.array(z.string()),
   fields: z.array(field),
-  /** As the service lists them; they are sent as they are. */
+  /** The rules in the service's format, which are sent unchanged. */
   rules: z.array(z.record(z.string(), z.unknown())),
 })
 const process = z.object({
@@ -36,9 +36,9 @@ const workItem = z.object({
 export type SeedField = z.infer<typeof field>
 /** A work item type of the process, with its rules. */
 export type SeedType = z.infer<typeof type>
-/** The process: who works, on what kinds of items, by which rules. */
+/** The process: its people, its work item types and their rules. */
 export type SeedProcess = z.infer<typeof process>
-/** A work item as the emulator keeps it. */
+/** A work item in the emulator's store. */
 export type SeedWorkItem = z.infer<typeof workItem>
 
 /** The initial data of the emulator. */
@@ -47,12 +47,12 @@ export interface Seed {
   readonly workItems: readonly SeedWorkItem[]
 }
 
-/** The process and the work items in the application's `data` folder. */
+/** Reads the process and the work items from the folder `data` of the application. */
 export function readSeed(): Seed {
   return { process: process.parse(readJson('process')), workItems: z.array(workItem).parse(readJson('work-items')) }
 }
 
 function readJson(name: string): unknown {
-  // The folder is as far from the source as from the build.
+  // The relative path is the same from the source and from the build.
   return JSON.parse(readFileSync(new URL(`../../data/${name}.json`, import.meta.url), 'utf8'))
 }

@@ -11,7 +11,7 @@ import { createStore } from './store.ts'
 export interface EmulatorOptions {
   readonly organization: string
   readonly project: string
-  /** The only personal access token that it accepts. */
+  /** The personal access token that the emulator accepts. */
   readonly token: string
   readonly seed: Seed
   readonly now?: () => Date
@@ -21,7 +21,7 @@ export interface EmulatorOptions {
 
 /** A running emulator. */
 export interface Emulator {
-  /** The counterpart of `https://dev.azure.com`. */
+  /** The base URL, which replaces `https://dev.azure.com`. */
   readonly url: string
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -30,7 +30,7 @@ export interface Emulator {
 const maxBodyBytes = 1024 * 1024
 const signInPage = '<!DOCTYPE html><html><body>Azure DevOps Services | Sign In</body></html>'
 
-/** Serves the calls of Azure DevOps that this application makes, on a free port of this machine alone. */
+/** Serves the part of the REST API that this application uses, on a free local port. */
 export async function serveEmulator(options: EmulatorOptions): Promise<Emulator> {
   const store = createStore(options)
   const expected = basicAuthorization(options.token)
@@ -83,7 +83,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, scope
       organizationUrl: `${url.origin}/${encodeURIComponent(scope.options.organization)}`,
     },
   )
-  // The change is made. A client that ends during the delay does not receive this response.
+  // The change is complete. A client that disconnects during the delay does not receive this response.
   if (request.method === 'PATCH') await setTimeout(scope.options.writeMs ?? 0)
   sendJson(response, 200, result)
 }

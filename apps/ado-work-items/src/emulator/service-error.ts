@@ -1,4 +1,4 @@
-/** An error as the service answers it: a status, and a body that names the exception. */
+/** An error response of the service: a status, and a body that names the exception. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly status: number
@@ -20,14 +20,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** A field that breaks a rule, with the service's flags for how, such as `required, invalidEmpty`. */
+/** A field that violates a rule, with the service's flags for the violation, such as `required, invalidEmpty`. */
 export interface BrokenField {
   readonly referenceName: string
   readonly name: string
   readonly flags: string
 }
 
-/** The refusal of a change by rules of the process; `broken` has at least one entry. */
+/** Creates the error for a change that violates rules of the process. `broken` must have at least one entry. */
 export function ruleViolation(broken: readonly BrokenField[]): ServiceError {
   const errors = broken.map(({ referenceName, name, flags }) => ({
     fieldReferenceName: referenceName,
@@ -49,7 +49,7 @@ export function ruleViolation(broken: readonly BrokenField[]): ServiceError {
   })
 }
 
-/** The answer for a work item that is not there. */
+/** Creates the error for a work item that does not exist. */
 export function noSuchWorkItem(id: number): ServiceError {
   return new ServiceError(404, 'WorkItemUnauthorizedAccessException', {
     message: `TF401232: Work item ${id} does not exist, or you do not have permissions to read it.`,

@@ -4,19 +4,19 @@ import { startChild } from '../fleet/child.ts'
 
 /** A running emulator process. */
 export interface EmulatorProcess {
-  /** The environment variables that make an instance of the server use it. */
+  /** The environment variables with which an instance uses the emulator. */
   readonly environment: Readonly<Record<string, string>>
-  /** Restores the work items as they were at the start. */
+  /** Restores the initial work items. */
   reset(): Promise<void>
   stop(): Promise<void>
 }
 
 const organization = 'fabrikam'
 const project = 'Fabrikam Fiber'
-/** About what the real service takes for a change. */
+/** The delay after a change, in milliseconds. The real service takes about as long. */
 const writeMs = 200
 
-/** Starts the emulator in a process of its own, with fresh work items and a secret token. */
+/** Starts the emulator as a child process, with the initial work items and a random token. */
 export async function startEmulator(): Promise<EmulatorProcess> {
   const token = randomBytes(24).toString('base64url')
   const child = await startChild(new URL('./process.js', import.meta.url), {

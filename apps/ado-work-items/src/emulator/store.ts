@@ -3,7 +3,7 @@ import { parseQuery, QueryError } from './query.ts'
 import type { Seed, SeedField, SeedType, SeedWorkItem } from './seed.ts'
 import { noSuchWorkItem, ServiceError } from './service-error.ts'
 
-/** The emulated project: its process, its work items, and what can be done with them. */
+/** The emulated project: its process, its work items, and the operations on them. */
 export interface Store {
   readonly process: Seed['process']
   get(id: number): SeedWorkItem
@@ -12,7 +12,7 @@ export interface Store {
   patch(id: number, operations: unknown): SeedWorkItem
   /** Restores the work items of the seed. */
   reset(): void
-  /** By name, or by reference name. */
+  /** Returns a type by its name or its reference name. */
   type(name: string): SeedType
   fields(type: SeedType): readonly SeedField[]
 }
@@ -31,7 +31,7 @@ const opposite = new Map([
   ['System.LinkTypes.Hierarchy-Reverse', 'System.LinkTypes.Hierarchy-Forward'],
 ])
 
-/** Work items in memory, fresh from the seed. */
+/** Creates a store in memory with the work items of the seed. */
 export function createStore({ seed, project, now = () => new Date() }: StoreOptions): Store {
   const { process } = seed
   const items = new Map<number, SeedWorkItem>()
@@ -78,7 +78,7 @@ function withSystemFields(item: SeedWorkItem, project: string): SeedWorkItem {
   return { ...item, fields: { ...item.fields, ...own } }
 }
 
-/** A link has two ends: the other work item shows it too. Its revision stays, as it does on the service. */
+/** Adds the reverse link to the linked work item. Its revision does not change, as in the service. */
 function linkBack(before: SeedWorkItem, after: SeedWorkItem, items: ReadonlyMap<number, SeedWorkItem>): void {
   for (const { rel, target } of after.relations.slice(before.relations.length)) {
     const back = opposite.get(rel)

@@ -142,7 +142,7 @@ async function echo(name: string) {
   return { port, close: () => void server.close() }
 }
 
-/** Returns the response; nothing when the connection breaks. */
+/** Sends the bytes and returns the response. Returns an empty string if the connection breaks. */
 async function exchangeBytes(bytes: string, port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.end(bytes)

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { portRefusal } from '@apps/front/usage'
 
-/** Something that spreads requests over instances. */
+/** A balancer that distributes requests over instances. */
 export interface Balancer {
   readonly port: number
   close(): Promise<void>
 }
 
-/** The head of a request, and what came of its body with it. */
+/** The start of a connection: the session and the bytes received so far. */
 interface RequestHead {
-  /** The session of a client of an older revision. */
+  /** The session id of a client of an older revision. */
   readonly session: string | undefined
   readonly bytes: Buffer
 }
@@ -22,15 +22,15 @@ const maxSessions = 10_000
 const endOfHead = '\r\n\r\n'
 
 /**
- * Listens on one port of this machine and passes each request on to one of the ports which `targets` gives: the one
- * whose last turn is longest ago or, within a session of an older revision, the same one for as long as it is there. A
- * target that cannot be reached is skipped, so that no request fails because an instance has just died.
+ * Listens on one local port and forwards each request to one of the ports of `targets`. It selects the least recently
+ * used port. Within a session of an older revision, it selects the same port as before while that is a target. A target
+ * that refuses the connection is skipped, so that no request fails because an instance has just died.
  *
- * Each connection carries one request, so that a client which would reuse its connection comes to another instance each
- * time. Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being
- * killed is then neither answered nor closed, and its client waits in vain.
+ * Each connection carries one request, so a client cannot stay with one instance by reusing a connection. The cluster
+ * module of Node is not used: if it passes a connection to a worker that is being killed, the connection is neither
+ * answered nor closed.
  *
- * Throws a `UsageError` when the port is not to be had; 0 picks a free one.
+ * Throws `UsageError` if the port is not available. Port 0 selects a free port.
  */
 export async function startBalancer(requestedPort: number, targets: () => readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>()
@@ -55,7 +55,7 @@ export async function startBalancer(requestedPort: number, targets: () => readon
   return { port, close }
 }
 
-/** Orders ports by their last turns; the first one has its turn. */
+/** Creates a function that orders ports by their last use, the least recently used first. */
 function createTurns(): (ports: readonly number[]) => readonly number[] {
   const lastTurns = new Map<number, number>()
   let turn = 0
@@ -69,9 +69,9 @@ function createTurns(): (ports: readonly number[]) => readonly number[] {
 }
 
 /**
- * Orders ports by the session: first the one that the session was sent to before, as long as it is a target, so that an
- * instance that comes in the middle of a call does not get the answers to another one's questions. The others follow in
- * the order of rendezvous hashing. Of more than 10,000 sessions, the ones that were used last are remembered.
+ * Creates a function that orders ports for a session. The port that served the session before comes first while it is a
+ * target. Otherwise a new instance could receive the answers to another instance's questions. The other ports follow in
+ * the order of rendezvous hashing. The 10,000 most recently used sessions are stored.
  */
 function createSessionTable(): (ports: readonly number[], session: string) => readonly number[] {
   const assignedPorts = new Map<string, number>()
@@ -90,7 +90,7 @@ function createSessionTable(): (ports: readonly number[], session: string) => re
   }
 }
 
-/** Reads the head of the request; a connection that does not send one in time is closed. */
+/** Reads the head of the request. Closes a connection that does not send it in time. */
 function onRequestHead(socket: Socket, take: (head: RequestHead) => void): void {
   let received = Buffer.alloc(0)
   const onData = (chunk: Buffer): void => {
@@ -117,13 +117,14 @@ function readRequestHead(received: Buffer, end: number): RequestHead {
 }
 
 /**
- * The session of a client of an older revision: requests of 2026-07-28 name their method, and any instance serves them.
+ * Returns the session id of a client of an older revision. Requests of 2026-07-28 have the header `Mcp-Method`, and any
+ * instance can serve them.
  */
 function olderSession(headers: string): string | undefined {
   return /^mcp-method:/im.test(headers) ? undefined : /^mcp-session-id:\s*(\S+)/im.exec(headers)?.[1]
 }
 
-/** Joins a connection to the first of the ports that takes it; closes it when none does. */
+/** Connects the client to the first port that accepts. Closes the client's connection if none does. */
 function forward(client: Socket, bytes: Buffer, [port, ...others]: readonly number[]): void {
   if (port === undefined || client.destroyed) {
     client.destroy()
@@ -140,7 +141,9 @@ function forward(client: Socket, bytes: Buffer, [port, ...others]: readonly numb
   })
 }
 
-/** Pipes one socket into the other, and its end too: an orderly one after the last byte, an error at once. */
+/**
+ * Pipes one socket into another. A regular end closes the other socket after the last byte, an error closes it at once.
+ */
 function pipeSocket(from: Socket, to: Socket): void {
   from.pipe(to)
   from.on('error', () => {})

@@ -3,30 +3,30 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { isJsonObject } from '@x/schema'
 
-/** A process of this application that listens on a port of its own. */
+/** A child process that listens on a port of its own. */
 export interface Child {
   readonly port: number
   readonly exited: Promise<void>
-  /** Ends it without warning. */
+  /** Kills the process with SIGKILL, and resolves when it has exited. */
   kill(): Promise<void>
-  /** Lets it end by itself, and ends it when it takes too long. */
+  /** Asks the process to exit, and kills it after 12 seconds. */
   stop(): Promise<void>
 }
 
 const stopMs = 12_000
 
 /**
- * Starts a module as a process. It has to send `{ port }` when it listens, and to end when its channel to this process
- * closes: so it never outlives this process, however that ends. `onMessage` receives what it sends later. Rejects when it
- * ends before it listens.
+ * Starts a module as a child process. The module has to send `{ port }` when it listens, and to exit when the IPC
+ * channel closes, so that it never outlives this process. `onMessage` receives its later messages. Rejects if the
+ * process exits before it listens.
  */
 export async function startChild(
   module: URL,
   environment: Readonly<Record<string, string>>,
   onMessage?: (message: unknown) => void,
 ): Promise<Child> {
-  // In a group of its own: a terminal sends Ctrl-C to every process of a group, and this one says when to stop.
-  // Its output goes to the error output, as that of this process may be a protocol's.
+  // A process group of its own keeps Ctrl-C in a terminal from the child: this process decides when it stops. Its
+  // standard output goes to the standard error, because the standard output of this process may carry the protocol.
   const child = fork(fileURLToPath(module), [], {
     env: { ...process.env, ...environment },
     detached: true,
@@ -48,7 +48,7 @@ export async function startChild(
     if (onMessage !== undefined) child.on('message', onMessage)
     return { port, exited, kill, stop }
   } catch (error) {
-    // Otherwise it would go on, and keep this process from ending.
+    // Without this, the child would keep running, and keep this process from exiting.
     await kill()
     throw error
   }
@@ -65,7 +65,7 @@ async function firstPort(child: ChildProcess): Promise<number> {
   return port
 }
 
-/** For the process that was started: tells its port, and runs `close` when the channel to its parent closes. */
+/** Sends the port to the parent process. Runs `close` and exits when the channel to the parent closes. */
 export function serveParent(port: number, close: () => Promise<void>): void {
   process.once('disconnect', () => {
     void close().finally(() => process.exit(0))

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the built page; undefined when it was not built. */
+/** Returns the folder of the built page, or undefined if it was not built. */
 export function findPage(): string | undefined {
-  // It is as far from the source as from the build.
+  // The relative path is the same from the source and from the build.
   const folder = fileURLToPath(new URL('../../dist-web', import.meta.url))
   return existsSync(folder) ? folder : undefined
 }

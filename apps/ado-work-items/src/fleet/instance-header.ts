@@ -4,8 +4,8 @@ import type { Instance } from './instance-meta.ts'
 const headerName = 'x-instance'
 
 /**
- * Adds the header `X-Instance` to every response, and serves the rest with `next`. A question to a client of an older
- * revision is a request, so no result names the instance that asks.
+ * Adds the header `X-Instance` to every response, and calls `next`. A question to a client of an older revision is a
+ * request, so its `_meta` does not name the instance.
  */
 export function addInstanceHeader({ id, pid }: Instance, next: PageHandler): PageHandler {
   return (request, response) => {

@@ -8,17 +8,17 @@ import {
   withNotify,
 } from '@x/schema'
 
-/** The `_meta` key under which a result says which instance gave it. */
+/** The `_meta` key of the instance that produced a result. */
 const instanceKey = 'dev.x/instance'
 
 /** An instance of the server. */
 export interface Instance {
   readonly id: number
-  /** Its process. */
+  /** The process id. */
   readonly pid: number
 }
 
-/** Middleware that writes the instance's name into the `_meta` of every result. */
+/** Creates middleware that adds the instance to the `_meta` of every result. */
 export function signResults(instance: Instance): Middleware {
   const signature = { [instanceKey]: { ...instance } }
   return (next) => async (request, call) => {
@@ -31,8 +31,8 @@ export function signResults(instance: Instance): Middleware {
 }
 
 /**
- * An extension that writes the instance's number into what it says of its progress. For a task that is all that its
- * client sees of who works on it: any instance may answer requests about a task.
+ * Creates an extension that appends the instance's number to progress messages. A task's client sees in them which
+ * instance runs the task, because any instance may answer the requests about it.
  */
 export function signProgress({ id }: Instance): ServerExtension<'progressSignature', undefined> {
   const signed = (notification: RpcNotification): RpcNotification => {
@@ -59,14 +59,14 @@ export function workerIn(message: string | undefined): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 
-/** Returns the instance that gave a response, when the response names it. */
+/** Returns the instance that produced a response, if the response names it. */
 export function readInstance(response: RpcResponse): Instance | undefined {
   if (!('result' in response)) return undefined
   const meta = response.result['_meta']
   return isJsonObject(meta) ? instanceIn(meta) : undefined
 }
 
-/** Returns the instance that a result's `_meta` names. */
+/** Returns the instance in the `_meta` of a result. */
 export function instanceIn(meta: JsonObject): Instance | undefined {
   const instance = meta[instanceKey]
   if (!isJsonObject(instance)) return undefined

@@ -3,8 +3,8 @@ import type { PageHandler } from '@apps/front/serve-page'
 const path = /^\/instances\/(\d{1,6})\/kill$/
 
 /**
- * Serves the button of the page that kills an instance of the demo, and everything else with `next`. Only the page itself
- * may ask: a browser says with `Sec-Fetch-Site` that no other site sent the request.
+ * Creates the handler of the page's button that kills an instance of the demo; other requests go to `next`. It accepts
+ * only requests of the page itself, which the browser marks with `Sec-Fetch-Site: same-origin`.
  */
 export function serveKill(kill: (instance: number) => void, next: PageHandler): PageHandler {
   return (request, response) => {

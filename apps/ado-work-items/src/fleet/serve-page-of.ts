@@ -6,8 +6,8 @@ import { addInstanceHeader } from './instance-header.ts'
 import { serveKill } from './serve-kill.ts'
 
 /**
- * The page of an instance. In a fleet, a header of every response names the instance. If the fleet has no login, the
- * visitors of the page can kill instances.
+ * Creates the handler of an instance's page. In a fleet, a header of every response names the instance. If the fleet
+ * has no login, visitors of the page can kill instances.
  */
 export function servePageOf({ authorization, instance }: Configuration): PageHandler {
   const servePage = servePageWithLogin(findPage(), authorization)

@@ -5,43 +5,43 @@ import { type Child, startChild } from './child.ts'
 /** Several instances of the server behind one port. */
 export interface Fleet {
   readonly url: string
-  /** The numbers of the instances that listen now. */
+  /** Returns the numbers of the instances that listen now. */
   listening(): readonly number[]
-  /** Ends an instance without warning; resolves when it is gone. Another one starts in its place. */
+  /** Kills an instance, and resolves when it has exited. Another instance starts in its place. */
   kill(id: number): Promise<void>
-  /** Resolves when as many instances listen as there should be; rejects with the signal's reason. */
+  /** Resolves when all instances listen. Rejects with the signal's reason. */
   complete(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
-/** The number of instances, and their options. */
+/** The options of a fleet. */
 export interface FleetOptions {
   readonly count: number
-  /** The port that they share; 0 picks a free one. */
+  /** The shared port; 0 selects a free one. */
   readonly port: number
-  /** More variables of the instances' environment, for the URL that they share. */
+  /** Returns further environment variables of the instances, for their shared URL. */
   readonly environmentAt: (url: string) => Promise<Readonly<Record<string, string>>>
-  /** Called when an instance cannot be replaced. */
+  /** Called if an instance cannot be replaced. */
   readonly onFailure: (error: unknown) => void
 }
 
 const module = new URL('../instance.js', import.meta.url)
 
-/** Starts the instances and spreads connections over them by turns. Rejects when one of them cannot start. */
+/** Starts the instances behind a balancer. Rejects if one of them cannot start. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { count, port, environmentAt, onFailure } = options
   const listening = new Map<number, Child>()
   const changes = new EventTarget()
   let [last, stopping] = [0, false]
 
-  // The page of any instance can ask to kill one of them.
+  // The page of any instance can request to kill an instance.
   const handleMessage = (message: unknown): void => {
     const id = isJsonObject(message) ? message['kill'] : undefined
     if (typeof id === 'number') void listening.get(id)?.kill()
   }
   let environment: Readonly<Record<string, string>> = {}
   const startInstance = async (id: number): Promise<void> => {
-    // The fleet listens on this machine only, for any environment.
+    // These variables override the environment: the instances listen on this machine only.
     const own = { PORT: '0', HOST: '127.0.0.1', INSTANCE: String(id) }
     const child = await startChild(module, { ...environment, ...own }, handleMessage)
     if (stopping) return child.stop()

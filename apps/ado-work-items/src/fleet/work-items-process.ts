@@ -3,18 +3,18 @@ import { startEmulator } from '../emulator/start-emulator.ts'
 import { openTasksDatabase } from '../tasks/open-services.ts'
 import { type Child, startChild } from './child.ts'
 
-/** One instance of the server in a process, with an emulator and a database of its own. */
+/** One instance of the server as a process, with its own emulator and database. */
 export interface WorkItemsProcess {
   readonly url: string
-  /** Ends the instance without warning. */
+  /** Kills the instance. */
   kill(): Promise<void>
-  /** Starts it again, at the same address. */
+  /** Starts the instance again at the same address. */
   start(): Promise<void>
-  /** Ends the instance and its services. */
+  /** Stops the instance and its services. */
   stop(): Promise<void>
 }
 
-/** Starts the server for an application that needs it as one of its parts. No setting of the environment applies. */
+/** Starts the server for another application. No setting of the environment applies. */
 export async function startWorkItemsProcess(): Promise<WorkItemsProcess> {
   const services = await Promise.allSettled([startEmulator(), openTasksDatabase({})])
   const opened = services.flatMap((service) => (service.status === 'fulfilled' ? [service.value] : []))

@@ -13,15 +13,15 @@ export interface Change {
 export interface MissingField {
   readonly field: string
   readonly rule: string
-  /** The reason for the rule, as the end of a sentence: `System.State is Resolved`. */
+  /** The conditions of the rule, as the end of a sentence: `System.State is Resolved`. */
   readonly because: string
 }
 
 type Holds = (condition: Condition, change: Change) => boolean
 
 /**
- * The evaluation of each type of condition. Other types, such as those about groups of users, cannot be evaluated from
- * a work item alone: their rules are left to the service.
+ * The evaluation of each condition type. Other types, such as those about groups of users, cannot be evaluated from a
+ * work item alone. The service enforces the rules that contain them.
  */
 const conditions: ReadonlyMap<string, { readonly holds: Holds; readonly words: (condition: Condition) => string }> =
   new Map([
@@ -61,7 +61,7 @@ const conditions: ReadonlyMap<string, { readonly holds: Holds; readonly words: (
 
 const state: Condition = { type: 'when', field: 'System.State' }
 
-/** The fields that the rules require of a change and that it leaves empty, in the order of the rules. */
+/** Returns the fields that the rules require for a change and that have no value, in the order of the rules. */
 export function missingFields(rules: readonly Rule[], change: Change): readonly MissingField[] {
   return rules
     .filter((rule) => ruleApplies(rule, change))
@@ -93,7 +93,7 @@ function valueOf(values: Values, field: string): unknown {
   return Object.hasOwn(values, field) ? values[field] : undefined
 }
 
-/** The service compares without regard to case, and knows no difference between empty and absent. */
+/** Compares values as the service does: case-insensitively, and with empty equal to absent. */
 function same(left: unknown, right: unknown): boolean {
   if (isEmpty(left) || isEmpty(right)) return isEmpty(left) && isEmpty(right)
   return String(left).toLowerCase() === String(right).toLowerCase()

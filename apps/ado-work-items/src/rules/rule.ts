@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** When a rule applies. The types are those of the service, such as `when` and `whenChanged`. */
+/** A condition of a rule. The types are those of the service, such as `when` and `whenChanged`. */
 export interface Condition {
   readonly type: string
   readonly field: string
@@ -8,8 +8,8 @@ export interface Condition {
 }
 
 /**
- * A rule of the process: when every condition holds, the fields in `requires` must have a value, and those in `empties`
- * lose theirs.
+ * A rule of the process. If every condition holds, the fields in `requires` must have a value, and the fields in
+ * `empties` are cleared.
  */
 export interface Rule {
   readonly name: string
@@ -31,7 +31,7 @@ const wireRules = z.object({
   ),
 })
 
-/** The rules that require or empty fields, from the service's list of a work item type's rules; throws `ZodError`. */
+/** Parses the rules that require or clear fields from the service's list of rules. Throws `ZodError`. */
 export function parseRules(value: unknown): readonly Rule[] {
   return wireRules
     .parse(value)
@@ -58,7 +58,7 @@ function targetsOf(actions: readonly Action[], type: string): readonly string[] 
   return actions.flatMap(({ actionType, targetField }) => (plainType(actionType) === type ? (targetField ?? []) : []))
 }
 
-/** The service writes `$when` in some answers and `when` in others. */
+/** The service writes `$when` in some responses and `when` in others. */
 function plainType(type: string): string {
   return type.replace(/^\$/, '')
 }

@@ -3,21 +3,24 @@ import type { Fields, FieldValue, WorkItem } from '../azure-devops/work-item.ts'
 import type { WorkItemType } from '../azure-devops/work-item-type.ts'
 
 /**
- * A work item as it was when a change began. It travels with the client while people are asked, so it has no more than
- * the change is judged by and told with.
+ * The state of a work item when a change begins. It is part of the sealed state that travels with the client, so it
+ * contains only the values that the rules and the answer use.
  */
 export type Basis = {
   readonly id: number
   readonly rev: number
   readonly type: string
-  /** The fields that the change or a rule names; long texts are cut. */
+  /** The values of the fields that the change or a rule names. Long texts are truncated. */
   readonly fields: Fields
 }
 
-/** No rule compares with a longer text, and no answer shows one whole. */
+/**
+ * The maximum length of a text in a basis, in characters. No rule compares a longer text, and no answer shows one in
+ * full.
+ */
 const maxTextLength = 200
 
-/** Reads what a change of these fields begins with. Rejects with `AzureDevOpsError`. */
+/** Reads the work item and makes the basis for a change of these fields. Rejects with `AzureDevOpsError`. */
 export async function readBasis(
   { id, fields }: { readonly id: number; readonly fields: Fields },
   azureDevOps: AzureDevOps,
@@ -28,7 +31,7 @@ export async function readBasis(
   return { item, basis: { id: item.id, rev: item.rev, type: item.type, fields: cutFields(item, named) } }
 }
 
-/** Lists the fields whose values differ from before. */
+/** Lists the names in `fields` whose values differ between the basis and the work item. */
 export function changedSince(basis: Basis, item: WorkItem, fields: Fields): readonly string[] {
   const now = cutFields(item, new Set(Object.keys(fields)))
   return Object.keys(fields).filter((name) => valueOf(now, name) !== valueOf(basis.fields, name))

@@ -6,7 +6,7 @@ import { fieldQuestion } from './field-questions.ts'
 import { obtainField, type QuestionScope } from './obtain-field.ts'
 import { ToolFailure } from './tool-failure.ts'
 
-/** A change that was asked for, with what it is judged by. */
+/** A requested change, with the basis and the type that the rules are evaluated against. */
 export interface WantedChange {
   readonly basis: Basis
   readonly type: WorkItemType
@@ -14,10 +14,11 @@ export interface WantedChange {
 }
 
 /**
- * The fields of a change with everything that the rules of the process require. The user is asked for what is missing.
+ * Returns the fields of a change, completed with every field that the rules of the process require. The user is asked
+ * for the missing values.
  *
- * An answer can bring another rule into force, so the rules are asked again until none wants more. Rejects with {@link
- * ToolFailure} if the client cannot ask its user, and with `InputDeclined` when the user would not answer.
+ * An answer can make another rule apply, so the rules are evaluated again after each answer. Rejects with {@link
+ * ToolFailure} if the client cannot ask its user, and with `InputDeclined` if the user declines.
  */
 export async function completeFields(change: WantedChange, scope: QuestionScope): Promise<Fields> {
   let { fields } = change
@@ -29,7 +30,7 @@ export async function completeFields(change: WantedChange, scope: QuestionScope)
   }
 }
 
-/** Asks for every missing field at once, each with a question of its own. */
+/** Asks for all missing fields at once, with one question for each field. */
 async function obtainFields(
   missing: readonly MissingField[],
   change: WantedChange,
@@ -37,7 +38,7 @@ async function obtainFields(
 ): Promise<Fields> {
   if (!scope.ctx.can('elicitation.form')) throw missingFieldsFailure(missing, change)
   const { basis, type } = change
-  // Two rules may want the same field.
+  // Two rules may require the same field.
   const wanted = new Map(missing.map((one) => [one.field, fieldQuestion(one, type.fields.get(one.field), basis)]))
   const reasonToReject = (id: number) =>
     id === basis.id ? `${basis.type} #${id} is the one that is being changed.` : undefined
@@ -48,7 +49,7 @@ async function obtainFields(
   return Object.fromEntries(await Promise.all(answers))
 }
 
-/** For a client that cannot ask its user: what the caller has to add. */
+/** Creates the error for a client that cannot ask its user. The message names the rules and the fields to add. */
 function missingFieldsFailure(missing: readonly MissingField[], { basis, type }: WantedChange): ToolFailure {
   const reasons = missing.map(
     ({ rule, field, because }) => `rule "${rule}" requires the field ${describeField(field, type)} when ${because}`,
@@ -57,7 +58,10 @@ function missingFieldsFailure(missing: readonly MissingField[], { basis, type }:
   return new ToolFailure(`${basis.type} #${basis.id} was not changed: ${reasons.join('; ')}. Call again with ${those}.`)
 }
 
-/** A field with what it accepts: `Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix)`, else with its name. */
+/**
+ * Describes a field with its allowed values: `Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix)`. Without allowed
+ * values, the display name stands in the parentheses.
+ */
 function describeField(field: string, type: WorkItemType): string {
   const definition = type.fields.get(field)
   if (definition === undefined) return field

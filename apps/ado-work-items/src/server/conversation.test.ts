@@ -11,7 +11,7 @@ const active = { fields: { 'System.State': 'Active' } }
 const resolved = { fields: { 'System.State': 'Resolved' } }
 const said = (result: CallToolResult): string => textOf(result).join(' ')
 
-/** Three instances with the same key, that take turns. */
+/** Starts three instances with the same key, which answer in turn. */
 async function fleet(answers: Answers = {}) {
   const service = await emulated()
   const create = (kit: ServerKit) =>

@@ -9,10 +9,10 @@ const conversation = z.object({
   workItemId: z.number().int().optional(),
 })
 
-/** The last subject of a conversation: the project, and the work item in it. */
+/** The session state: the project and the work item that the conversation was about last. */
 export type Conversation = z.infer<typeof conversation>
 
-/** Conversations, which every instance with the same keys can continue. */
+/** Defines the sessions of conversations. Every instance with the same keys can continue one. */
 export function defineConversations(): Sessions<Conversation> {
   return sessions({ state: { schema: conversation, initial: {} } })
 }
@@ -20,7 +20,9 @@ export function defineConversations(): Sessions<Conversation> {
 const aboutOne = z.object({ workItemId: z.number() })
 const failed = z.object({ isError: z.literal(true) })
 
-/** The same tool, which notes in its conversation what work item it was called with. Outside of one nothing changes. */
+/**
+ * Wraps a tool so that a successful call records its work item in the session. Without a session the call is unchanged.
+ */
 export function withSubjectRecord(inner: Tool, sessions: Sessions<Conversation>, azureDevOps: AzureDevOps): Tool {
   const { definition } = inner
   const run = async (args: unknown, ctx: Context): Promise<unknown> => {
@@ -37,8 +39,8 @@ export function withSubjectRecord(inner: Tool, sessions: Sessions<Conversation>,
 const changes = z.object({ fields: newValues })
 
 /**
- * `update_last_work_item`, for "set it to Active": `update_work_item` for a conversation that was about a work item of
- * this project.
+ * Creates `update_last_work_item`, which handles requests such as "set it to Active". It calls `update_work_item` with
+ * the work item that the session was about last, if that is in this project.
  */
 export function updateLastWorkItem(update: Tool, sessions: Sessions<Conversation>, azureDevOps: AzureDevOps): Tool {
   const { definition } = update
@@ -54,7 +56,7 @@ export function updateLastWorkItem(update: Tool, sessions: Sessions<Conversation
       title: 'Change it',
       description: 'Change fields of the work item that this conversation was about last, as update_work_item does.',
       input: changes,
-      // Only here is there an "it"; elsewhere the tool does not exist.
+      // The tool is listed only in sessions that have a work item to refer to.
       visibleTo: sessions.when(({ state }) => state.project === project && state.workItemId !== undefined),
       run,
     },

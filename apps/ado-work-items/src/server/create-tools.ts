@@ -7,7 +7,10 @@ import { listWorkItems } from './list-work-items.ts'
 import { updateWorkItem } from './update-work-item.ts'
 import { updateWorkItems } from './update-work-items.ts'
 
-/** The tools of the server; with conversations, they note and know what one was about. */
+/**
+ * Creates the tools of the server. With `conversations`, they record the work item of each call in the session and read
+ * it from there.
+ */
 export function createTools(azureDevOps: AzureDevOps, conversations: Sessions<Conversation> | undefined): Tool[] {
   const list = listWorkItems(azureDevOps)
   const get = getWorkItem(azureDevOps)

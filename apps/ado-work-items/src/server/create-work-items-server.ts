@@ -10,28 +10,28 @@ import { icons } from './icon.ts'
 import { triagePrompt } from './triage-prompt.ts'
 import { workItemResource } from './work-item-resource.ts'
 
-/** The dependencies of the server, and the parts of its definition that a test sets. */
+/** The dependencies of the server, and the parts of its definition that tests replace. */
 export interface WorkItemsOptions
   extends Partial<Pick<ServerDefinition, 'strictReplay' | 'log' | 'runtime' | 'shedding'>> {
   /**
-   * Seals what a call that asks leaves with its client, and the session ids of older clients; the same at every
-   * instance. Default: for this process alone.
+   * Seals the state of calls that wait for input, and the session ids of older clients. All instances need the same
+   * keys. Default: a codec of this process alone.
    */
   readonly state?: StateCodec | undefined
-  /** Lets the server remember, within a session, what a conversation was about. Default: it has no sessions. */
+  /** The sessions in which the server stores the subject of a conversation. Default: no sessions. */
   readonly conversations?: Sessions<Conversation> | undefined
-  /** The storage and the workers of tasks. Default: in this process alone. */
+  /** The storage and the workers of tasks. Default: this process alone. */
   readonly tasks?: TaskOptions | undefined
-  /** Middleware around everything, the first outermost. */
+  /** Middleware around every request, the first outermost. */
   readonly use?: readonly Middleware[] | undefined
-  /** Further extensions. Their middleware is also around the calls that tasks continue. */
+  /** Further extensions. Their middleware also wraps the calls that tasks continue. */
   readonly extensions?: readonly ServerExtension[] | undefined
 }
 
 /** The MCP server for the work items of one project. */
 export type WorkItemsServer = McpServer & { readonly tasks: TasksApi }
 
-/** Makes the server. Between two requests it keeps tasks alone. */
+/** Creates the server. Between two requests it stores nothing but tasks. */
 export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): WorkItemsServer {
   const { conversations, extensions = [], tasks: taskOptions, ...others } = options
   return createServer({

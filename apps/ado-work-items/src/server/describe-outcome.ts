@@ -5,7 +5,7 @@ import type { Outcome } from './save-change.ts'
 const [state, resolution] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason']
 const maxShownLength = 80
 
-/** Describes the outcome of a change, for people and models. */
+/** Describes the outcome of a change in a text for users and models. */
 export function describeOutcome(outcome: Outcome, basis: Basis): string {
   const { after, changed, links } = outcome
   const subject = `${after.type} #${after.id}`
@@ -15,7 +15,7 @@ export function describeOutcome(outcome: Outcome, basis: Basis): string {
   return `${resolvedAsDuplicate(outcome) ?? listed(outcome, basis)} It is now at revision ${after.rev}.`
 }
 
-/** The change that this server is the example of has a sentence of its own. */
+/** Describes a bug that was resolved as a duplicate in a sentence of its own. */
 function resolvedAsDuplicate({ after, changed, links }: Outcome): string | undefined {
   const [link] = links
   const isResolved = changed.includes(state) && changed.includes(resolution) && after.fields[state] === 'Resolved'

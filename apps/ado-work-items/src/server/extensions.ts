@@ -10,8 +10,9 @@ import { skills } from '@x/skills/server'
 const skillFiles = await readSkills(fileURLToPath(new URL('../../skills', import.meta.url)))
 
 /**
- * Makes the extensions that the server always has: clients of older revisions, pages of tools, and skills. With a codec
- * the questions to an older client carry the sealed call as `state`, so that any instance can continue it (SEP-1685).
+ * Creates the extensions that the server always has: support for clients of older revisions, tools with pages, and
+ * skills. With a codec, the questions to an older client carry the sealed call as `state` (SEP-1685), so that any
+ * instance can continue it.
  */
 export function createExtensions(state: StateCodec | undefined): readonly ServerExtension[] {
   return [legacy(state && { questionState: true }), apps(), skills({ files: skillFiles })]

@@ -9,7 +9,7 @@ import { workItemId } from './work-item-output.ts'
 
 /** The question for a field that a rule requires. */
 export interface FieldQuestion {
-  /** Names the question within the call. */
+  /** The key of the question, unique within the call. */
   readonly key: string
   readonly message: string
   readonly schema: Form<FieldValue>
@@ -17,18 +17,18 @@ export interface FieldQuestion {
   readonly isWorkItem: boolean
 }
 
-/** A team's question for one of its fields. */
+/** The wording of the question for a known field. */
 interface Wording {
   readonly key: string
   /** The name of the form's only field. */
   readonly property: string
   readonly message: (subject: string) => string
-  /** The same about several work items at once. */
+  /** The message for several work items at once. */
   readonly messageForAll: (subjects: string) => string
   readonly description: string
 }
 
-/** The words for fields of which we know what they mean; every other field is asked for with its rule. */
+/** The wordings for fields with a known meaning. The question for any other field names the rule and the field. */
 const wordings: ReadonlyMap<string, Wording> = new Map([
   [
     'Microsoft.VSTS.Common.ResolvedReason',
@@ -55,7 +55,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map([
 
 const maxTextLength = 32_000
 
-/** The question about a field that a rule requires; `definition` is what the process knows of the field. */
+/** Creates the question for a field that a rule requires. `definition` is the process's definition of the field. */
 export function fieldQuestion(
   missing: MissingField,
   definition: FieldDefinition | undefined,
@@ -68,7 +68,7 @@ export function fieldQuestion(
   return questionOf(field, definition, (wording, name) => wording?.message(subject) ?? message(name))
 }
 
-/** The question about a field that rules require of several work items; `subjects` names them. */
+/** Creates the question for a field that rules require of several work items. `subjects` is the list of their names. */
 export function sharedFieldQuestion(
   field: string,
   definition: FieldDefinition | undefined,
@@ -96,7 +96,10 @@ function questionOf(
   }
 }
 
-/** The service takes a text for fields of every type, and says what it does not accept. */
+/**
+ * Returns the schema of a field's value: one of the allowed values, or a text. Azure DevOps accepts text for fields of
+ * every type, and validates it.
+ */
 function valueSchema(definition: FieldDefinition | undefined): z.ZodType<FieldValue, FieldValue> {
   const values = definition?.allowedValues ?? []
   return values.length > 0 ? z.enum(values) : z.string().min(1).max(maxTextLength)

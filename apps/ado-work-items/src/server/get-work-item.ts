@@ -10,7 +10,7 @@ import { toLine, toOutput, toResourceLink, workItemId, workItemOutput } from './
 /** The page that `web/work-item` builds, as one file. */
 const pageUrl = new URL('../../dist-app/index.html', import.meta.url)
 
-/** `get_work_item`: one work item with all its fields and links, and its page. */
+/** Creates `get_work_item`: one work item with all its fields and links, and a page that shows it. */
 export function getWorkItem(azureDevOps: AzureDevOps): Tool {
   return appTool('get_work_item', {
     title: 'Get a work item',

@@ -7,7 +7,7 @@ import { toLine, toSummary, workItemSummary } from './work-item-output.ts'
 
 const shortText = z.string().trim().min(1).max(256)
 
-/** The filters of a search, as tools take them. */
+/** The input schema of the search filters, shared by the tools that search. */
 export const searchFilters = {
   state: shortText.optional().describe('Such as New, Active, Resolved or Closed'),
   type: shortText.optional().describe('Such as Bug, User Story or Task'),
@@ -15,7 +15,7 @@ export const searchFilters = {
   text: shortText.optional().describe('What the title contains'),
 }
 
-/** `list_work_items`: work items that match every given filter, newest change first. */
+/** Creates `list_work_items`: the work items that match every given filter, the most recently changed first. */
 export function listWorkItems(azureDevOps: AzureDevOps): Tool {
   return tool('list_work_items', {
     title: 'List work items',

@@ -5,31 +5,28 @@ import type { FieldValue } from '../azure-devops/work-item.ts'
 import type { FieldQuestion } from './field-questions.ts'
 import { ToolFailure } from './tool-failure.ts'
 
-/** Whom to ask, and where to look whether an answer can be right. */
+/** The context of the call, and the access to work items that answers refer to. */
 export interface QuestionScope {
   readonly ctx: Pick<Context, 'can' | 'elicit' | 'step'>
   readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem'>
 }
 
-/** A field that a user is to be asked for. */
+/** A field to ask the user for. */
 export interface WantedField {
   readonly question: FieldQuestion
-  /** Stands before the reason when it is given up, such as `Bug #1 was not changed: `. */
+  /** The start of the error message after the last attempt, such as `Bug #1 was not changed: `. */
   readonly subject: string
-  /**
-   * Returns the reason to reject a work item as the answer, as a sentence; undefined when it is acceptable, provided
-   * that it exists.
-   */
+  /** Returns a sentence with the reason to reject a work item as the answer. Undefined accepts it, if it exists. */
   readonly reasonToReject: (id: number) => string | undefined
 }
 
-/** The number of attempts that a user has to name an acceptable work item. */
+/** The number of times that the user is asked for an acceptable work item. */
 const maxAttempts = 3
 
 /**
- * The user's answer to a question about a field. A work item that cannot be meant is asked for once more. Rejects with
- * {@link ToolFailure} when there is still none after three times, and with `InputDeclined` when the user would not
- * answer.
+ * Asks the user for a field and returns the value. If the answer is a work item that is not acceptable, the question is
+ * repeated with the reason. Rejects with {@link ToolFailure} after three attempts, and with `InputDeclined` if the user
+ * declines.
  */
 export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: QuestionScope): Promise<FieldValue> {
   const { key, message, schema, isWorkItem } = wanted.question
@@ -47,7 +44,7 @@ export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: Que
 }
 
 /**
- * Returns the reason to reject a work item at the other end of a link, as a sentence before the next one; empty when it
+ * Returns a sentence with the reason to reject the linked work item, followed by a space. Returns an empty string if it
  * is acceptable.
  */
 async function findProblem(

@@ -1,7 +1,7 @@
 import { errorCodes, McpError } from '@x/schema'
 import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
 
-/** The error of the protocol that stands for a failure of Azure DevOps; any other error as it is. */
+/** Converts a failure of Azure DevOps to a protocol error. Returns any other error unchanged. */
 export function toProtocolError(error: unknown): unknown {
   if (!(error instanceof AzureDevOpsError)) return error
   const code = error.code === 'not_found' ? errorCodes.invalidParams : errorCodes.internal

@@ -6,30 +6,30 @@ import { type Basis, changedSince } from './basis.ts'
 import { hasLink, linksOf, type NewLink } from './link-fields.ts'
 import { ToolFailure } from './tool-failure.ts'
 
-/** A change that has everything which the rules require. */
+/** A change with every field that the rules require. */
 export interface CompleteChange {
   readonly basis: Basis
   readonly type: WorkItemType
   readonly fields: Fields
-  /** The revision that the caller ties the change to; otherwise it is tied to that of the basis. */
+  /** The revision that the caller requires. Default: the revision of the basis. */
   readonly rev?: number | undefined
 }
 
 /** The outcome of a change. */
 export interface Outcome {
   readonly after: WorkItem
-  /** The fields that have another value than at the beginning. */
+  /** The fields whose values changed. */
   readonly changed: readonly string[]
-  /** The links that came with them, each with the work item at its other end. */
+  /** The added links, each with the linked work item. */
   readonly links: readonly (NewLink & { readonly other: WorkItem })[]
 }
 
 /**
- * Writes a change, once however often it is called. The service has no keys for repeated calls, so what it needs is
- * asked of the work item itself: a change that is there already, because the answer about it was lost, is told and not
- * made again, and any other one is made only if the work item is still as it was (`test /rev`).
+ * Writes a change at most once, even if it is called again. Azure DevOps has no idempotency keys, so the current work
+ * item decides. If it already has the new values, because the response to the first write was lost, the outcome is
+ * returned without a write. Otherwise the write requires the revision that was read (`test /rev`).
  *
- * Rejects with `AzureDevOpsError`, and with {@link ToolFailure} when a rule refuses the change.
+ * Rejects with `AzureDevOpsError`, and with {@link ToolFailure} if a rule rejects the change.
  */
 export async function saveChange(
   change: CompleteChange,
@@ -54,8 +54,8 @@ export async function saveChange(
 }
 
 /**
- * Refuses a change that is tied to an earlier revision, unless there is nothing left of it to do: a caller that lost
- * the answer to a change is not told of a conflict with itself. Throws `AzureDevOpsError`.
+ * Checks that the work item still has the required revision. A change whose values are all present passes: a caller
+ * that lost the response to its own write must not get a conflict. Throws `AzureDevOpsError`.
  */
 export function checkNotStale(
   item: WorkItem,
@@ -81,7 +81,10 @@ function isEmpty({ fields, links }: { readonly fields: Fields; readonly links: r
   return Object.keys(fields).length === 0 && links.length === 0
 }
 
-/** The work items at the other ends, before anything is written: a link to nowhere must not cost half of the change. */
+/**
+ * Reads the linked work items before anything is written. A link to a missing work item then fails the whole change,
+ * not half of it.
+ */
 function findOthers(
   links: readonly NewLink[],
   item: WorkItem,
@@ -113,7 +116,10 @@ function has(item: WorkItem, name: string, value: string): boolean {
   return value === (Object.hasOwn(item.fields, name) ? String(item.fields[name]) : '')
 }
 
-/** Adds to the service's own refusal which work item was meant and which values would be right. */
+/**
+ * Converts an error of Azure DevOps to one that names the work item. If a rule rejected the change, the message also
+ * lists the allowed values.
+ */
 function toSaveError(error: unknown, { basis, type }: CompleteChange): unknown {
   if (!(error instanceof AzureDevOpsError) || error.code !== 'rule') return withWorkItem(error, basis)
   const reasons = error.violations.map(({ field, message }) => {

@@ -1,9 +1,9 @@
 import { AzureDevOpsError, type AzureDevOpsErrorCode } from '../azure-devops/azure-devops-error.ts'
 
-/** A tool has failed. The message states what the model can do about it. */
+/** The failure of a tool. The message states how the model can correct the call. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure'
-  /** The reason alone, for a response about several work items. */
+  /** The reason without the work item's name, for a response about several work items. */
   readonly reason: string
 
   constructor(message: string, reason: string = message) {
@@ -12,15 +12,17 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Describes the reason why a work item could not be changed; undefined for an error with private details. */
+/**
+ * Returns the reason why a work item was not changed. Returns undefined for an error that may contain private details.
+ */
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof ToolFailure) return error.reason
   if (!(error instanceof AzureDevOpsError)) return undefined
-  // An error that was given the name of its work item has the service's own words behind it.
+  // An error that names the work item has the original error of Azure DevOps as its cause.
   return error.cause instanceof AzureDevOpsError ? error.cause.message : error.message
 }
 
-/** The result of a tool that failed: the model reads it and can try again. */
+/** The result of a failed tool call, which the model reads before it tries again. */
 export interface FailedResult {
   readonly content: { readonly type: 'text'; readonly text: string }[]
   readonly isError: true
@@ -37,7 +39,7 @@ const advice: Readonly<Record<AzureDevOpsErrorCode, string>> = {
   unexpected: '',
 }
 
-/** The failed result for an error that the caller should know about; any other error is thrown again. */
+/** Converts an error to a failed result if the caller should see it. Throws any other error again. */
 export function toFailedResult(error: unknown): FailedResult {
   if (error instanceof ToolFailure) return failed(error.message)
   if (error instanceof AzureDevOpsError) return failed(`${error.message} ${advice[error.code]}`.trim())

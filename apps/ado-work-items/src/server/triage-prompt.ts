@@ -5,7 +5,7 @@ import { completeIds } from './complete-ids.ts'
 import { toProtocolError } from './protocol-error.ts'
 import { toLine, toOutput, workItemUri } from './work-item-output.ts'
 
-/** `triage_work_item`: asks the model to judge a work item, with the item itself in the conversation. */
+/** Creates `triage_work_item`, a prompt that contains the work item and asks the model to assess it. */
 export function triagePrompt(azureDevOps: AzureDevOps): Prompt {
   return prompt('triage_work_item', {
     title: 'Triage a work item',

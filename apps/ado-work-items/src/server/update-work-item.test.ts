@@ -220,9 +220,7 @@ interface Fixture extends AsyncDisposable {
   touch(id: number): Promise<void>
 }
 
-/**
- * A client of instances that share nothing but their keys and the service behind them; each round goes to another one.
- */
+/** Starts instances that share only their keys and the service, and a client whose rounds go to different instances. */
 async function fleet(answers: Answers = {}): Promise<Fixture> {
   const service = await emulated()
   const createInstance = (kit: ServerKit) => createWorkItemsServer(service.azureDevOps, kit)

@@ -17,7 +17,7 @@ const notAReferenceName = 'should be the reference name of a field, such as Syst
 const fieldValue = z.union([z.string().max(32_000), z.number(), z.boolean()])
 const maxFields = 50
 
-/** The fields to change, as tools take them. */
+/** The input schema of new field values, shared by the tools that change work items. */
 export const newValues = z
   .record(referenceName, fieldValue, {
     error: ({ code }) => (code === 'invalid_key' ? notAReferenceName : undefined),
@@ -34,10 +34,12 @@ type Arguments = z.infer<typeof input>
 
 const output = workItemOutput.extend({ changed: z.array(z.string()).describe('The fields that got a new value') })
 
-/** The text at the end of a call. */
+/** The text and the structured content of the result. */
 type Answer = { readonly text: string; readonly output: z.infer<typeof output> }
 
-/** `update_work_item`: new values for fields, with everything that the rules of the process require. */
+/**
+ * Creates `update_work_item`: sets fields of one work item, and asks the user for further fields that rules require.
+ */
 export function updateWorkItem(azureDevOps: AzureDevOps): Tool {
   return tool('update_work_item', {
     title: 'Change a work item',
@@ -61,8 +63,8 @@ export function updateWorkItem(azureDevOps: AzureDevOps): Tool {
 }
 
 /**
- * The whole change, from top to bottom. It runs again after each answer of the user, on whichever instance the answer
- * reaches: what stands in a step has been done by then, and is not done again.
+ * Changes the work item. The function runs again from the start after each answer of the user, on any instance. A
+ * completed step is not repeated: its result comes from the journal.
  */
 async function change(
   { workItemId: id, fields, rev }: Arguments,
@@ -71,7 +73,7 @@ async function change(
 ): Promise<Answer> {
   const basis = await ctx.step('read', async ({ signal }) => {
     const read = await readBasis({ id, fields }, azureDevOps, signal)
-    // An impossible change is rejected before the user is asked.
+    // Checks the revision before the user is asked.
     checkNotStale(read.item, { fields, rev }, azureDevOps)
     return read.basis
   })
@@ -84,7 +86,7 @@ async function change(
   })
 }
 
-/** The user would not answer: that is their good right, and no error. */
+/** Makes the result for a user who declines or dismisses a question. That is not an error. */
 async function answerDeclined(
   error: unknown,
   { workItemId: id }: Arguments,

@@ -32,7 +32,7 @@ describe('a task', () => {
     const gate = hangingAt(4602)
     await using fleet = await withTasks({ views: [gate.view, same] })
     const [first, second] = fleet.client.instances
-    // Only the first one works as long as the second one is drained.
+    // Only the first instance runs tasks while the second is drained.
     const resume = second?.drain()
     const task = await begin(fleet.client, resolve(4601, 4602, 4603))
     await gate.reached
@@ -62,7 +62,7 @@ describe('a task', () => {
   })
 })
 
-/** A service whose answer about the change of one work item never comes, although the change is made. */
+/** Simulates a service that makes the change of one work item but never responds. */
 function hangingAt(hanging: number) {
   let reach = (): void => {}
   const reached = new Promise<void>((resolve) => {
@@ -82,6 +82,6 @@ function hangingAt(hanging: number) {
 
 async function begin(client: { readonly tasks: TaskCalls }, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
   const started = await client.tasks.start('update_work_items', args)
-  if (started.status === 'complete') throw new Error('it should go on as a task')
+  if (started.status === 'complete') throw new Error('it should continue as a task')
   return started.task
 }

@@ -9,7 +9,7 @@ import { completeWaiting, resolveConflicts } from './bulk/resolve-pending.ts'
 import { icons } from './icon.ts'
 import { toFailedResult } from './tool-failure.ts'
 
-/** `update_work_items`: the same new values for many work items, as a task where the client has tasks. */
+/** Creates `update_work_items`: sets the same values in many work items, as a task if the client supports tasks. */
 export function updateWorkItems(azureDevOps: AzureDevOps): Tool {
   return tool('update_work_items', {
     title: 'Change many work items',
@@ -31,8 +31,8 @@ export function updateWorkItems(azureDevOps: AzureDevOps): Tool {
 }
 
 /**
- * The whole change, from top to bottom. It runs again after each answer of the user and wherever its task goes on, at
- * whichever instance: each work item is a step, so what was done is not done again.
+ * Changes all selected work items. The function runs again from the start after each answer of the user, and when
+ * another instance continues the task. Each work item is a step, and a completed step is not repeated.
  */
 async function changeAll({ fields, ...which }: BulkInput, azureDevOps: AzureDevOps, ctx: Context): Promise<BulkOutput> {
   const limit = (await ctx.continueAsTask()) ? maxInTask : maxInCall

@@ -5,7 +5,7 @@ import { completeIds } from './complete-ids.ts'
 import { toProtocolError } from './protocol-error.ts'
 import { toOutput, workItemUriTemplate } from './work-item-output.ts'
 
-/** Each work item as a resource: JSON with its fields and links. */
+/** Creates the resource template of work items. Each one is JSON with the fields and the links. */
 export function workItemResource(azureDevOps: AzureDevOps): ResourceTemplate {
   return resourceTemplate(workItemUriTemplate, {
     name: 'work-item',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { PGlite } from '@electric-sql/pglite'
 
-/** The data of an empty database. The build writes it, as `initdb` takes longer than all else at a start. */
+/** The data of an empty database. The build writes the file, because `initdb` is the slowest step of a start. */
 const file = new URL('./initial-database.tar.gz', import.meta.url)
 
 /** Writes the data of an empty database beside the built modules. */

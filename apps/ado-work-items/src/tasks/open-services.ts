@@ -3,24 +3,25 @@ import { ConfigurationError, readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
 import { restatePath } from './restate.ts'
 
-/** The database in which the instances keep tasks. */
+/** The database in which the instances store tasks. */
 export interface TasksDatabase {
   /** The environment variables that make an instance of the server use it. */
   readonly environment: Readonly<Record<string, string>>
-  /** `true` when the data is lost at the stop. */
+  /** `true` if the data is lost when the database stops. */
   readonly temporary: boolean
   stop(): Promise<void>
 }
 
 /**
- * It only has to be heard of within this time to be seen as alive, and a walk-through should not stand still for long.
+ * The takeover time of tasks in a temporary database, in milliseconds. It is short so that the walk-through does not
+ * wait long after it kills an instance.
  */
 const temporaryTakeoverMs = 2_000
 const connectTimeoutMs = 10_000
 
 /**
- * The database that the environment names, else one that is started for it in a process of its own. Throws
- * `ConfigurationError` when the one that is named cannot be used.
+ * Returns the database that the environment names, or starts one in a child process. Throws `ConfigurationError` if the
+ * named database cannot be used.
  */
 export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise<TasksDatabase> {
   const { tasksDatabase: named, takeoverMs = temporaryTakeoverMs } = readConfiguration(environment)
@@ -39,14 +40,14 @@ export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise
   }
 }
 
-/** An instance would only say later that it cannot reach it, and go on trying. */
+/** Checks the connection at the start. An instance would report the error only later, and keep retrying. */
 async function checkConnection(url: string): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: connectTimeoutMs,
   })
-  // An error that breaks the connection also ends the call that waits for it.
+  // The call that uses the connection reports its error.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -59,20 +60,23 @@ async function checkConnection(url: string): Promise<void> {
   }
 }
 
-/** A host with several addresses gives an error for each, and none in its own words. */
+/**
+ * Returns the message of a connection error. A host with several addresses causes an `AggregateError` without a
+ * message.
+ */
 function reasonIn(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonIn).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A Restate server that decides where tasks run. */
+/** A Restate server, which assigns task runs to instances. */
 export interface RestateService {
   /** The environment variables that make an instance of the server use it. */
   readonly environment: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
-/** Starts a Restate server, which calls the instances at the URL that they share. */
+/** Starts a Restate server, which sends task runs to the shared URL of the instances. */
 export async function openRestate(url: string): Promise<RestateService> {
   const endpoint = new URL(restatePath, url).href
   const child = await startChild(new URL('./restate-process.js', import.meta.url), { RESTATE_ENDPOINT: endpoint })

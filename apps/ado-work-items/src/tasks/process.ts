@@ -2,8 +2,8 @@ import { serveParent } from '../fleet/child.ts'
 import { openInitialDatabase } from './initial-database.ts'
 import { serveDatabase } from './serve-database.ts'
 
-// A PostgreSQL in the memory of a process of its own, so that every instance of the server shares it. It asks for no
-// password, as it has nothing but the tasks of this run.
+// Runs PostgreSQL in the memory of a process of its own, so that every instance of the server shares it. It requires no
+// password, because it stores only the tasks of this run.
 
 const database = await openInitialDatabase()
 const served = await serveDatabase(database)

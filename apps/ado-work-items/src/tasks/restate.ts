@@ -7,10 +7,10 @@ import { type ObjectContext, object } from '@restatedev/restate-sdk'
 import { createEndpointHandler } from '@restatedev/restate-sdk/fetch'
 import type { TaskRunner, TasksApi } from '@x/tasks/server'
 
-/** The path under which instances serve the runs of tasks to Restate. */
+/** The path at which instances receive task runs from Restate. */
 export const restatePath = '/restate'
 
-/** Returns the runner that sends each task to Restate, with the task's id as the key. */
+/** Creates the runner that sends each task to Restate, with the task's id as the object key. */
 export function restateRunner(ingress: string): TaskRunner {
   return {
     dispatch: async (id, delayMs) => {
@@ -22,8 +22,8 @@ export function restateRunner(ingress: string): TaskRunner {
 }
 
 /**
- * Serves the runs of tasks to Restate, over HTTP/1.1. So the balancer of this program sends each run to another
- * instance, as it does with calls of clients.
+ * Creates the handler that receives task runs from Restate over HTTP/1.1. The balancer sends each run to another
+ * instance, as it does with the calls of clients.
  */
 export function serveRestate(tasks: TasksApi): PageHandler {
   const handle = createEndpointHandler({ services: [createTaskObject(tasks)] })
@@ -35,13 +35,13 @@ export function serveRestate(tasks: TasksApi): PageHandler {
       if (body === null) response.end()
       else await pipeline(Readable.fromWeb(body as ReadableStream), response)
     }
-    // Restate sends a call again whose connection breaks.
+    // Restate retries a call if its connection breaks.
     answer().catch(() => response.destroy())
     return true
   }
 }
 
-/** Converts a request of Node. Its signal aborts when the connection closes. */
+/** Converts a Node request to a web `Request`. Its signal aborts when the connection closes. */
 function toWebRequest(request: IncomingMessage, response: ServerResponse): Request {
   const { method = 'GET', url = '/', headers, headersDistinct } = request
   const closed = new AbortController()
@@ -59,7 +59,7 @@ function toWebRequest(request: IncomingMessage, response: ServerResponse): Reque
   })
 }
 
-/** Restate makes one call at a time for each key of an object, so two runs of one task never overlap. */
+/** Restate runs one call at a time for each object key, so two runs of one task never overlap. */
 function createTaskObject(tasks: TasksApi) {
   return object({
     name: 'task',

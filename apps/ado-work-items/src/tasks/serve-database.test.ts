@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.close()
 })
 
-/** A client that leaves at the end of its scope. */
+/** Opens a client that disconnects at the end of its scope. */
 async function client(port = served.port): Promise<pg.Client & AsyncDisposable> {
   const one = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
   one.on('error', () => {})
@@ -67,7 +67,7 @@ test('the transaction of a client that dies is taken back', async () => {
   await dying.query('CREATE TABLE lost (a int)')
   await dying.query('BEGIN; INSERT INTO lost VALUES (1)')
   const read = other.query('SELECT count(*)::int AS a FROM lost')
-  // The remains of a killed process.
+  // Simulates the connection of a killed process.
   dying.connection.stream.destroy()
   expect((await read).rows).toEqual([{ a: 0 }])
 })

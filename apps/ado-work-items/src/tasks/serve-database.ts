@@ -3,12 +3,12 @@ import { createServer, type Socket } from 'node:net'
 import { createTurns, type SessionTurns } from './session-turns.ts'
 import { createWireReader, isListen, readAnswer, type WireUnit } from './wire-units.ts'
 
-/** A database in this process that understands PostgreSQL's protocol, as PGlite does. */
+/** A database in this process with PostgreSQL's wire protocol, such as PGlite. */
 export interface WireDatabase {
   execProtocolRaw(message: Uint8Array): Promise<Uint8Array>
 }
 
-/** A database that is served. */
+/** A listening database server. */
 export interface ServedDatabase {
   readonly port: number
   close(): Promise<void>
@@ -24,10 +24,10 @@ interface Shared {
 const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1')
 
 /**
- * Serves a database of this process to others, on a free port of this machine alone. It has one session, and each
- * client sees it as one of its own: what a client sends to be done at once is done at once, and nobody is heard while
- * another one's transaction is open: one that says nothing in it for `maxIdleMs` (10,000 when absent) is cut off.
- * A notification of NOTIFY reaches every client that listens, to whatever channel.
+ * Serves a database of this process on a free local port. The database has one session, which all clients share.
+ * Messages run in the order of their arrival. While a client has an open transaction, the messages of other clients
+ * wait. A client that is idle in its transaction for `maxIdleMs` (default: 10,000) is disconnected. Notifications of
+ * NOTIFY are sent to every client that listens, on any channel.
  */
 export async function serveDatabase(
   database: WireDatabase,
@@ -59,7 +59,7 @@ function serve(socket: Socket, shared: Shared): void {
     try {
       for (const unit of read(Buffer.from(chunk))) handleUnit(unit, socket, shared)
     } catch {
-      // A client that does not speak the protocol gets no response.
+      // A client that violates the protocol is disconnected without a response.
       socket.destroy()
     }
   })
@@ -77,7 +77,10 @@ function handleUnit(unit: WireUnit, socket: Socket, shared: Shared): void {
   else shared.turns.take(socket, () => perform(unit.bytes, socket, shared))
 }
 
-/** Has the database do it and sends its answer; resolves to whether a transaction is open then. */
+/**
+ * Runs the messages in the database and sends the response to the client. Resolves to `true` if a transaction is open
+ * afterwards.
+ */
 async function perform(bytes: Buffer, socket: Socket, shared: Shared): Promise<boolean> {
   const { database, listeners, maxIdleMs } = shared
   try {

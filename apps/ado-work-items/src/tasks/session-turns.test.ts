@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTurns } from './session-turns.ts'
 
-/** Work that is noted, and leaves a transaction open or not. */
+/** Creates work that is recorded, and leaves a transaction open or not. */
 function recorder() {
   const done: string[] = []
   const work =

@@ -1,15 +1,15 @@
-/** Lets several clients share the one session of a database. */
+/** Schedules the work of several clients on the one session of a database. */
 export interface SessionTurns<Client> {
-  /** Has work done when it is the client's turn: before everybody else's while a transaction is the client's. */
+  /** Queues work of a client. While the client has an open transaction, its work runs before that of other clients. */
   take(client: Client, work: Work): void
-  /** Forgets what a client still wanted; `rollBack` is done first when a transaction is the client's. */
+  /** Removes the queued work of a client. If the client has an open transaction, `rollBack` runs first. */
   leave(client: Client, rollBack: Work): void
 }
 
-/** Work on the session; resolves to whether it leaves a transaction open. Must not reject. */
+/** A unit of work. Resolves to `true` if it leaves a transaction open. Must not reject. */
 type Work = () => Promise<boolean>
 
-/** Opens the turns of a session that is in no transaction. */
+/** Creates the schedule of a session without an open transaction. */
 export function createTurns<Client>(): SessionTurns<Client> {
   let waiting: { readonly client: Client; readonly work: Work }[] = []
   let holder: { readonly client: Client } | undefined

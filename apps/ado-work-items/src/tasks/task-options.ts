@@ -5,7 +5,10 @@ import type { TaskOptions, TasksApi } from '@x/tasks/server'
 import type { Configuration } from '../configuration.ts'
 import { restateRunner, serveRestate } from './restate.ts'
 
-/** Returns the settings of tasks in a database that all instances share; `takeoverMs` is the engine's when absent. */
+/**
+ * Returns the options of tasks in the database that all instances share. Without `takeoverMs` the default of the engine
+ * applies.
+ */
 export function taskOptions(
   database: string,
   { takeoverMs, restate }: Partial<Pick<Configuration, 'takeoverMs' | 'restate'>>,
@@ -14,12 +17,12 @@ export function taskOptions(
   return {
     store: postgresEngine(database, { leaseMs: takeoverMs, log }),
     runner: restate === undefined ? undefined : restateRunner(restate),
-    // A change of a work item takes about as long: people see each one.
+    // This is about the duration of one change, so users see each one.
     pollIntervalMs: 250,
   }
 }
 
-/** Serves the runs of tasks if a Restate decides where they run, and everything else as `next` does. */
+/** Creates the handler that receives task runs if Restate is configured; other requests go to `next`. */
 export function serveRuns(
   { restate }: Pick<Configuration, 'restate'>,
   tasks: TasksApi,

@@ -1,33 +1,33 @@
-/** Something that a client of PostgreSQL sends and that has to reach the database in one go. */
+/** A unit of a PostgreSQL client's messages, which the database processes without interruption. */
 export type WireUnit =
-  /** It asks for encryption, which is a byte to answer and nothing for the database. */
+  /** A request for encryption, which is answered with one byte and not passed to the database. */
   | { readonly kind: 'encryption' }
-  /** A startup, or messages up to the one after which the database says that it is ready. */
+  /** A startup packet, or the messages up to the one that the database answers with ReadyForQuery. */
   | { readonly kind: 'work'; readonly bytes: Buffer }
-  /** It leaves, or wants something else to be broken off, which cannot be done here. */
+  /** The end of the connection, or a cancel request, which is not supported. */
   | { readonly kind: 'end' }
 
-/** The input is not PostgreSQL's protocol, or too long for a database in memory. */
+/** The input violates PostgreSQL's protocol or exceeds the size limit. */
 class WireError extends Error {
   override readonly name = 'WireError'
 }
 
 const maxUnitBytes = 16 * 1024 * 1024
-/** The codes that stand where a startup has the protocol's version (PostgreSQL, message formats). */
+/** The request codes that a startup packet can have in place of the protocol version (PostgreSQL, message formats). */
 const [tls, gss, cancel] = [80_877_103, 80_877_104, 80_877_102]
 const protocolMajor = 3
 const codeOf = (letter: string): number => letter.charCodeAt(0)
 const [query, sync, terminate] = [codeOf('Q'), codeOf('S'), codeOf('X')]
 
 /**
- * Cuts what a client sends into units. The messages of one prepared query belong together: the database has one
- * session, in which those of another client would come between. The function that is returned takes the next bytes and
- * throws {@link WireError}.
+ * Creates a reader that splits a client's bytes into units. The messages of a prepared query stay in one unit, because
+ * the messages of other clients would otherwise run between them in the shared session. The returned function accepts
+ * the next bytes and throws {@link WireError}.
  */
 export function createWireReader(): (chunk: Buffer) => readonly WireUnit[] {
   let rest = Buffer.alloc(0)
   let started = false
-  /** The length of the complete messages in `rest`, of an incomplete unit. */
+  /** The length of the complete messages at the start of `rest` whose unit is still incomplete. */
   let whole = 0
 
   const next = (): WireUnit | undefined => {
@@ -54,7 +54,7 @@ type Cut =
   | { readonly whole: number }
   | ({ readonly length: number } & ({ readonly kind: 'encryption' | 'end' } | { kind: 'work'; bytes: Buffer }))
 
-/** Before its startup a client sends packets without a letter: length, code, rest. */
+/** Reads a packet before the end of the startup: length, code, payload. */
 function firstUnit(bytes: Buffer): Cut {
   if (bytes.length < 8) return { whole: 0 }
   const length = checkedLength(bytes.readInt32BE(0), 8)
@@ -66,7 +66,7 @@ function firstUnit(bytes: Buffer): Cut {
   return { kind: 'work', length, bytes: bytes.subarray(0, length) }
 }
 
-/** Messages after the startup: letter, length without the letter, rest. */
+/** Reads messages after the startup: type byte, length without the type byte, payload. */
 function nextUnit(bytes: Buffer, from: number): Cut {
   let at = from
   while (bytes.length >= at + 5) {
@@ -89,15 +89,18 @@ const [notification, ready, idle] = [codeOf('A'), codeOf('Z'), codeOf('I')]
 
 /** The database's response to a unit. */
 export interface WireAnswer {
-  /** For the client that asked. */
+  /** The messages for the client that sent the unit. */
   readonly bytes: Buffer
-  /** For every client that listens. */
+  /** The notifications for every client that listens. */
   readonly notifications: Buffer
-  /** `true` while it is in a transaction, which belongs to that client. */
+  /** `true` if the client's transaction is open after the response. */
   readonly inTransaction: boolean
 }
 
-/** Takes an answer apart: with one session for all, the client that asked last receives what NOTIFY sends. */
+/**
+ * Separates the notifications from a response. With one shared session, the database sends all notifications to the
+ * client of the last request.
+ */
 export function readAnswer(answer: Uint8Array): WireAnswer {
   const all = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength)
   const [own, others]: [Buffer[], Buffer[]] = [[], []]
@@ -113,7 +116,7 @@ export function readAnswer(answer: Uint8Array): WireAnswer {
   return { bytes: Buffer.concat(own), notifications: Buffer.concat(others), inTransaction }
 }
 
-/** Returns true if a unit is a LISTEN, as pools send it. */
+/** Returns true if a unit is a LISTEN statement, in the form that pools send. */
 export function isListen(bytes: Buffer): boolean {
   return bytes[0] === query && /^\s*LISTEN\s/i.test(bytes.toString('latin1', 5, 32))
 }

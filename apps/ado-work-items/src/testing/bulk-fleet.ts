@@ -6,13 +6,13 @@ import { type AzureDevOps, createAzureDevOps } from '../azure-devops/create-azur
 import { createWorkItemsServer, type WorkItemsServer } from '../server/create-work-items-server.ts'
 import { type Emulated, emulated } from './emulated.ts'
 
-/** A view of Azure DevOps, which one instance has. */
+/** A wrapper around the Azure DevOps client of one instance, which simulates other behaviour. */
 export type View = (azureDevOps: AzureDevOps) => AzureDevOps
 
-/** Azure DevOps as it is. */
+/** The wrapper without changes. */
 export const same: View = (azureDevOps) => azureDevOps
 
-/** The client of a fleet; it has the calls of tasks where it knows tasks. */
+/** The client of a fleet. With tasks, it also has the task calls. */
 export type BulkClient = Pick<
   TestClient<WorkItemsServer>,
   'callTool' | 'manualRounds' | 'observations' | 'instances'
@@ -20,7 +20,7 @@ export type BulkClient = Pick<
   readonly tasks?: TaskCalls
 }
 
-/** Several instances of the server in one process, over one emulator and one store of tasks. */
+/** Several instances of the server in one process, with one emulator and one task store. */
 export interface BulkFleet<C extends BulkClient = BulkClient> extends AsyncDisposable {
   readonly emulated: Emulated
   readonly client: C
@@ -31,20 +31,20 @@ export interface BulkFleet<C extends BulkClient = BulkClient> extends AsyncDispo
   touch(id: number): Promise<void>
 }
 
-/** The differences between the fleets of two tests. */
+/** The options of a test's fleet. */
 export interface BulkOptions {
-  /** One instance for each view of Azure DevOps; one instance when absent. */
+  /** The wrappers, one for each instance. Default: one instance without changes. */
   readonly views?: readonly View[]
-  /** Answers by the keys of questions; without any, the client cannot ask its user. */
+  /** The answers by the keys of questions. Without answers, the client cannot ask its user. */
   readonly answers?: Answers
 }
 
-/** Starts instances, and a client whose calls continue as tasks. */
+/** Starts instances and a client that supports tasks. */
 export function withTasks(options: BulkOptions = {}): Promise<BulkFleet<BulkClient & { readonly tasks: TaskCalls }>> {
   return bulkFleet(options, (create, others) => testClient(create, { ...others, extensions: [taskCalls()] }))
 }
 
-/** Starts instances, and a client that knows no tasks. */
+/** Starts instances and a client that does not support tasks. */
 export function withoutTasks(options: BulkOptions = {}): Promise<BulkFleet> {
   return bulkFleet(options, (create, others) => testClient(create, others))
 }
@@ -58,14 +58,14 @@ interface ClientSettings {
 
 type Connect<C> = (create: (kit: ServerKit) => WorkItemsServer, settings: ClientSettings) => C
 
-/** Starts as many instances as there are views; each request goes to the next one. */
+/** Starts one instance for each wrapper. Successive requests go to the next instance. */
 async function bulkFleet<C extends BulkClient & AsyncDisposable>(
   { views = [same], answers }: BulkOptions,
   connect: Connect<C>,
 ): Promise<BulkFleet<C>> {
   const service = await emulated()
   const engine = memoryEngine()
-  // An instance that stops lets go of the engine, which the others need.
+  // An instance that stops closes its engine, which the other instances still need.
   const shared = { ...engine, close: async () => {} }
   let made = 0
   const create = (kit: ServerKit): WorkItemsServer => {

@@ -3,11 +3,11 @@ import { type AzureDevOps, createAzureDevOps } from '../azure-devops/create-azur
 import { readSeed } from '../emulator/seed.ts'
 import { serveEmulator } from '../emulator/serve-emulator.ts'
 
-/** An emulator with fresh work items, and Azure DevOps as the application sees it through one. */
+/** An emulator with its initial work items, and an Azure DevOps client for it. */
 export interface Emulated {
   readonly connection: Connection
   readonly azureDevOps: AzureDevOps
-  /** Calls the emulator directly; `path` comes after the project. */
+  /** Calls the emulator directly. `path` is the part after the project. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>
   [Symbol.asyncDispose](): Promise<void>
 }

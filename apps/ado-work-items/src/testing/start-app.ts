@@ -7,28 +7,28 @@ const settings = /^(?:AZURE_DEVOPS_|TASKS_|AUTH_|STATE_KEYS|PORT$|HOST$|ALLOWED_
 const running: ChildProcess[] = []
 const results = join(import.meta.dirname, '../../.results')
 
-/** The application, started as it was built, in processes of its own. */
+/** The built application, started in processes of its own. */
 export interface StartedApp {
   readonly child: ChildProcess
-  /** The address once all processes run, before the walk-through; rejects when the process exits before. */
+  /** Resolves to the URL when all processes run, before the walk-through. Rejects if the process exits before. */
   readonly started: Promise<string>
-  /** The address once the walk-through is over; rejects when the process exits before. */
+  /** Resolves to the URL after the walk-through. Rejects if the process exits before. */
   readonly url: Promise<string>
   readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>
 }
 
-/** The path of a module of the build. */
+/** Returns the path of a built module. */
 export function builtModule(name: string): string {
   return join(import.meta.dirname, '../../dist', `${name}.js`)
 }
 
-/** Throws when there is nothing to start. */
+/** Throws if the application is not built. */
 export function checkBuilt(): void {
   if (existsSync(main)) return
   throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/ado-work-items..."')
 }
 
-/** Ends what was started and is there still. */
+/** Kills the started processes that still run. */
 export function endStarted(): void {
   for (const child of running.splice(0)) child.kill('SIGKILL')
 }
@@ -40,9 +40,7 @@ export interface StartCommand {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/**
- * The command that starts the application, or another module of its build, with no settings but those that are given.
- */
+/** Returns the command that starts the application or another built module. It has only the given settings. */
 export function command(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -53,7 +51,7 @@ export function command(
   return { command: process.execPath, args: ['--conditions=dist', module, ...args], env }
 }
 
-/** Starts the application with arguments; of the settings in the environment it has those that are given. */
+/** Starts the application with arguments. Its environment has only the given settings. */
 export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): StartedApp {
   const { command: program, args: all, env } = command(args, environment)
   const child = spawn(program, all, { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -74,7 +72,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   }
   const started = printed(/^\d+ instances? shares? (\S+) and/m)
   const url = printed(/^Serving on (\S+)/m)
-  // The pipes close when the last process that holds them is gone, the instances and the emulator among them.
+  // The pipes close when the last process that holds them exits, including instances and emulator.
   const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
     child.once('close', (code) => {
       saveOutput(output + errors)
@@ -84,7 +82,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   return { child, started, url, ended }
 }
 
-/** Writes output of processes into the results, which are searched for tokens after the run. */
+/** Appends output of processes to the results, which are searched for tokens after the run. */
 function saveOutput(text: string): void {
   mkdirSync(results, { recursive: true })
   appendFileSync(join(results, 'processes.log'), text)

@@ -1,13 +1,13 @@
 import { metaKeys, protocolVersion } from '@x/schema'
 
-/** A request to send by hand. */
+/** An HTTP request that a user can send by hand. */
 export interface ExampleRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A call of `list_work_items`, with everything that the protocol asks of a request. */
+/** Creates a call of `list_work_items` with every header and field that the protocol requires. */
 export function exampleRequest(url: string): ExampleRequest {
   const meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
   const params = { name: 'list_work_items', arguments: { state: 'Active', top: 3 }, _meta: meta }
@@ -24,7 +24,7 @@ export function exampleRequest(url: string): ExampleRequest {
   }
 }
 
-/** The same as a command for a POSIX shell. */
+/** Formats the request as a `curl` command for a POSIX shell. */
 export function curlCommand({ url, headers, body }: ExampleRequest): string {
   const parts = [
     `curl -sS ${url}`,

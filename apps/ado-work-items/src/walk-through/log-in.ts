@@ -19,7 +19,10 @@ export interface LoginPlan {
   readonly onInstance: (id: number) => void
 }
 
-/** The steps before all others: every call needs a token, and a job obtains one without a person. */
+/**
+ * Returns the first steps of a walk-through with logins: every call requires a token, and a job obtains one without a
+ * person.
+ */
 export function loginSteps(plan: LoginPlan): readonly Step[] {
   return [rejectStranger(plan), logInJob(plan), ...(plan.dpop ? [rejectCopiedToken(plan)] : [])]
 }
@@ -36,7 +39,7 @@ function rejectStranger({ url }: LoginPlan): Step {
   }
 }
 
-/** A job has a key of its own. Its authorization server lets it read, and nothing else. */
+/** A job authenticates with its own key. The authorization server grants it the scope to read only. */
 function logInJob(plan: LoginPlan): Step {
   return {
     title: 'A job logs in with its key, and may only read.',
@@ -53,7 +56,7 @@ function logInJob(plan: LoginPlan): Step {
   }
 }
 
-/** A copy of a bound token, from the wire or a log, lacks the key for a proof (RFC 9449). */
+/** A copied token that is bound to a key is rejected, because the attacker cannot create a DPoP proof (RFC 9449). */
 function rejectCopiedToken({ url, login }: LoginPlan): Step {
   return {
     title: 'Another client sends a copied token.',
@@ -70,7 +73,7 @@ function rejectCopiedToken({ url, login }: LoginPlan): Step {
   }
 }
 
-/** Two people at once: each has tasks and sessions of their own, and finds nothing of the other's. */
+/** Two people use the server at once. Each has their own tasks and sessions, and cannot read the other's. */
 export function keepPeopleApart(plan: LoginPlan): Step {
   return {
     title: 'Eve looks for a task and a session of Ada.',
@@ -79,7 +82,7 @@ export function keepPeopleApart(plan: LoginPlan): Step {
       const ada = connect(plan, plan.login.auth)
       const eve = connect(plan, plan.login.personAuth('eve'))
       const started = await ada.tasks.start('update_work_items', { ids: [4540], fields: priority(2) }, { signal })
-      expect(started.status === 'task', 'the call should go on as a task')
+      expect(started.status === 'task', 'the call should continue as a task')
       const { task } = started
       await using session = await ada.sessions.create({ signal })
 
@@ -99,7 +102,7 @@ export function keepPeopleApart(plan: LoginPlan): Step {
   }
 }
 
-/** The client of a person who logs in, with the data that it keeps between calls. */
+/** Creates the client of a person or a job, with task calls and sessions of its own. */
 function connect({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth) {
   const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), auth)
   const own = { target: url, user: null }

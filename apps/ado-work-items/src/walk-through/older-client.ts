@@ -5,12 +5,12 @@ import { type Expected, killInstanceThatAsked } from './resolve-in-rounds.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
 import { textOf } from './text-of.ts'
 
-/** A call of a client of an older revision, and its question. */
+/** A call by a client of an older revision, with the expected question. */
 export interface OlderPlan {
   readonly title: string
   readonly workItemId: number
   readonly question: Expected
-  /** The text in the result. */
+  /** The text that the result must contain. */
   readonly say: string
 }
 

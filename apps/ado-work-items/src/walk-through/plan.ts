@@ -92,7 +92,7 @@ export const emulatorPlan: readonly Step[] = [
   }),
 ]
 
-/** The walk-through on a real organization: it only reads, beginning with a work item that was found. */
+/** Returns the walk-through on a real organization. It only reads, beginning with the given work item. */
 export function readOnlyPlan(id: number | undefined): readonly Step[] {
   const first = [discover, listTools, search('Which work items changed last?', { top: 5 })]
   if (id === undefined) return first

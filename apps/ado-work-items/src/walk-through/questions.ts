@@ -4,7 +4,7 @@ import { textOf } from './text-of.ts'
 
 const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
 
-/** The self-description of the server. */
+/** Reads the description of the server. */
 export const discover: Step = {
   title: 'Discover the server.',
   ask: 'server/discover',
@@ -16,7 +16,7 @@ export const discover: Step = {
   },
 }
 
-/** The tools, in one line each. */
+/** Lists the tools, one line each. */
 export const listTools: Step = {
   title: 'List the tools.',
   ask: 'tools/list',
@@ -29,7 +29,7 @@ export const listTools: Step = {
   },
 }
 
-/** A call of `list_work_items` that should find the given ids; any will do when none are given. */
+/** Calls `list_work_items` and expects the given ids. Without ids, it expects any result. */
 export function search(title: string, args: Readonly<Record<string, string | number>>, ids?: readonly number[]): Step {
   return {
     title,
@@ -47,7 +47,10 @@ export function search(title: string, args: Readonly<Record<string, string | num
   }
 }
 
-/** A call of `update_work_item`; the answer should say all of `words`, and be an error only if `refused`. */
+/**
+ * Calls `update_work_item`. The result must contain every text of `say`, and must be an error exactly if `refused` is
+ * `true`.
+ */
 export function update(
   title: string,
   args: { workItemId: number; fields: Readonly<Record<string, string | number>>; rev?: number },
@@ -85,7 +88,7 @@ export function readResource(title: string, id: number): Step {
   }
 }
 
-/** Completes the first digits of an id, as an editor would. */
+/** Requests completions for the first digits of an id, as an editor does. */
 export function complete(title: string, typed: string): Step {
   return {
     title,
@@ -114,7 +117,7 @@ export function getPrompt(title: string, id: number): Step {
   }
 }
 
-/** Kills an instance and calls again at once; the others answer, and a new one takes its place. */
+/** Kills an instance and calls the server again at once. The other instances answer, and a new one starts. */
 export function surviveKill(title: string, workItemId: number): Step {
   return {
     title,
@@ -134,7 +137,7 @@ export function surviveKill(title: string, workItemId: number): Step {
   }
 }
 
-/** JSON with room to wrap. */
+/** Formats JSON with spaces, so that it can be wrapped. */
 function json(value: unknown): string {
   return JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
 }

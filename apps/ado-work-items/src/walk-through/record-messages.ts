@@ -7,15 +7,15 @@ import type { Instance } from '../fleet/instance-meta.ts'
 export interface WireMessage {
   readonly sender: 'client' | 'server'
   readonly message: JsonObject
-  /** The member `state` of SEP-1685. */
+  /** The value of `state` (SEP-1685). */
   readonly state: string | undefined
-  /** The instance that sent the message, if a header of its response names it. */
+  /** The instance that sent the message, if the response has the header `X-Instance`. */
   readonly instance: Instance | undefined
 }
 
 type Fetch = NonNullable<NonNullable<Parameters<typeof connectHttp>[1]>['fetch']>
 
-/** Creates a `fetch` that passes each message to the listener, before the client reads it. */
+/** Creates a `fetch` that passes each message to the listener before the client reads it. */
 export function createRecordingFetch(onMessage: (message: WireMessage) => void): Fetch {
   const record = (sender: WireMessage['sender'], text: string, instance?: Instance): void => {
     const message: unknown = JSON.parse(text)
@@ -34,7 +34,7 @@ export function createRecordingFetch(onMessage: (message: WireMessage) => void):
   }
 }
 
-/** Passes a body on, and the text of each of its messages to the listener. */
+/** Creates a stream that forwards a body and passes the text of each message to the listener. */
 function createMessageReader(type: string, onText: (text: string) => void): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let text = ''
@@ -54,13 +54,13 @@ function createMessageReader(type: string, onText: (text: string) => void): Tran
   })
 }
 
-/** An event of an event stream that carries a message. */
+/** An event of an event stream that contains a message. */
 export interface MessageEvent {
   readonly id: string
   readonly data: string
 }
 
-/** Decodes the complete events with data. The rest begins the next text. */
+/** Decodes the complete events that have data. The rest belongs before the next text. */
 export function decodeEvents(text: string): { readonly events: readonly MessageEvent[]; readonly rest: string } {
   const parts = text.split('\n\n')
   const rest = parts.pop() ?? ''

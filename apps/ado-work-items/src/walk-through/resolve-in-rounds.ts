@@ -4,25 +4,25 @@ import type { RoundEvent } from './round-watch.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
 import { textOf } from './text-of.ts'
 
-/** The user's questions in the walk-through, in order, with their answers. */
+/** The expected questions in order, with their answers. */
 export interface Expected {
   readonly key: string
   readonly message: string
   readonly answer: ElicitAnswer
 }
 
-/** A call of a tool that asks in the middle. */
+/** A tool call with questions to the user. */
 export interface RoundsPlan {
   readonly title: string
   readonly workItemId: number
   readonly questions: readonly Expected[]
-  /** The answer should say all of them. */
+  /** The texts that the result must contain. */
   readonly say: readonly string[]
-  /** `true` when the instance of the first question is stopped while the user thinks. */
+  /** `true` to kill the instance that asked the first question before the user answers. */
   readonly kill: boolean
 }
 
-/** Resolves a work item, is asked, and answers. */
+/** Resolves a work item and answers the questions of the server. */
 export function resolveInRounds(plan: RoundsPlan): Step {
   const args = { workItemId: plan.workItemId, fields: { 'System.State': 'Resolved' } }
   return {
@@ -30,7 +30,7 @@ export function resolveInRounds(plan: RoundsPlan): Step {
     ask: `tools/call update_work_item { "workItemId": ${plan.workItemId}, "fields": { "System.State": "Resolved" } }`,
     run: async (scope) => {
       const story = createStory(plan, scope)
-      // The signal of this call alone, by which its rounds are found.
+      // A signal of this call alone identifies its rounds.
       const signal = AbortSignal.any([scope.signal])
       scope.client.rounds.watch(signal, story.watch)
       const result = await scope.client.callTool('update_work_item', args, { signal, elicit: story.answer })
@@ -79,7 +79,7 @@ function createStory({ questions, kill }: RoundsPlan, scope: StepScope) {
   const check = (): void => {
     expect(unnamedRounds === 0 && instances.length > 0, 'every instance should say who it is')
     expect(answered === questions.length, `it should ask ${questions.length} questions, not ${answered}`)
-    // With two instances of which one is killed, the other one may have to answer twice.
+    // With two instances, of which one is killed, the other may answer twice.
     if (count > 2)
       expect(
         new Set(instances).size === instances.length,

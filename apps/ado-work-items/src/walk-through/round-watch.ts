@@ -1,15 +1,15 @@
 import type { ClientEvent, ClientExtension } from '@x/client'
 
-/** The event of a client about one response of a call. */
+/** The client event for one response of a call. */
 export type RoundEvent = Extract<ClientEvent, { readonly type: 'round' }>
 
-/** The member `rounds` of a client. */
+/** The API of the extension, which the client has as `rounds`. */
 export interface RoundWatch {
   /** Passes each response of the calls with this signal to the listener. */
   watch(signal: AbortSignal, onRound: (round: RoundEvent) => void): void
 }
 
-/** Passes the responses of a call to the listener for its signal. */
+/** Creates the extension that passes the responses of a call to the listener of its signal. */
 export function roundWatch(): ClientExtension<'rounds', RoundWatch> {
   return {
     side: 'client',

@@ -7,37 +7,40 @@ import type { RoundWatch } from './round-watch.ts'
 /** The dependencies of a step. */
 export interface StepScope {
   readonly client: Client & { readonly sessions: ClientSessions; readonly rounds: RoundWatch }
-  /** The calls of a client that may become tasks. */
+  /** The client for calls that may become tasks. */
   readonly tasks: TaskCalls
   readonly signal: AbortSignal
   readonly url: string
-  /** The login of the person who walks through, where the server wants one. */
+  /** The login of the user. Undefined for a server without a login. */
   readonly auth: HttpAuthorizer | undefined
-  /** Receives the number of an instance that answered a client of the step's own. */
+  /** Receives the number of an instance that answered a client that the step created. */
   onInstance(id: number): void
-  /** The organization and the project, as they stand in resources' URIs. */
+  /** The part of resource URIs that names the organization and the project. */
   readonly uriBase: string
-  /** Ends the instance with this number without warning; resolves when it is gone. */
+  /** Kills the instance with this number, and resolves when it has exited. */
   killInstance(id: number): Promise<void>
   /** The numbers of the instances that serve now. */
   instances(): readonly number[]
-  /** Resolves when every instance serves again. */
+  /** Resolves when all instances listen again. */
   untilComplete(): Promise<void>
 }
 
-/** A line of the transcript; one with a mark says what went which way: `→` sent, `←` received. */
+/** A line of the transcript. The mark shows the direction: `→` for sent, `←` for received. */
 export type Line = string | { readonly mark: string; readonly text: string }
 
-/** One thing that the walk-through does. */
+/** One step of the walk-through. */
 export interface Step {
   readonly title: string
-  /** The request: the method, and its interesting parameters. */
+  /** The request: the method and its relevant parameters. */
   readonly ask: string
-  /** Resolves to what came back, in lines; throws `Unexpected` when it is not what should come. */
+  /**
+   * Runs the step and resolves to the lines about the responses. Rejects with `Unexpected` if a response differs from
+   * the expected one.
+   */
   readonly run: (scope: StepScope) => Promise<readonly Line[]>
 }
 
-/** An answer was not what the walk-through expects. */
+/** A response differs from the expected one. */
 class Unexpected extends Error {
   override readonly name = 'Unexpected'
 }

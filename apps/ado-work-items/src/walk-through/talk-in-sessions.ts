@@ -2,7 +2,7 @@ import type { ClientSession } from '@x/sessions/client'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
 import { textOf } from './text-of.ts'
 
-/** Two conversations, each about a work item of its own: in each of them "set it to Active" changes that one. */
+/** Runs two conversations, each about its own work item. In each of them "set it to Active" changes that work item. */
 export function talkInSessions(title: string, workItemIds: readonly [number, number]): Step {
   return {
     title,

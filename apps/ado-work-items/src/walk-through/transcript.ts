@@ -1,13 +1,13 @@
 import pc from 'picocolors'
 import type { Line } from './step.ts'
 
-/** The record of one step. */
+/** The result of one step. */
 export interface StepReport {
   readonly number: number
   readonly title: string
   readonly ask: string
   readonly lines: readonly Line[]
-  /** The unexpected results. */
+  /** The description of the unexpected result. Absent for a successful step. */
   readonly problem?: string | undefined
   /** The numbers of the instances that answered, in order. */
   readonly instances: readonly number[]
@@ -22,7 +22,7 @@ const colours: ReadonlyMap<string, (text: string) => string> = new Map([
   ['☠', pc.yellow],
 ])
 
-/** A step as people read it, at most a hundred columns wide. */
+/** Formats a step in lines of at most 100 columns. */
 export function formatStep(report: StepReport): string {
   const mark = report.problem === undefined ? pc.green('✔') : pc.red('✘')
   return [
@@ -34,7 +34,7 @@ export function formatStep(report: StepReport): string {
   ].join('\n')
 }
 
-/** The last line of the walk-through. */
+/** Formats the last line of the walk-through. */
 export function formatSummary(steps: number, failed: number): string {
   if (failed === 0) return pc.green(`All ${steps} steps went as expected.`)
   return pc.red(`${failed} of ${steps} steps did not go as expected.`)
@@ -54,7 +54,7 @@ function answeredBy(instances: readonly number[]): string {
   return `instance ${instances.join(', ')}`
 }
 
-/** The first line of an answer has a mark of its own; that of a line that brings one tells its colour. */
+/** Formats a line. The first line without its own mark gets `←`; the mark of a line determines its colour. */
 function formatLine(line: Line, index: number): string[] {
   if (typeof line === 'string') return block(line, index === 0 ? '← ' : '  ')
   const colour = colours.get(line.mark) ?? ((text: string) => text)
@@ -67,7 +67,7 @@ function shorten(lines: readonly Line[]): readonly Line[] {
     : [...lines.slice(0, maxLines - 1), `… ${lines.length - maxLines + 1} more lines`]
 }
 
-/** Wraps a text behind a mark; further lines stand under its first word. */
+/** Wraps a text after a mark. Further lines are indented to its first word. */
 function block(text: string, mark: string): string[] {
   const room = width - indent - mark.length
   return wrap(text, room).map(

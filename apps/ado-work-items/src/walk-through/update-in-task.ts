@@ -7,26 +7,26 @@ import type { Expected } from './resolve-in-rounds.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
 import { textOf } from './text-of.ts'
 
-/** A change of many work items, whose instance is ended in the middle. */
+/** A change of many work items as a task whose instance is killed during the work. */
 export interface TaskPlan {
   readonly title: string
-  /** The text in the titles of the work items. */
+  /** The search text, which the titles of the work items contain. */
   readonly text: string
   readonly fields: Readonly<Record<string, string>>
-  /** The question after all work that needs no answer. */
+  /** The question that follows after all changes without missing fields. */
   readonly question: Expected
-  /** The number of work items that get another revision, each exactly one. */
+  /** The number of work items that must be at their next revision. */
   readonly changed: number
-  /** Those that stay as they are. */
+  /** The ids of the work items that must be unchanged. */
   readonly skipped: readonly number[]
 }
 
-/** The number of finished work items at which their instance is stopped. */
+/** The number of finished work items after which the instance is killed. */
 const killAfter = 2
 
 /**
- * Changes many work items as a task. The instance that works on it is ended in the middle, another one takes the task
- * over, and asks; afterwards each work item has been changed exactly once.
+ * Changes many work items as a task. The instance that runs the task is killed, and another instance continues the task
+ * and asks the question. Each work item must have been changed exactly once.
  */
 export function updateInTask(plan: TaskPlan): Step {
   const args = { text: plan.text, fields: { ...plan.fields } }
@@ -39,7 +39,7 @@ export function updateInTask(plan: TaskPlan): Step {
       const how = { signal: scope.signal, elicit: story.answer }
       const begun = performance.now()
       const started = await scope.tasks.start('update_work_items', args, how)
-      expect(started.status === 'task', 'it should go on as a task')
+      expect(started.status === 'task', 'it should continue as a task')
       const { task } = started
       const took = (performance.now() - begun).toFixed(0)
       story.lines.push(`answered after ${took} ms, with task ${task.taskId.slice(0, 8)}…`)
@@ -53,7 +53,7 @@ export function updateInTask(plan: TaskPlan): Step {
   }
 }
 
-/** Ends the instance that works on the task in the middle, and follows the task until another one works on it. */
+/** Kills the instance that runs the task, then reads the task's states until another instance runs it. */
 async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[]> {
   const lines: Line[] = []
   let victim: Seen | undefined
@@ -66,7 +66,7 @@ async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[
       const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
       return [...lines, { mark: '←', text: `${status}, ${seen.message}, ${seconds} s later` }]
     }
-    // The message of a task that asks is that of its last progress: between two polls it may all have been done.
+    // A task that waits for input keeps the message of its last progress. All work may have finished between two polls.
     if (status !== 'working') break
   }
   expect(victim !== undefined, 'the task should be seen at work, with the instance that works on it')

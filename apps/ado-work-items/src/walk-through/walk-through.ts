@@ -16,27 +16,27 @@ export interface WalkThroughOptions {
   readonly url: string
   readonly organization: string
   readonly project: string
-  /** `true` when work items may be changed: on the emulator only. */
+  /** `true` if steps may change work items, which is the case on the emulator only. */
   readonly emulated: boolean
-  /** The people and the job of a server that wants tokens. */
+  /** The clients of a server with a login. */
   readonly login: LoginService | undefined
-  /** `true` when tokens are bound to keys. */
+  /** `true` if tokens are bound to keys. */
   readonly dpop: boolean
   readonly signal: AbortSignal
   readonly fleet: Pick<StepScope, 'killInstance' | 'instances' | 'untilComplete'>
   readonly print: (text: string) => void
 }
 
-/** Walks through the server as a client does, over HTTP. Resolves to whether every step went as expected. */
+/** Runs the walk-through over HTTP. Resolves to `true` if every step succeeded. */
 export async function walkThrough(options: WalkThroughOptions): Promise<boolean> {
   const { url, organization, project, signal, fleet, login, print } = options
   const answered: number[] = []
   const onInstance = (id: number): void => void answered.push(id)
   const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), login?.auth)
-  // A cache would answer some of the steps itself, and this is about what the server answers.
+  // Caching is off, because the walk-through shows the responses of the server.
   const host = { name: 'walk-through', version: '0.1.0', cache: false } as const
   const client = createClient(exchange, { ...host, extensions: [sessions(), roundWatch()] })
-  // A task is asked about again and again: each instance is named once.
+  // The client polls a task many times, so each instance is listed once.
   const followed = watchedExchange(
     url,
     (instance) => {
@@ -71,7 +71,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   return failed === 0
 }
 
-/** The plan of a server that wants tokens; a real organization is not changed. */
+/** Returns the plan for a server with a login. It does not change a real organization. */
 function protectedPlan(steps: readonly Step[], plan: LoginPlan & { readonly emulated: boolean }): readonly Step[] {
   return [...loginSteps(plan), ...steps, ...(plan.emulated ? [keepPeopleApart(plan)] : [])]
 }

@@ -2,7 +2,10 @@ import type { Exchange } from '@x/schema'
 import { connectHttp, type HttpAuthorizer } from '@x/transport-http/client'
 import { type Instance, readInstance } from '../fleet/instance-meta.ts'
 
-/** An exchange over HTTP, with a connection for each request; `auth` logs in where the server wants that. */
+/**
+ * Creates an exchange over HTTP that opens a connection for each request. It passes the instance of each response to
+ * `onAnswer`.
+ */
 export function watchedExchange(
   url: string,
   onAnswer: (instance: Instance | undefined) => void,

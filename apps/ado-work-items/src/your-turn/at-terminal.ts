@@ -1,7 +1,7 @@
 import { askInTerminal, type Terminal } from '@x/cli/terminal'
 import type { Person } from './person.ts'
 
-/** The person at a terminal, who is asked with prompts. */
+/** Creates a source of answers that shows the questions as prompts in a terminal. */
 export function atTerminal(terminal: Terminal): Person {
   return { answer: (_, question) => askInTerminal(question, terminal), leftOver: () => undefined }
 }

@@ -9,7 +9,7 @@ import type { Person } from './person.ts'
 import { readAnswers } from './written-answers.ts'
 import { takeTurn } from './your-turn.ts'
 
-/** The part of a run that turns use. */
+/** The parts of a run that the turns use. */
 export interface TurnsContext {
   readonly environment: NodeJS.ProcessEnv
   readonly terminal: Omit<Terminal, 'signal'> | undefined
@@ -17,24 +17,24 @@ export interface TurnsContext {
   readonly print: (text: string) => void
 }
 
-/** The person to ask in a run, and the number of turns. */
+/** The source of answers, and the number of turns. */
 export interface Turns {
   readonly person: Person
-  /** `true` when prompts frame what is printed between them. */
+  /** `true` if prompts frame the text that is printed between them. */
   readonly inTerminal: boolean
-  /** `true` when they may continue with another bug. */
+  /** `true` if another bug is offered after each turn. */
   readonly again: boolean
 }
 
-/** The server, and the login of the person where it wants one. */
+/** The server, and the login of the user if the server requires one. */
 export interface TurnsServer {
   readonly url: string
   readonly auth?: HttpAuthorizer | undefined
 }
 
 /**
- * Selects the source of answers: a file, the person at the terminal, or none. Without one nothing is asked, so that a
- * run in a script never waits. Throws {@link UsageError}.
+ * Selects the source of answers: a file, the terminal, or none. Without a source no question is asked, so that a run in
+ * a script never waits. Throws {@link UsageError}.
  */
 export function selectPerson(
   { ask, answers, once }: Options,
@@ -55,8 +55,8 @@ export function selectPerson(
 }
 
 /**
- * Lets the person at the terminal or the page resolve bugs. Resolves to whether that went well; rejects when the run is
- * stopped.
+ * Lets a user resolve bugs in the terminal, or takes the answers from the file. Resolves to `true` if every turn
+ * succeeded. Rejects if the run is stopped.
  */
 export async function takeTurns(
   turns: Turns | undefined,

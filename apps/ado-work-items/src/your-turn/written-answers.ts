@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { UsageError } from '@apps/front/usage'
 import type { Person } from './person.ts'
 
-/** A question that the file of answers does not answer; the message names the keys. */
+/** The file has no answer to a question. The message contains the keys. */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
 }
@@ -14,12 +14,15 @@ const answers = z.record(z.string(), z.record(z.string(), value).nullable())
 const maxBytes = 1024 * 1024
 const example = '{"resolution": {"resolution": "Fixed"}, "duplicate_of": null}'
 
-/** Answers from a file: for each key the fields of the form, or null to decline. Throws {@link UsageError}. */
+/**
+ * Reads answers from a JSON file: the fields of the form for each question's key, or null to decline. Throws {@link
+ * UsageError}.
+ */
 export function readAnswers(path: string): Person {
   return writtenAnswers(readText(path), path)
 }
 
-/** Answers from the text of such a file; `name` is how messages call it. Throws {@link UsageError}. */
+/** Parses answers from JSON text. Messages call the source `name`. Throws {@link UsageError}. */
 export function writtenAnswers(text: string, name: string): Person {
   const written = new Map(Object.entries(parse(text, name)))
   const asked = new Set<string>()

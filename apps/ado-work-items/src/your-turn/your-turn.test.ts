@@ -99,7 +99,7 @@ function real(): NodeJS.ProcessEnv {
   return { AZURE_DEVOPS_ORG: 'contoso', AZURE_DEVOPS_PROJECT: 'Real', AZURE_DEVOPS_TOKEN: 'token' }
 }
 
-/** An instance over HTTP, and a user at a terminal who makes these moves. */
+/** Starts an instance over HTTP, and a user at a terminal who makes the given moves. */
 async function served(...moves: readonly Move[]) {
   const service = await emulated()
   const state = sealedState({ keys: ['8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0'] })

@@ -11,10 +11,10 @@ import type { Person } from './person.ts'
 /** The dependencies of a turn. */
 export interface TurnOptions {
   readonly url: string
-  /** The login of the person, where the server wants one. */
+  /** The login of the user. Undefined for a server without a login. */
   readonly auth?: HttpAuthorizer | undefined
   readonly person: Person
-  /** `true` when prompts frame what is printed between them. */
+  /** `true` if prompts frame the text that is printed between them. */
   readonly inTerminal: boolean
   readonly signal: AbortSignal
   readonly print: (text: string) => void
@@ -29,12 +29,12 @@ const found = z.object({
 const isOpen = new Set(['New', 'Active'])
 
 /**
- * Lets a person resolve a bug: which one is asked here, everything else by the server. Gives `left` when the person
- * chose none. Rejects with what made the call fail, or with the signal's reason.
+ * Lets a person resolve a bug. This function asks which bug, and the server asks the other questions. Resolves to
+ * `left` if the person selected no bug. Rejects with the error of the call or the signal's reason.
  */
 export async function takeTurn({ url, auth, person, inTerminal, signal, print }: TurnOptions): Promise<TurnEnd> {
   const exchange = watchedExchange(url, () => {}, auth)
-  // The prompts draw a bar at the left of all that belongs together.
+  // The prompts draw a bar at the left of the lines that belong together.
   const margin = inTerminal ? `${pc.gray('│')}  ` : '   '
   const printRounds: ClientExtension = {
     side: 'client',
@@ -64,7 +64,7 @@ export async function takeTurn({ url, auth, person, inTerminal, signal, print }:
   return wasChanged(result) ? 'changed' : 'unchanged'
 }
 
-/** Asks which bug is meant, with a form like those of the server. */
+/** Asks which bug to resolve, with a form like those of the server. */
 async function chooseBug(client: Client, person: Person, signal: AbortSignal): Promise<number | undefined> {
   const listed = await client.callTool('list_work_items', { type: 'Bug' }, { signal })
   const bugs = found.parse(listed.structuredContent).workItems.filter(({ state }) => isOpen.has(state))

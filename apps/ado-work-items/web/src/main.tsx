@@ -6,7 +6,7 @@ import { explainFailure } from './session/explain-failure.ts'
 import { openLogin } from './session/login.ts'
 import { createSession, type Session } from './session/session.ts'
 
-/** The key of the form in the storage of the tab. */
+/** The key of the form in the session storage. */
 const formKey = 'form'
 
 const root = document.querySelector('#page')
@@ -23,7 +23,7 @@ async function open(root: Element): Promise<void> {
       const { createOlderClient } = await import('./session/older-client.ts')
       return createOlderClient(endpoint, auth)
     })
-    // The tokens are forgotten here, also where the authorization server cannot be reached to revoke them.
+    // The tokens are deleted here even if the authorization server cannot be reached to revoke them.
     const logOut =
       auth &&
       (() =>
@@ -39,7 +39,7 @@ async function open(root: Element): Promise<void> {
   }
 }
 
-/** Keeps the form while its person logs in for more scopes, which loads the page anew. */
+/** Stores the form while the user logs in for more scopes, because the login reloads the page. */
 function keepForm(form: string | undefined): void {
   if (form !== undefined) sessionStorage.setItem(formKey, form)
 }

@@ -1,5 +1,5 @@
 import { config } from 'zod'
 
-// zod tries whether it may compile code, and the page's policy would write each try down as an attack. It asks when a
-// schema is made, so this module is imported before all others.
+// zod probes for permission to compile code, and the content security policy would report each probe as a violation. It
+// probes when a schema is created, so this module is imported before all others.
 config({ jitless: true })

@@ -9,18 +9,18 @@ import { reasonOf } from '../tool-failure.ts'
 import { namesOf, type Target } from './outcome.ts'
 import type { EntryOf } from './progress-report.ts'
 
-/** Whom to ask, and what the process says. */
+/** The context of the call and the access to the process, for questions about several work items. */
 export interface BulkQuestionScope {
   readonly ctx: Pick<Context, 'elicitResult' | 'can' | 'elicit' | 'step'>
   readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem' | 'workItemType'>
 }
 
-/** The values to continue with, or the reason for stopping. */
+/** The values that the user gave, or the reason why there are none. */
 export type Obtained = { readonly fields: Fields } | { readonly why: string }
 
 /**
- * Asks once for each field that waiting work items need, for all of them together. Nothing that is said or goes wrong
- * rejects.
+ * Asks the user once for each required field, for all waiting work items together. Declined questions and failures of
+ * Azure DevOps resolve to a reason; other errors reject.
  */
 export async function askForFields(
   waiting: readonly EntryOf<'waiting'>[],
@@ -50,8 +50,8 @@ const decision = form(
 )
 
 /**
- * Asks whether to change work items that another user has changed since the search. Returns false if the user cannot be
- * asked.
+ * Asks the user whether to change work items that another user has changed since the search. Returns false if the
+ * client cannot ask its user.
  */
 export async function mayOverwrite(
   conflicts: readonly EntryOf<'conflict'>[],
@@ -69,7 +69,7 @@ interface SharedField {
   readonly definition: FieldDefinition | undefined
 }
 
-/** The questions by field. */
+/** Makes one question for each required field. The key of the map is the field's reference name. */
 async function questionsFor(
   waiting: readonly EntryOf<'waiting'>[],
   { azureDevOps }: BulkQuestionScope,
@@ -83,7 +83,7 @@ async function questionsFor(
   return new Map(await Promise.all(questions))
 }
 
-/** A field as several types define it: only a value that all of them accept is valid for all. */
+/** Merges the definitions of a field in several types: a value is allowed only if every type allows it. */
 async function sharedDefinition(
   field: string,
   targets: readonly Target[],

@@ -3,9 +3,12 @@ import { searchFilters } from '../list-work-items.ts'
 import { newValues } from '../update-work-item.ts'
 import { workItemId } from '../work-item-output.ts'
 
-/** The limit of work items that a task may change; it keeps its record in a database. */
+/** The maximum number of work items in one task. A task stores its record in a database. */
 export const maxInTask = 200
-/** The limit of work items that a call may change; its record travels with its client, which has room for less. */
+/**
+ * The maximum number of work items in one call. Its record travels with the client in the sealed state, which has less
+ * room.
+ */
 export const maxInCall = 50
 
 /** The arguments of `update_work_items`. */
@@ -18,7 +21,7 @@ export const bulkInput = z
   .refine(({ ids, fields: _, ...filters }) => (ids !== undefined) !== Object.values(filters).some(isGiven), {
     error: 'should have either ids or at least one filter (state, type, assignedTo, text)',
   })
-/** {@link bulkInput} as the handler gets it. */
+/** The parsed value of {@link bulkInput}. */
 export type BulkInput = z.infer<typeof bulkInput>
 
 function isGiven(value: unknown): boolean {

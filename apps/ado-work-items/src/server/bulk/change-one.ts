@@ -6,19 +6,21 @@ import { saveChange } from '../save-change.ts'
 import { reasonOf } from '../tool-failure.ts'
 import type { Entry, Outcome } from './outcome.ts'
 
-/** A change of one among several work items. */
+/** The change of one work item in a bulk update. */
 export interface OneChange extends Pick<Entry, 'target' | 'fields'> {
-  /** `true` when the change applies even to a work item that another user changed since the search. */
+  /** `true` to write the change even if another user has changed the work item since the search. */
   readonly overwrite: boolean
 }
 
-/** A client without tasks gets the reasons of fifty work items back in one state. */
+/**
+ * The maximum length of a reason, in characters. A client without tasks carries up to 50 reasons in one sealed state.
+ */
 const maxReasonLength = 160
 
 /**
- * Changes one of several work items, once however often it is called, and tells what came of it: what goes wrong with
- * one must not cost the others. Rejects only with the signal's reason, and with errors that are not about the work
- * item.
+ * Changes one work item of a bulk update and returns the outcome. A repeated call writes nothing again. An error about
+ * this work item becomes an outcome, so that the others are still changed. Other errors, and the reason of an aborted
+ * signal, reject.
  */
 export async function changeOne(change: OneChange, azureDevOps: AzureDevOps, signal: AbortSignal): Promise<Outcome> {
   try {
@@ -42,7 +44,8 @@ async function attempt(
   const missing = missingFields(type.rules, { before: basis.fields, after: { ...basis.fields, ...fields } })
   if (missing.length > 0) return { status: 'waiting', needs: [...new Set(missing.map(({ field }) => field))] }
   const { after } = await saveChange({ basis, type, fields }, azureDevOps, signal)
-  // A change whose record was lost after its write is reported as changed, although nothing is left to write.
+  // If the response to an earlier write was lost, the revision is newer than the target's. The outcome is then
+  // `changed`, although this call wrote nothing.
   const { rev } = after
   return rev === target.rev ? { status: 'unchanged', rev } : { status: 'changed', rev }
 }

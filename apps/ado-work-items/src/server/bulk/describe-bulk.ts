@@ -4,14 +4,14 @@ import { type Entry, nameOf } from './outcome.ts'
 
 const done = z.object({ id: z.number().int(), type: z.string(), rev: z.number().int().describe('The revision now') })
 
-/** Describes the outcome of a change of several work items. */
+/** The output schema of `update_work_items`. */
 export const bulkOutput = z.object({
   changed: z.array(done),
   unchanged: z.array(done).describe('Those that had these values already'),
   skipped: z.array(z.object({ id: z.number().int(), type: z.string().optional(), why: z.string() })),
 })
 
-/** {@link bulkOutput} as it is sent. */
+/** The parsed value of {@link bulkOutput}. */
 export type BulkOutput = z.infer<typeof bulkOutput>
 
 /** Lists the outcomes of all selected work items, in the order of the search. */
@@ -33,7 +33,7 @@ function reasonFor(outcome: Exclude<Entry['outcome'], { rev: number }>): string 
   return `rules require ${outcome.needs.join(' and ')}.`
 }
 
-/** The same for people and models; work items with the same reason share a line. */
+/** Formats the outcomes as text for users and models. Work items with the same reason share a line. */
 export function describeBulk({ changed, unchanged, skipped }: BulkOutput): string {
   const total = changed.length + unchanged.length + skipped.length
   if (total === 0) return 'No work item matches: nothing was changed.'

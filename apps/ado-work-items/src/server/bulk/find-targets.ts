@@ -3,7 +3,7 @@ import type { WorkItemFilters } from '../../azure-devops/wiql.ts'
 import { ToolFailure } from '../tool-failure.ts'
 import type { Target } from './outcome.ts'
 
-/** The selected work items: those with these ids, or those that match every filter. */
+/** The selection of work items: those with the given ids, or those that match every filter. */
 export interface Selection extends WorkItemFilters {
   readonly ids?: readonly number[] | undefined
 }
@@ -11,19 +11,22 @@ export interface Selection extends WorkItemFilters {
 /** The result of a selection. */
 export type Targets = {
   readonly found: Target[]
-  /** The ids that no work item has. */
+  /** The given ids that no work item has. */
   readonly missing: number[]
 }
 
-/** The project to search. */
+/** The project to search, and the limits of the search. */
 export interface SearchScope {
   readonly azureDevOps: Pick<AzureDevOps, 'findWorkItems' | 'getWorkItems'>
   readonly signal: AbortSignal
-  /** The limit of work items. */
+  /** The maximum number of work items. */
   readonly limit: number
 }
 
-/** Finds what is to be changed. Rejects with {@link ToolFailure} when that is too much, and with `AzureDevOpsError`. */
+/**
+ * Finds the work items to change. Rejects with {@link ToolFailure} if there are more than `limit`, and with
+ * `AzureDevOpsError`.
+ */
 export async function findTargets({ ids, ...filters }: Selection, scope: SearchScope): Promise<Targets> {
   const { azureDevOps, signal, limit } = scope
   if (ids === undefined) {

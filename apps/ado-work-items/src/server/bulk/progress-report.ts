@@ -3,14 +3,14 @@ import { type Entry, nameOf, type Outcome } from './outcome.ts'
 
 /** The outcomes of all work items so far. */
 export interface ProgressReport {
-  /** Notes what came of one, and tells the client of it when that is the last word on it. */
+  /** Records the outcome of a work item. Sends a progress notification if the outcome is final. */
   note(entry: Entry): void
-  /** Those that this came of. */
+  /** Returns the entries whose outcome has this status. */
   of<S extends Outcome['status']>(status: S): readonly EntryOf<S>[]
   entries(): readonly Entry[]
 }
 
-/** An entry that has come to a certain end. */
+/** An entry whose outcome has the status `S`. */
 export type EntryOf<S extends Outcome['status']> = Entry & { readonly outcome: Extract<Outcome, { status: S }> }
 
 const progressTexts: Readonly<Record<Outcome['status'], string | undefined>> = {
@@ -21,7 +21,7 @@ const progressTexts: Readonly<Record<Outcome['status'], string | undefined>> = {
   conflict: undefined,
 }
 
-/** Opens a report about so many work items. */
+/** Creates a report for `total` work items. Final outcomes are sent as progress notifications. */
 export function openReport(total: number, { progress }: Pick<Context, 'progress'>): ProgressReport {
   const entries = new Map<number, Entry>()
   let done = 0

@@ -4,7 +4,10 @@ import { askForFields, mayOverwrite } from './ask-for-all.ts'
 import { changeOne } from './change-one.ts'
 import type { ProgressReport } from './progress-report.ts'
 
-/** Asks for what rules require, and changes what waited for that. An answer can bring the next rule into force. */
+/**
+ * Asks the user for the fields that rules require, then changes the waiting work items. New values can make further
+ * rules apply, so this repeats until no work item waits.
+ */
 export async function completeWaiting(report: ProgressReport, azureDevOps: AzureDevOps, ctx: Context): Promise<void> {
   for (let round = 2; ; round++) {
     const waiting = report.of('waiting')
@@ -22,7 +25,9 @@ export async function completeWaiting(report: ProgressReport, azureDevOps: Azure
   }
 }
 
-/** Asks about the work items that another user has changed since the search, and changes them if the user agrees. */
+/**
+ * Asks the user about work items that another user has changed since the search, and changes them if the user agrees.
+ */
 export async function resolveConflicts(report: ProgressReport, azureDevOps: AzureDevOps, ctx: Context): Promise<void> {
   const conflicts = report.of('conflict')
   if (conflicts.length === 0 || !(await mayOverwrite(conflicts, { ctx }))) return

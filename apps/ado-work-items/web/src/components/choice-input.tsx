@@ -4,17 +4,17 @@ import type { InputProps } from './input-props.ts'
 
 interface ChoiceProps extends InputProps {
   readonly options: readonly Option[]
-  /** Few options are shown all at once, many in a list that opens. */
+  /** `true` to show radio buttons, for few options. Otherwise the options are in a list. */
   readonly asRadios: boolean
 }
 
-/** One of the options. */
+/** Shows an input for one of the options. */
 export function ChoiceInput({ asRadios, ...props }: ChoiceProps): VNode {
   return asRadios ? <Radios {...props} /> : <Select {...props} />
 }
 
 function Radios({ id, field, draft, options, onDraft }: Omit<ChoiceProps, 'asRadios'>): VNode {
-  // A radio button cannot be taken back, so what may stay empty needs a button for that.
+  // A selected radio button cannot be cleared, so an optional field has a button for no value.
   const all = field.required ? options : [...options, { value: '', label: 'No answer' }]
   return (
     <div class="options">
@@ -48,7 +48,7 @@ function Select({ id, field, draft, options, describedBy, isInvalid, onDraft }: 
   )
 }
 
-/** Several of the options. */
+/** Shows an input for several of the options. */
 export function ChoicesInput({ draft, options, onDraft }: InputProps & Pick<ChoiceProps, 'options'>): VNode {
   const chosen = chosenOf(draft)
   const toggle = (value: string, isChosen: boolean): void => {

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { entriesOf, type Entry, type Option } from '../forms/field.ts'
 import type { InputProps } from './input-props.ts'
 
-/** Suggestions for rows, where other text is allowed, and the ids to choose from. */
+/** Suggestions for the rows. Other text is allowed. */
 export interface Suggestions {
   readonly ids: readonly Option[]
   readonly names: readonly string[]
@@ -15,7 +15,7 @@ interface EntriesProps extends InputProps {
   readonly suggestions: Suggestions | undefined
 }
 
-/** Rows of a name and a value. */
+/** Shows rows of a name and a value. */
 export function EntriesInput({ id, draft, isInvalid, onDraft, suggestions }: EntriesProps): VNode {
   const rows = entriesOf(draft)
   const change = (at: number, entry: Entry): void => onDraft(rows.map((row, index) => (index === at ? entry : row)))
@@ -28,7 +28,7 @@ export function EntriesInput({ id, draft, isInvalid, onDraft, suggestions }: Ent
       </datalist>
       {rows.map((row, index) => (
         <EntryRow
-          // Rows have no name that stays, so their place is what tells them apart.
+          // The index is the key, because the name of a row changes while the user types.
           key={index}
           id={`${id}-${index}`}
           namesId={`${id}-names`}

@@ -9,12 +9,12 @@ import { FlagInput, JsonInput, NumberInput, TextInput } from './plain-input.tsx'
 
 interface FormFieldsProps {
   readonly form: Form
-  /** The beginning of each id, so that two forms may stand on a page. */
+  /** The prefix of each id, so that a page can contain two forms. */
   readonly prefix: string
   readonly suggestions?: Suggestions | undefined
 }
 
-/** The fields of a form, each with its label, what is allowed, and what is wrong. */
+/** Shows the fields of a form, each with its label, limits and error. */
 export function FormFields({ form, prefix, suggestions }: FormFieldsProps): VNode {
   return (
     <div class="fields">
@@ -75,13 +75,13 @@ function FieldView({ form, field, id, suggestions }: FieldViewProps): VNode {
   )
 }
 
-/** Only a group of radio buttons has a role that can be required and wrong. */
+/** Returns the ARIA attributes of a group. Only the role `radiogroup` supports the states required and invalid. */
 function groupAttributes({ kind, required }: Field, issue: string | undefined): object {
   if (kind.type !== 'choice') return {}
   return { role: 'radiogroup', 'aria-required': required, 'aria-invalid': issue !== undefined }
 }
 
-/** Returns true if a field has several inputs, so that its name belongs to their group. */
+/** Returns true if a field has several inputs, so that its label belongs to the group. */
 function isGroup({ kind }: Field): boolean {
   return ['choices', 'ids', 'entries'].includes(kind.type) || (kind.type === 'choice' && kind.options.length <= 6)
 }
@@ -117,7 +117,7 @@ function FieldInput(props: InputProps & { readonly suggestions: Suggestions | un
   }
 }
 
-/** Takes the person to the first field that is wrong, once its message stands there. */
+/** Moves the focus to the first invalid field, after its error is rendered. */
 export function focusFirstIssue(form: HTMLFormElement): void {
   requestAnimationFrame(() => {
     const first = form.querySelector('.invalid :is(input, select, textarea)')

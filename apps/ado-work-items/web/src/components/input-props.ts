@@ -5,7 +5,7 @@ export interface InputProps {
   readonly id: string
   readonly field: Field
   readonly draft: Draft
-  /** The ids of the texts that describe it. */
+  /** The ids of the elements that describe the input. */
   readonly describedBy: string | undefined
   readonly isInvalid: boolean
   readonly onDraft: (draft: Draft) => void

@@ -6,7 +6,7 @@ const texts = {
   failed: 'could not be killed.',
 } as const
 
-/** Kills the instance that asked, to show that its call continues without it. */
+/** Shows a button that kills the instance that asked. The call then continues at another instance. */
 export function KillButton({ instance }: { readonly instance: number }): VNode {
   const [state, setState] = useState<keyof typeof texts | undefined>()
   const kill = async (): Promise<void> => {

@@ -7,11 +7,11 @@ import { WorkItemList } from './work-item-list.tsx'
 
 interface PageProps {
   readonly session: Session
-  /** Ends the login. Absent where the server wants none. */
+  /** Ends the login. Undefined for a server without a login. */
   readonly logOut?: (() => void) | undefined
 }
 
-/** The whole page. */
+/** Shows the whole page. */
 export function Page({ session, logOut }: PageProps): VNode {
   const question = session.questions.current.value
   return (
@@ -31,7 +31,7 @@ export function Page({ session, logOut }: PageProps): VNode {
           open={question}
           waiting={session.questions.waiting.value}
           address={session.address}
-          // A server with a login is no demo whose visitors may kill its instances.
+          // A server with a login is no demo, so its visitors must not kill instances.
           instance={logOut === undefined ? askingInstance(session) : undefined}
         />
       )}
@@ -39,7 +39,7 @@ export function Page({ session, logOut }: PageProps): VNode {
   )
 }
 
-/** The instance that gave the last response of the call that runs. */
+/** Returns the instance of the last response of the current call. */
 function askingInstance({ calls }: Session): number | undefined {
   return calls.runs.value[0]?.rounds.at(-1)?.instance?.id
 }

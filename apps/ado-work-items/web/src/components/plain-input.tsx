@@ -2,7 +2,7 @@ import type { TargetedInputEvent, VNode } from 'preact'
 import { type NumberKind, type TextKind, textOf } from '../forms/field.ts'
 import type { InputProps } from './input-props.ts'
 
-/** A line of text, a date, a time, an address. */
+/** Shows an input for a line of text, a date, a time or an address. */
 export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {
   const { id, field, draft, describedBy, isInvalid, onDraft } = props
   const attributes = {
@@ -27,7 +27,7 @@ export function TextInput({ kind, ...props }: InputProps & { readonly kind: Text
   }
 }
 
-/** A number. It is a text for the browser, which would hide a text that is not a number. */
+/** Shows an input for a number. It is a text input, because number inputs hide text that is not a number. */
 export function NumberInput({ kind, ...props }: InputProps & { readonly kind: NumberKind }): VNode {
   const { id, field, draft, describedBy, isInvalid, onDraft } = props
   return (
@@ -45,7 +45,7 @@ export function NumberInput({ kind, ...props }: InputProps & { readonly kind: Nu
   )
 }
 
-/** Yes or no. */
+/** Shows an input for a boolean. */
 export function FlagInput({ id, draft, describedBy, onDraft }: InputProps): VNode {
   return (
     <input
@@ -58,7 +58,7 @@ export function FlagInput({ id, draft, describedBy, onDraft }: InputProps): VNod
   )
 }
 
-/** Anything that no other input holds. */
+/** Shows an input for JSON, for values without an input of their own. */
 export function JsonInput({ id, field, draft, describedBy, isInvalid, onDraft }: InputProps): VNode {
   return (
     <textarea

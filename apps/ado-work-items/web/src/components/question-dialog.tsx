@@ -10,17 +10,17 @@ import { KillButton } from './kill-button.tsx'
 
 interface QuestionDialogProps {
   readonly open: OpenQuestion
-  /** The number of questions after this one. */
+  /** The number of further questions in the queue. */
   readonly waiting: number
   /** The address of the server that asks. */
   readonly address: string
-  /** The instance that asked. Absent where the page cannot kill it. */
+  /** The instance that asked. Undefined if the page cannot kill it. */
   readonly instance: number | undefined
 }
 
 /**
- * A server's question, which says who asks and can always be turned down (client/elicitation, security). It is modal:
- * the browser keeps the focus in it, and gives it back when it closes.
+ * Shows a question of the server, names the server, and always allows the user to decline (client/elicitation,
+ * security). The dialog is modal: the browser keeps the focus inside and restores it when the dialog closes.
  */
 export function QuestionDialog({ open, waiting, address, instance }: QuestionDialogProps): VNode {
   const { question, context, answer } = open

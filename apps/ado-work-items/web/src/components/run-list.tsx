@@ -11,7 +11,7 @@ interface RunListProps {
   readonly workItems: WorkItems
 }
 
-/** The calls that were made, the last one open. */
+/** Shows the calls of this page. The last one is open. */
 export function RunList({ calls, workItems }: RunListProps): VNode {
   const [last, ...earlier] = calls.runs.value
   const bug = workItems.items.value?.find(isOpenBug)
@@ -66,7 +66,7 @@ const headings: Readonly<Record<Outcome['kind'], string>> = {
 
 interface OutcomeViewProps {
   readonly outcome: Outcome
-  /** `true` for a new run, so that it is scrolled into view. */
+  /** `true` for a new run, which is scrolled into view. */
   readonly isNew: boolean
 }
 

@@ -3,7 +3,9 @@ import type { RoundMessages } from '../session/messages.ts'
 import type { RoundEntry, Run } from '../session/run.ts'
 import { showBytes, showDuration } from '../units.ts'
 
-/** The rounds of a call from top to bottom: who answered, how long it took, what was asked, what travelled. */
+/**
+ * Shows the rounds of a call from top to bottom: the instance, the duration, the questions and the size of the state.
+ */
 export function Timeline({ run }: { readonly run: Run }): VNode {
   const isOpen = run.outcome === undefined
   const last = run.rounds.at(-1)
@@ -49,7 +51,7 @@ function RoundView({ entry, isOpen }: { readonly entry: RoundEntry; readonly isO
   )
 }
 
-/** The messages of a round as JSON. */
+/** Shows the messages of a round as JSON. */
 function MessagesView({ messages: { title, messages } }: { readonly messages: RoundMessages }): VNode {
   return (
     <details class="messages">
@@ -70,7 +72,7 @@ function closing(status: RoundEntry['status'], questions: number, stateBytes: nu
   return questions === 0 ? `Asked the client to retry, with ${state}.` : `Asked, with ${state}.`
 }
 
-/** Instances get one of six colours, each always the same one. */
+/** Returns the colour of an instance. There are six colours, and an instance always has the same one. */
 function hueOf(id: number | undefined): string {
   return id === undefined ? 'hue-none' : `hue-${Math.abs(Math.trunc(id)) % 6}`
 }

@@ -7,7 +7,7 @@ import type { WorkItems } from '../session/work-items.ts'
 import type { Suggestions } from './entries-input.tsx'
 import { FormFields, focusFirstIssue } from './form-fields.tsx'
 
-/** Picks a tool, and calls it with what its form says. */
+/** Shows the selection of a tool, and the form for its arguments. */
 export function ToolPanel({ session }: { readonly session: Session }): VNode {
   const { tools } = session
   const picked = tools.picked.value
@@ -49,7 +49,7 @@ const revisions: readonly (readonly [Revision, string])[] = [
   ['2025-11-25', '2025-11-25, SEP-1685 state'],
 ]
 
-/** Selects the revision of the next call. */
+/** Shows the selection of the revision of the next call. */
 function RevisionSelect({ session: { revision } }: { readonly session: Session }): VNode {
   const select = (value: string): void => {
     revision.value = value === '2025-11-25' ? value : '2026-07-28'
@@ -106,7 +106,7 @@ function toArguments(values: ReadonlyMap<string, JsonValue | undefined>): JsonOb
   )
 }
 
-/** The suggested values of a work item's fields, from the known work items. */
+/** Returns suggested values of a work item's fields, from the known work items. */
 function suggestionsOf({ items, selected }: WorkItems): Suggestions {
   const known = items.value ?? []
   const item = selected.value

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { WorkItem, WorkItems } from '../session/work-items.ts'
 
-/** The work items, of which one is picked. */
+/** Shows the work items, of which one can be selected. */
 export function WorkItemList({ workItems }: { readonly workItems: WorkItems }): VNode {
   const wanted = useSignal('')
   const items = workItems.items.value
@@ -80,7 +80,7 @@ function stateClass(state: string): string {
   return stateClasses.get(state) ?? 'state-new'
 }
 
-/** A person without their address: `Ada <ada@example.com>` is "Ada". */
+/** Returns the name of a person without the address: "Ada" for `Ada <ada@example.com>`. */
 function nameOf(person = 'Unassigned'): string {
   return person.replace(/ <[^<>]*>$/, '')
 }

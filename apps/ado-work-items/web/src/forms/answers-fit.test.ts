@@ -36,8 +36,8 @@ const definition = fc.oneof<fc.Arbitrary<PrimitiveSchemaDefinition>[]>(
   fc.constant({ type: 'boolean' as const }),
 )
 
-// The client checks answers against the schema before they are sent: what the form lets through must pass that check,
-// or the person would be told of a fault that they cannot see.
+// The client validates answers against the schema before it sends them. Input that the form accepts must pass.
+// Otherwise the user would see an error without a visible cause.
 test('what a form takes fits the schema that it was made from', async () => {
   let accepted = 0
   const filled = fc.array(fc.tuple(definition, draftText, fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 4 })
@@ -62,7 +62,7 @@ test('what a form takes fits the schema that it was made from', async () => {
   expect(accepted).toBeGreaterThan(10)
 })
 
-/** A server that asks once, and takes any answer. */
+/** Creates a server that asks once and accepts any answer. */
 function asking(requestedSchema: RequestedSchema): Server {
   const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Well?', requestedSchema } }
   const exchange: Server['exchange'] = async ({ id, params }) => {

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 
-/** A value that people choose, and what they see for it. */
+/** An option: its value, and the text that the user sees. */
 export interface Option {
   readonly value: string
   readonly label: string
 }
 
-/** The shape that a text must have. */
+/** The format of a text. */
 export type TextFormat = 'date' | 'date-time' | 'email' | 'uri'
 
 /** A line of text. Lengths count code points, as JSON Schema does. */
@@ -17,7 +17,7 @@ export interface TextKind {
   readonly maxLength?: number | undefined
 }
 
-/** A number, or a whole number. */
+/** A number or an integer. */
 export interface NumberKind {
   readonly type: 'number'
   readonly whole: boolean
@@ -25,7 +25,7 @@ export interface NumberKind {
   readonly maximum?: number | undefined
 }
 
-/** Several of the options. */
+/** Several options. */
 export interface ChoicesKind {
   readonly type: 'choices'
   readonly options: readonly Option[]
@@ -33,7 +33,7 @@ export interface ChoicesKind {
   readonly maxItems?: number | undefined
 }
 
-/** The value of a field. */
+/** The kind of a field's value. */
 export type FieldKind =
   | TextKind
   | NumberKind
@@ -41,51 +41,51 @@ export type FieldKind =
   /** One of the options. */
   | { readonly type: 'choice'; readonly options: readonly Option[] }
   | ChoicesKind
-  /** Several ids, chosen from those that are known. */
+  /** Several ids of known work items. */
   | { readonly type: 'ids' }
-  /** Values under names that the person gives. */
+  /** An object whose keys the user enters. */
   | { readonly type: 'entries' }
-  /** Anything else, written as JSON. */
+  /** Any other value, written as JSON. */
   | { readonly type: 'json' }
 
 const entry = z.object({ name: z.string(), value: z.string() }).readonly()
 
-/** A row of an `entries` field, as it was typed. */
+/** A row of an `entries` field, as typed. */
 export type Entry = z.infer<typeof entry>
 
-/** The parser of a field's input. */
+/** The schema of a field's input. */
 export const draft = z.union([z.string(), z.boolean(), z.array(z.string()).readonly(), z.array(entry).readonly()])
 
 /** The input of a field: text, a check mark, the selected values, or rows. */
 export type Draft = z.infer<typeof draft>
 
-/** One field of a form, for any schema. */
+/** One field of a form, independent of its schema. */
 export interface Field {
   readonly name: string
   readonly label: string
   readonly description?: string | undefined
   readonly required: boolean
   readonly kind: FieldKind
-  /** The initial input: the schema's default, or nothing. */
+  /** The initial input: the schema's default, or an empty one. */
   readonly initial: Draft
 }
 
-/** The draft of a field that is one text. */
+/** Returns the input of a field with one text. */
 export function textOf(draft: Draft): string {
   return typeof draft === 'string' ? draft : ''
 }
 
-/** The draft of a field with options of which several may be chosen. */
+/** Returns the input of a field with several options. */
 export function chosenOf(draft: Draft): readonly string[] {
   return Array.isArray(draft) ? draft.filter((item) => typeof item === 'string') : []
 }
 
-/** The draft of a field with rows. */
+/** Returns the input of a field with rows. */
 export function entriesOf(draft: Draft): readonly Entry[] {
   return Array.isArray(draft) ? draft.filter((item) => typeof item === 'object') : []
 }
 
-/** A draft with nothing in it. */
+/** Returns an empty input. */
 export function emptyDraft(kind: FieldKind): Draft {
   switch (kind.type) {
     case 'flag':
@@ -100,7 +100,7 @@ export function emptyDraft(kind: FieldKind): Draft {
   }
 }
 
-/** A name of a program in words: `duplicateOfId` is "Duplicate of id". */
+/** Converts an identifier to a label: `duplicateOfId` is "Duplicate of id". */
 export function labelOf(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')

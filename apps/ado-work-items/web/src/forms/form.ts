@@ -3,18 +3,24 @@ import type { JsonValue } from '@x/schema'
 import type { Draft, Field } from './field.ts'
 import { readField } from './read-field.ts'
 
-/** A form that is being filled in. */
+/** A form with its input. */
 export interface Form {
   readonly fields: readonly Field[]
   readonly drafts: ReadonlySignal<ReadonlyMap<string, Draft>>
-  /** The errors by field, since the form was last read. */
+  /** The errors of the last reading, by field. */
   readonly issues: ReadonlySignal<ReadonlyMap<string, string>>
   set(name: string, draft: Draft): void
-  /** The values by field, where `undefined` means left empty; or nothing, and then there are issues. */
+  /**
+   * Reads the values by field; `undefined` is an empty field. Returns undefined if a field is invalid, and sets the
+   * issues.
+   */
   read(): ReadonlyMap<string, JsonValue | undefined> | undefined
 }
 
-/** Opens a form with the defaults of its fields. Changing and reading it watches no signal, so effects may do both. */
+/**
+ * Creates a form with the defaults of its fields. Changing and reading it subscribes to no signal, so effects may do
+ * both.
+ */
 export function openForm(fields: readonly Field[]): Form {
   const drafts: Signal<ReadonlyMap<string, Draft>> = signal(new Map(fields.map(({ name, initial }) => [name, initial])))
   const issues: Signal<ReadonlyMap<string, string>> = signal(new Map())

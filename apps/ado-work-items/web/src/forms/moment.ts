@@ -1,4 +1,4 @@
-/** A time with its zone, such as `2026-07-28T12:00:00Z`, as the browser's field for local times shows it. */
+/** Converts a time with a zone, such as `2026-07-28T12:00:00Z`, to the value of a `datetime-local` input. */
 export function toLocalMoment(text: string): string {
   const time = new Date(text)
   if (Number.isNaN(time.getTime())) return ''
@@ -7,7 +7,7 @@ export function toLocalMoment(text: string): string {
   return `${day}T${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
 }
 
-/** The time in UTC that a local one means; `undefined` for what is no time. */
+/** Converts a local time to UTC. Returns `undefined` for an invalid time. */
 export function fromLocalMoment(text: string): string | undefined {
   const time = new Date(text)
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()

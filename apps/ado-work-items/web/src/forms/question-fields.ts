@@ -3,7 +3,7 @@ import type { RequestedSchema } from '@x/schema'
 import { type Draft, emptyDraft, type Field, type FieldKind } from './field.ts'
 import { toLocalMoment } from './moment.ts'
 
-/** The fields of a server's question, in its order (client/elicitation, requested schema). */
+/** Returns the fields of a server's question, in its order (client/elicitation, requested schema). */
 export function questionFields(schema: RequestedSchema): readonly Field[] {
   return readForm(schema).fields.map((field) => {
     const { name, label, description, required } = field

@@ -3,8 +3,8 @@ import { type Draft, entriesOf } from './field.ts'
 import type { FieldReading } from './field-reading.ts'
 
 /**
- * Reads rows of names and values into an object. Rows with nothing in them do not count. A value that was only not
- * filled in yet must not clear a field, so an empty one is written `""`.
+ * Parses rows into an object. Empty rows are ignored. An empty value is written `""`, so that an unfinished row does
+ * not clear a field.
  */
 export function readEntries(draft: Draft): FieldReading {
   const rows = entriesOf(draft)
@@ -27,7 +27,10 @@ function issueOf(rows: ReturnType<typeof entriesOf>, names: readonly string[]): 
   return open && `Give "${open.name}" a value, or remove it. To clear the field, write "".`
 }
 
-/** A number where it can be nothing else, such as `3` and not `007` or `1.0`, else the text as it is. */
+/**
+ * Parses a value that is the usual notation of a number, such as `3`. Returns other text unchanged, such as `007` or
+ * `1.0`.
+ */
 function entryValue(text: string): JsonValue {
   if (text === '""') return ''
   const value = Number(text)

@@ -5,7 +5,7 @@ import type { FieldReading } from './field-reading.ts'
 import { readEntries } from './read-entries.ts'
 import { fromLocalMoment } from './moment.ts'
 
-/** The kinds of fields that a question can ask for (client/elicitation, requested schema). */
+/** The kinds of fields that a question can have (client/elicitation, requested schema). */
 type QuestionKind = Extract<FieldKind, { readonly type: 'text' | 'number' | 'choice' | 'choices' }>
 
 /** Parses the text of a field. Issues are sentences for the user. */
@@ -41,7 +41,10 @@ function missing({ type }: Field['kind']): string {
   return type === 'entries' ? 'Give at least one field and its value.' : 'Fill this in.'
 }
 
-/** Checks a value as the client checks an answer; an empty one is left out, unless a list may not be empty. */
+/**
+ * Validates a value in the same way as the client validates an answer. An empty text is left out, and so is an empty
+ * list if the field requires no item.
+ */
 function checked(kind: QuestionKind, value: JsonValue): FieldReading {
   const isEmpty =
     value === '' || (kind.type === 'choices' && !kind.minItems && Array.isArray(value) && value.length === 0)
@@ -51,7 +54,7 @@ function checked(kind: QuestionKind, value: JsonValue): FieldReading {
   return issue === undefined ? { value } : { issue: `${issue}.` }
 }
 
-/** The schema that a question of this kind has. */
+/** Returns the schema of a question's field of this kind. */
 function definitionOf(kind: QuestionKind): PrimitiveSchemaDefinition {
   switch (kind.type) {
     case 'text': {
@@ -71,12 +74,12 @@ function titled(options: ChoicesKind['options']): { readonly const: string; read
   return options.map(({ value, label }) => ({ const: value, title: label }))
 }
 
-/** A text that is no time stays as it is, for the check. */
+/** Converts a local time to UTC. Returns an invalid time unchanged, for the validation. */
 function momentOf(text: string): string {
   return text === '' ? '' : (fromLocalMoment(text) ?? text)
 }
 
-/** The chosen values, in the order of the options. */
+/** Returns the chosen values, in the order of the options. */
 function chosenInOrder({ options }: ChoicesKind, chosen: readonly string[]): string[] {
   return options.map(({ value }) => value).filter((value) => chosen.includes(value))
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { type Draft, emptyDraft, type Field, type FieldKind, labelOf, type Option } from './field.ts'
 
 /**
- * The fields for a tool's arguments. A tool's schema may be any JSON Schema (server/tools, input schema): what no field
- * of ours can hold is written as JSON.
+ * Returns the fields for a tool's arguments. The schema may be any JSON Schema (server/tools, input schema). An
+ * argument without a matching field kind is written as JSON.
  */
 export function toolFields(inputSchema: JsonObject): readonly Field[] {
   const properties = objectIn(inputSchema, 'properties') ?? {}
@@ -54,7 +54,7 @@ function listKind(schema: JsonObject): FieldKind {
   return { type: 'choices', options, minItems: numberIn(schema, 'minItems'), maxItems: numberIn(schema, 'maxItems') }
 }
 
-/** Returns true if an object has keys of the caller's choice, and values that fit into one line. */
+/** Returns true if an object has arbitrary keys, and values that fit into one line. */
 function isRecord(schema: JsonObject): boolean {
   const values = objectIn(schema, 'additionalProperties')
   if (values === undefined || objectIn(schema, 'properties') !== undefined) return false

@@ -7,14 +7,14 @@ import { textIn } from './result-text.ts'
 import { type Outcome, type Run, withAnswer, withRound } from './run.ts'
 import { showAnswer } from './show-answer.ts'
 
-/** The calls that were made from this page, and the one that runs. */
+/** The calls of this page, and the current one. */
 export interface Calls {
-  /** The last one first. */
+  /** The calls, the latest first. */
   readonly runs: ReadonlySignal<readonly Run[]>
   readonly isRunning: ReadonlySignal<boolean>
-  /** Calls a tool; never rejects, because what goes wrong is the run's outcome. */
+  /** Calls a tool. Never rejects: an error becomes the outcome of the run. */
   call(tool: string, args: JsonObject, revision?: Revision): Promise<void>
-  /** Gives up the call that runs, if one does. */
+  /** Cancels the current call, if there is one. */
   stop(): void
 }
 
@@ -26,7 +26,7 @@ export type OpenClient = (revision: Revision) => Promise<RecordedClient>
 
 const maxRuns = 20
 
-/** Makes calls one at a time, and keeps a record of their rounds. */
+/** Creates the record of calls. Calls run one at a time, and their rounds are recorded. */
 export function createCalls(openClient: OpenClient, questions: Questions): Calls {
   const runs = signal<readonly Run[]>([])
   const isRunning = computed(() => runs.value[0] !== undefined && runs.value[0].outcome === undefined)

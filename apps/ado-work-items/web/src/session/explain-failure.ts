@@ -14,7 +14,7 @@ const sentences: ReadonlyMap<ClientErrorCode, string> = new Map([
   ],
 ])
 
-/** Says in a sentence or two why a call failed and what to do, for a person who did not write the server. */
+/** Describes why a call failed and what to do, in one or two sentences for a user who did not write the server. */
 export function explainFailure(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return 'The call was stopped.'
   if (!isClientError(error)) return `The page failed: ${error instanceof Error ? error.message : String(error)}`

@@ -3,7 +3,7 @@ import * as z from 'zod'
 
 const document = z.object({ issuer: z.url().optional(), client: z.string().optional() })
 
-/** The part of a browser's window that a login uses. */
+/** The parts of the browser's window that a login uses. */
 export interface LoginWindow {
   readonly location: { readonly href: string; assign(url: string): void }
   readonly history: { replaceState(data: unknown, unused: string, url: string): void }
@@ -15,9 +15,9 @@ export interface LoginWindow {
 }
 
 /**
- * Opens the login of the page where the server wants one; undefined elsewhere. After the return from the authorization
- * server it finishes the login, and rejects when that was declined. `beforeLeaving` is called before the page leaves
- * for the authorization server.
+ * Creates the login of the page, or returns undefined if the server requires none. After the redirect from the
+ * authorization server it completes the login, and rejects if the user declined. `beforeLeaving` is called before the
+ * page navigates to the authorization server.
  */
 export async function openLogin(
   { location, history, sessionStorage }: LoginWindow,
@@ -27,7 +27,7 @@ export async function openLogin(
   const response = await fetch(new URL('login.json', page))
   const { issuer, client } = document.parse(await response.json())
   if (issuer === undefined || client === undefined) return undefined
-  // Most servers of this page want no login: the code for it is loaded with the first that does.
+  // Most servers require no login, so this code is loaded on demand.
   const [{ oauth, pageRedirect, webStorageStore }, { dpop }] = await Promise.all([
     import('@x/auth/client'),
     import('@x/auth/dpop'),
@@ -41,7 +41,7 @@ export async function openLogin(
         location.assign(url.href)
       },
     }),
-    // Each tab has a person of its own.
+    // Each tab has its own user.
     store: webStorageStore(sessionStorage),
     dpop: dpop(),
   })

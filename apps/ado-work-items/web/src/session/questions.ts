@@ -2,7 +2,7 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
 import type { ElicitRequestFormParams } from '@x/schema'
 
-/** A question that waits for its person. */
+/** A question that waits for the user's answer. */
 export interface OpenQuestion {
   readonly id: number
   readonly question: ElicitRequestFormParams
@@ -10,7 +10,7 @@ export interface OpenQuestion {
   answer(answer: ElicitAnswer): void
 }
 
-/** The questions of a server, one shown at a time however many came at once. */
+/** The queue of the server's questions. One question is shown at a time. */
 export interface Questions {
   readonly current: ReadonlySignal<OpenQuestion | undefined>
   /** The number of questions behind the current one. */
@@ -18,7 +18,7 @@ export interface Questions {
   readonly ask: NonNullable<InputHandlers['elicit']>
 }
 
-/** Opens the queue. A question leaves it when it is answered, and when its call no longer waits for the answer. */
+/** Creates the queue. A question leaves it when it is answered, or when its call is cancelled. */
 export function createQuestions(): Questions {
   const open = signal<readonly OpenQuestion[]>([])
   let lastId = 0

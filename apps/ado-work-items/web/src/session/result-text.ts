@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@x/schema'
 
-/** Describes a result for people: its text, and a word for each part that is not text. */
+/** Describes a result for users: its text, and a word for each other part. */
 export function textIn(content: CallToolResult['content']): string {
   return content
     .map((block) => {

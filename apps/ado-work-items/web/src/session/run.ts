@@ -3,11 +3,11 @@ import type { InputRequests, JsonObject, JsonValue } from '@x/schema'
 import { type Instance, readInstance } from '../../../src/fleet/instance-meta.ts'
 import type { RoundMessages } from './messages.ts'
 
-/** Something that the server asked, and what became of it. */
+/** A question of the server, and the answer to it. */
 export interface AskedThing {
   readonly key: string
   readonly message: string
-  /** The person's action in words; absent until then. */
+  /** The description of the answer. Undefined until the user answers. */
   readonly answer?: string | undefined
 }
 
@@ -15,7 +15,7 @@ export interface AskedThing {
 export interface RoundEntry {
   readonly round: number
   readonly status: RoundView['status']
-  /** The instance that answered, when it says so. */
+  /** The instance that responded, if the response names it. */
   readonly instance: Instance | undefined
   readonly durationMs: number
   /** The size of its state, in bytes. */
@@ -26,7 +26,7 @@ export interface RoundEntry {
   readonly messages: RoundMessages | undefined
 }
 
-/** The outcome of a call, for a person. */
+/** The outcome of a call, as text for the user. */
 export interface Outcome {
   readonly kind: 'done' | 'refused' | 'failed' | 'stopped'
   readonly text: string
@@ -38,14 +38,14 @@ export interface Run {
   readonly id: number
   readonly tool: string
   readonly args: JsonObject
-  /** When it began, in milliseconds since 1970. */
+  /** The start time, in milliseconds since 1970. */
   readonly startedAt: number
   readonly rounds: readonly RoundEntry[]
-  /** Absent while it runs. */
+  /** The outcome. Undefined while the call runs. */
   readonly outcome?: Outcome | undefined
 }
 
-/** The run with one more round. */
+/** Returns the run with one more round. */
 export function withRound(run: Run, view: RoundView, messages?: RoundMessages): Run {
   const { round, status, durationMs, stateBytes, isRestarted } = view
   const entry: RoundEntry = {
@@ -61,14 +61,14 @@ export function withRound(run: Run, view: RoundView, messages?: RoundMessages): 
   return { ...run, rounds: [...run.rounds, entry] }
 }
 
-/** Finds the answered question of a run. */
+/** Identifies the answered question of a run. */
 export interface AnsweredQuestion {
   readonly round: number
   readonly key: string
   readonly answer: string
 }
 
-/** The run with what a person answered. */
+/** Returns the run with the answer of the user. */
 export function withAnswer(run: Run, { round, key, answer }: AnsweredQuestion): Run {
   const rounds = run.rounds.map((entry) =>
     entry.round === round
@@ -78,7 +78,7 @@ export function withAnswer(run: Run, { round, key, answer }: AnsweredQuestion): 
   return { ...run, rounds }
 }
 
-/** The instances that answered, each once, in the order of their first answer. */
+/** Returns the numbers of the instances that responded, each once, in the order of their first response. */
 export function instancesOf(run: Run): readonly number[] {
   return [...new Set(run.rounds.flatMap(({ instance }) => (instance === undefined ? [] : [instance.id])))]
 }

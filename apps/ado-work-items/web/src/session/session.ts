@@ -8,7 +8,7 @@ import { createTools, type Tools } from './tools.ts'
 import { roundWatch } from '../../../src/walk-through/round-watch.ts'
 import { createWorkItems, type WorkItems } from './work-items.ts'
 
-/** Everything that the page shows, and what can be done on it. */
+/** The state of the page and its operations. */
 export interface Session {
   readonly workItems: WorkItems
   readonly tools: Tools
@@ -16,22 +16,22 @@ export interface Session {
   readonly calls: Calls
   /** The revision of the next call. */
   readonly revision: Signal<Revision>
-  /** False if the page has no client of an older revision. */
+  /** `false` if the page has no client of an older revision. */
   readonly hasOlderClient: boolean
-  /** The server as it calls itself, once it has answered. */
+  /** The name of the server. Undefined until its first response. */
   readonly server: ReadonlySignal<string | undefined>
-  /** Its address. */
+  /** The address of the server. */
   readonly address: string
   /** The text for screen readers: the last outcome. */
   readonly announcement: ReadonlySignal<string>
-  /** Reads the tools and the work items, and fills a form in again that `tools.serialize` returned. */
+  /** Reads the tools and the work items. `form` is a result of `tools.serialize`, whose input is restored. */
   start(form?: string): Promise<void>
-  /** Calls the picked tool, then reads the work items again. */
+  /** Calls the selected tool, then reads the work items again. */
   call(args: JsonObject): Promise<void>
 }
 
 /**
- * Opens the page's session with a server. Results are never cached, because the page shows the present state of the
+ * Creates the state of the page for a server. Results are not cached, because the page shows the current state of the
  * server. `openOlderClient` is called before the first call of revision 2025-11-25.
  */
 export function createSession(

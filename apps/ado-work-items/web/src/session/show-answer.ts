@@ -13,7 +13,7 @@ function toAnswer(value: JsonValue | undefined): Content[string] {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
 }
 
-/** An answer in a few words. */
+/** Describes an answer in a few words. */
 export function showAnswer({ action, content = {} }: ElicitAnswer): string {
   if (action === 'decline') return 'declined'
   if (action === 'cancel') return 'cancelled'

@@ -16,22 +16,25 @@ export interface ToolForm {
 
 /** The tools of the server. */
 export interface Tools {
-  /** Absent until the list is there. */
+  /** The tools. Undefined until the list has arrived. */
   readonly all: ReadonlySignal<readonly ToolForm[] | undefined>
   readonly picked: ReadonlySignal<ToolForm | undefined>
-  /** The reason why there is no list, in words. */
+  /** The error of the last attempt to read the list. Undefined after a success. */
   readonly failure: ReadonlySignal<string | undefined>
   load(): Promise<void>
   pick(name: string): void
-  /** Returns the picked tool and the input of its form, as JSON; undefined before the list is there. */
+  /** Returns the selected tool and the input of its form as JSON. Returns undefined before the list has arrived. */
   serialize(): string | undefined
-  /** Picks a tool and fills its form in again. Text that {@link serialize} did not return changes nothing. */
+  /** Selects a tool and restores the input of its form. Ignores text that {@link serialize} did not return. */
   restore(text: string): void
 }
 
 const serializedForm = z.object({ tool: z.string(), drafts: z.array(z.tuple([z.string(), draft])) })
 
-/** Reads the tools. Each form stays as it was left, but for the work item in it: that is the selected one. */
+/**
+ * Creates the tools of the page. Each form keeps its input, except for the id of the work item, which follows the
+ * selection.
+ */
 export function createTools(client: Client, { selected }: WorkItems): Tools {
   const all = signal<readonly ToolForm[] | undefined>(undefined)
   const name = signal('update_work_item')
@@ -82,7 +85,10 @@ function parseForm(text: string): z.infer<typeof serializedForm> | undefined {
   }
 }
 
-/** The state is the most frequently changed field of a work item, so it is selected at first. */
+/**
+ * Creates the form of a tool. A first row with the state is present, because the state is the field that changes most
+ * often.
+ */
 function toForm(tool: Tool): ToolForm {
   const form = openForm(isJsonObject(tool.inputSchema) ? toolFields(tool.inputSchema) : [])
   for (const { name, kind } of form.fields) {

@@ -15,25 +15,25 @@ const summary = z.object({
 const listing = z.object({ workItems: z.array(summary), more: z.boolean() })
 const whole = summary.extend({ fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
 
-/** A work item as the list shows it. */
+/** A work item in the list. */
 export type WorkItem = z.infer<typeof summary>
 /** A work item with its fields by reference name. */
 export type WholeWorkItem = z.infer<typeof whole>
 
-/** The page's view of the work items. */
+/** The work items that the page shows. */
 export interface WorkItems {
-  /** Absent until the first list is there. */
+  /** The listed work items. Undefined until the first list has arrived. */
   readonly items: ReadonlySignal<readonly WorkItem[] | undefined>
-  /** `true` when the server has more than it listed. */
+  /** `true` if the server has more work items than it listed. */
   readonly more: ReadonlySignal<boolean>
-  /** The reason why there is no new list, in words. */
+  /** The error of the last attempt to read the list. Undefined after a success. */
   readonly failure: ReadonlySignal<string | undefined>
   readonly selected: ReadonlySignal<WholeWorkItem | WorkItem | undefined>
   reload(): Promise<void>
   select(id: number): Promise<void>
 }
 
-/** Reads the work items through the server's own tools. */
+/** Creates the work items of the page, which are read with the tools of the server. */
 export function createWorkItems(client: Client): WorkItems {
   const items = signal<readonly WorkItem[] | undefined>(undefined)
   const more = signal(false)
@@ -77,12 +77,12 @@ export function createWorkItems(client: Client): WorkItems {
   return { items, more, failure, selected, reload, select }
 }
 
-/** Puts the bugs first that can be resolved, as the page offers that. */
+/** Moves the bugs that can be resolved to the front. */
 function offeredFirst(items: readonly WorkItem[]): readonly WorkItem[] {
   return [...items.filter(isOpenBug), ...items.filter((item) => !isOpenBug(item))]
 }
 
-/** Returns true for a bug that is not resolved yet. */
+/** Returns true for a bug that is not resolved. */
 export function isOpenBug({ type, state }: WorkItem): boolean {
   return type === 'Bug' && (state === 'Active' || state === 'New')
 }
