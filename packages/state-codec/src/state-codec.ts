@@ -18,6 +18,8 @@ export interface StateCodec {
   open(token: string, claims: OpenOptions): Promise<JsonValue>
   /** The longest time in milliseconds during which a token of this codec can open. */
   readonly lifetimeMs?: number | undefined
+  /** True if a token opens once. A server then opens a token only when it can continue the call. */
+  readonly opensOnce?: boolean | undefined
   /**
    * Resolves when the store of the codec answers. A server calls it to find out whether it is ready. Absent in a codec
    * without a store.

@@ -14,18 +14,23 @@ import type { RunJournal } from './run-journal.ts'
  * nothing is stored. A result that asks the client or hands the call off is not stored.
  */
 export function answerOnce<T>(
-  { name, hasEffects }: Handler<T>,
+  handler: Handler<T>,
   request: ServedRequest,
   journal: RunJournal | undefined,
   run: () => Awaitable<JsonObject>,
 ): Awaitable<JsonObject> {
-  const { settings, call, callId } = request
+  const { settings, callId } = request
   const { idempotency } = settings
-  const canStoreResult = idempotency !== undefined && callId !== undefined && call.principal !== undefined
-  if (!canStoreResult || hasEffects !== true) return run()
+  if (idempotency === undefined || callId === undefined || !mayStoreResult(handler, request)) return run()
   return mapAwaitable(journal === undefined ? callId : journal.effectsId(), (id) =>
-    answerFromStore({ store: idempotency.store, key: `mcp-result:${id}`, request, name }, run),
+    answerFromStore({ store: idempotency.store, key: `mcp-result:${id}`, request, name: handler.name }, run),
   )
+}
+
+/** Returns true if the result of a call is stored, and if an earlier result of it may answer the call. */
+export function mayStoreResult<T>({ hasEffects }: Handler<T>, { settings, call, callId }: ServedRequest): boolean {
+  const isIdentified = callId !== undefined && call.principal !== undefined
+  return settings.idempotency !== undefined && isIdentified && hasEffects === true
 }
 
 /** The store and the key of the result of one call. */

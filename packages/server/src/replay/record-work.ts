@@ -41,7 +41,10 @@ async function executeStep<T>(
     // Earlier entries are committed first. Values that the work uses, such as a UUID, must be the same if it is
     // repeated.
     const pendingEarlierCommit = commitJournal(run, { step: key })
-    if (pendingEarlierCommit !== undefined) await pendingEarlierCommit
+    if (pendingEarlierCommit !== undefined) {
+      await pendingEarlierCommit
+      run.checkNotOver('ctx.step')
+    }
     const pendingEffectsId = journal.stepEffectsId(key)
     const effectsId = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId
     const doWork = (): Promise<T> => doStepWork(run, key, effectsId, work)

@@ -3,7 +3,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { beginAsTask, shouldBeginAsTask } from './become-task.ts'
 import { assignCallId } from './call-identity.ts'
-import { answerOnce } from './completed-results.ts'
+import { answerOnce, mayStoreResult } from './completed-results.ts'
 import { type Handler, Run } from './run.ts'
 import { emitResume } from './run-events.ts'
 import { runHandler } from './run-handler.ts'
@@ -40,14 +40,16 @@ function startCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<Js
 
 /**
  * Resumes a call that its client sent again with `requestState`. Capacity is checked before the state is opened.
- * Opening costs more than rejecting, and a state that can be opened only once would be lost by a later rejection. If
- * results are stored, the state is opened first, so that a busy server still returns a stored result.
+ * Opening costs more than rejecting, and a state that opens once would be lost by a later rejection. If the result of
+ * the call may be stored, any other state is opened first, so that a busy server still returns a stored result.
  */
 async function resumeCall<T>(requestState: string, handler: Handler<T>, request: ServedRequest): Promise<JsonObject> {
-  if (request.settings.idempotency !== undefined) {
+  if (mayStoreResult(handler, request)) {
+    const opensOnce = request.settings.stateCodec?.opensOnce === true
+    if (opensOnce) checkCapacity(request)
     const journal = await openState(requestState, request, handler.name)
     return answerOnce(handler, request, journal, () => {
-      checkCapacity(request)
+      if (!opensOnce) checkCapacity(request)
       beginCall(request)
       return runResumed(handler, new Run(request, handler.name, journal))
     })

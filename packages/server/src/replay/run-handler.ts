@@ -7,7 +7,7 @@ import { handOffCall } from './hand-off-call.ts'
 import { openContext } from './open-context.ts'
 import { type Handler, Run, type RunOutcome } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
-import { failForLeftUses, reportFailedUses } from './started-uses.ts'
+import { checkUsesAtReturn, reportFailedUses } from './started-uses.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
@@ -43,42 +43,48 @@ export function settleRun(run: Run, outcome: RunOutcome<unknown>): Awaitable<voi
   // Most handlers start neither a question nor a step.
   if (uses === undefined) return closeRun(run)
   if ('returned' in outcome) {
-    const failForFailedUses = failForLeftUses(run, uses)
+    const completeCheck = checkUsesAtReturn(run, uses)
     return mapAwaitable(waitBeforeClose(run), () => {
-      failForFailedUses()
+      completeCheck()
       // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
       // would not change the result.
       run.dropQuestions()
       return closeRun(run)
     })
   }
-  // The errors of a stopped run reach the handler again in its next run.
-  const hasStopped = run.wasStopped || run.isOver
   return mapAwaitable(closeRun(run), () => {
-    if (!hasStopped) reportFailedUses(run, uses)
+    // Otherwise the errors reach the handler in its next run, or the journal could not be stored.
+    if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
   })
 }
 
-/** Closes a run, and waits for its steps. A journal that could not be stored records nothing more. */
+/** Closes a run, and waits for its steps, so that their results are recorded. */
 function closeRun(run: Run): Awaitable<void> {
   run.close()
-  return run.hasPendingWork && run.end?.kind !== 'store_failed' ? waitForSteps(run) : undefined
+  return waitForSteps(run)
 }
 
-/** Waits for steps while the run of a handler that returned is open. Their ends neither hand the call off nor restart it. */
+/**
+ * Waits for steps while the run of a handler that returned is open. The run has the end `finished` meanwhile, so that
+ * the end of a step neither hands the call off nor restarts it.
+ */
 function waitBeforeClose(run: Run): Awaitable<void> {
-  if (!run.hasPendingWork || run.isOver) return undefined
+  if (run.isOver) return undefined
   run.proposeFinished()
   return waitForSteps(run)
 }
 
-/** Waits for the steps that run, and for the steps that begin meanwhile. */
-async function waitForSteps(run: Run): Promise<void> {
-  while (run.hasPendingWork) {
-    await run.waitForWork()
-    // The promises of the handler are settled in the same turn of the event loop, after the work.
-    await waitForImmediate()
-  }
+/**
+ * Waits for the steps that run, for the answers that are parsed, and for the steps that begin meanwhile. Does not wait
+ * if the journal could not be stored, because nothing more is recorded then.
+ */
+function waitForSteps(run: Run): Awaitable<void> {
+  if (!run.hasPendingWork || run.end?.kind === 'store_failed') return undefined
+  // The promises of the handler are settled in the same turn of the event loop, after the work.
+  return run
+    .waitForWork()
+    .then(waitForImmediate)
+    .then(() => waitForSteps(run))
 }
 
 /**

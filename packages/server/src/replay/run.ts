@@ -118,8 +118,8 @@ export class Run {
   #pendingWorkCount = 0
   /** The number of answers that are being parsed. */
   #pendingParseCount = 0
-  /** The callbacks that wait until no work is pending. */
-  #idleListeners: (() => void)[] | undefined
+  /** The functions that resolve the promises of `waitForWork`. */
+  #waits: (() => void)[] | undefined
   #startedUses: StartedUse[] | undefined
   #failureCount = 0
   /** True while the synchronous part of a step's function runs. */
@@ -263,9 +263,7 @@ export class Run {
   /** Counts the end of pending work. */
   endWork(): void {
     this.#pendingWorkCount--
-    if (this.hasPendingWork || this.#idleListeners === undefined) return
-    for (const listener of this.#idleListeners) listener()
-    this.#idleListeners = undefined
+    if (!this.hasPendingWork) this.#endWaits()
   }
 
   /** Calls the function of a step. Any use of the context before the function's first `await` fails the call. */
@@ -294,13 +292,17 @@ export class Run {
     }
   }
 
-  /** Returns a promise that resolves when all pending work is done. Returns undefined if no work is pending. */
-  waitForWork(): Promise<void> | undefined {
-    if (!this.hasPendingWork) return undefined
+  /** Returns a promise that resolves when all pending work is done, or when the journal cannot be stored. */
+  waitForWork(): Promise<void> {
     return new Promise((resolve) => {
-      this.#idleListeners ??= []
-      this.#idleListeners.push(resolve)
+      this.#waits ??= []
+      this.#waits.push(resolve)
     })
+  }
+
+  #endWaits(): void {
+    for (const resolve of this.#waits ?? []) resolve()
+    this.#waits = undefined
   }
 
   // Ends
@@ -322,6 +324,7 @@ export class Run {
   failStore(error: unknown): Error {
     this.#proposeEnd({ kind: 'store_failed', error: toInternalError(error, this.request, this.name) })
     this.#suspend()
+    this.#endWaits()
     return this.#createSuspension()
   }
 
@@ -446,8 +449,7 @@ export class Run {
   // Signal
 
   /**
-   * The signal of the context. It aborts when the call is cancelled or the run is suspended, so that no work continues
-   * after the reply.
+   * The signal of the context. It aborts when the call is cancelled, and when the run is suspended.
    */
   get signal(): AbortSignal {
     this.#controller ??= this.#createController()

@@ -38,7 +38,6 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
   // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
   promise.catch(() => {})
   promise.use = use
-  use.isAwaited = false
   run.addStartedUse(use)
   return promise
 }
@@ -68,36 +67,62 @@ class UsePromise<T> extends Promise<T> {
 }
 
 /**
- * Fails the call of a handler that returned without waiting for a question, or that swallowed a suspension. Returns the
- * function that does the same, once the steps have ended, for uses that failed unnoticed or that began meanwhile.
+ * Checks the questions and steps of a handler that returned. Returns the function that completes the check once no step
+ * runs any more.
+ *
+ * | use | the handler | outcome |
+ * | --- | --- | --- |
+ * | question | does not await it | the call fails: `unawaited` |
+ * | open question | returned while it awaited the question | the call fails: `unawaited` |
+ * | open question | caught its suspension and returned | the call fails: `swallowed` |
+ * | step that fails | does not await it, or returned while it awaited the step | the call fails: `unawaited` |
+ *
+ * A handler that caught the failure of a use is excused for those that it started before that failure, as in a `catch`
+ * around `Promise.all`: its open questions are dropped, and the error of a step that it awaited is logged.
  */
-export function failForLeftUses(run: Run, uses: readonly StartedUse[]): () => void {
+export function checkUsesAtReturn(run: Run, uses: readonly StartedUse[]): () => void {
   const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
   const startedCount = uses.length
-  rejectUnawaitedUses(run, uses, settledUses)
+  checkLeftUses(run, uses, settledUses)
   return () => {
-    const failedUses = uses.filter((use) => !use.isAwaited || !settledUses.has(use)).filter(hasFailed)
-    for (const use of failedUses) {
-      // This question or step has already made the call fail.
-      if (run.end?.kind === 'misused' && (use.isQuestion || use.failure?.error === run.end.error)) continue
-      const error = createFailedUseError(run, use)
-      if (run.end?.kind === 'misused') reportUseError(run, error)
-      else run.fail(error)
-    }
+    checkFailedUses(run, uses, settledUses)
     // Code that still ran after the handler returned may have asked a question. Earlier questions have passed the check,
     // and a suspension since then did not reach the handler.
-    rejectUnawaitedUses(run, uses, settledUses, uses.slice(startedCount))
+    checkLeftUses(run, uses, settledUses, uses.slice(startedCount))
   }
 }
 
 /** Logs the errors of questions and steps that the handler, which threw another error, did not await. */
 export function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
-  for (const use of uses) if (!use.isAwaited && hasFailed(use)) reportUseError(run, createFailedUseError(run, use))
+  for (const use of uses) {
+    // A step that succeeded after the run was closed has its result recorded. Only its promise is rejected.
+    const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
+    if (!use.isAwaited && hasFailed(use) && !hasSucceeded) reportUseError(run, createFailedUseError(run, use))
+  }
 }
 
 const awaitAdvice = 'await every question and step'
 
-function rejectUnawaitedUses(
+/** Fails the call for a use that failed after the handler returned, or that the handler did not await. */
+function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
+  const lastCaughtIndex = lastCaughtIndexOf(uses.filter((use) => settledUses.has(use)))
+  for (const use of uses) {
+    const isNoticed = use.isAwaited && settledUses.has(use)
+    if (isNoticed || !hasFailed(use) || hasFailedCall(run, use)) continue
+    const error = createFailedUseError(run, use)
+    const isExcused = use.isAwaited && lastCaughtIndex >= use.failuresBefore
+    if (isExcused || run.end?.kind === 'misused') reportUseError(run, error)
+    else run.fail(error)
+  }
+}
+
+/** Returns true if a failed question or step has already made the call fail. */
+function hasFailedCall({ end }: Run, { isQuestion, failure }: StartedUse): boolean {
+  return end?.kind === 'misused' && (isQuestion || failure?.error === end.error)
+}
+
+/** Fails the call for a question that the handler did not await, or whose suspension it swallowed. */
+function checkLeftUses(
   run: Run,
   uses: readonly StartedUse[],
   settledUses: ReadonlySet<StartedUse>,
@@ -105,14 +130,14 @@ function rejectUnawaitedUses(
 ): void {
   const lastCaughtIndex = lastCaughtIndexOf(uses)
   for (const use of checkedUses) {
-    const hasCaughtFailure = lastCaughtIndex >= use.failuresBefore
+    const isExcused = lastCaughtIndex >= use.failuresBefore
     const isLeft = use.isQuestion
-      ? isQuestionLeft(run, use, hasCaughtFailure || settledUses.has(use))
+      ? isQuestionLeft(run, use, isExcused || settledUses.has(use))
       : run.isStrict && !(use.isAwaited && settledUses.has(use))
     if (isLeft) {
       const reason = `${quoteName(run.name)} returned without waiting for ${use.description}: ${awaitAdvice}`
       run.fail(createUseError(run, use, 'unawaited', reason))
-    } else if (isSuspensionSwallowed(run, use)) {
+    } else if (!isExcused && isSuspensionSwallowed(run, use)) {
       const advice = 'throw an error again for which isSuspension(error) is true'
       const reason = `${quoteName(run.name)} caught the suspension of ${use.description} and returned: ${advice}`
       run.fail(createUseError(run, use, 'swallowed', reason))
@@ -129,10 +154,7 @@ function lastCaughtIndexOf(uses: readonly StartedUse[]): number {
   return lastIndex
 }
 
-/**
- * Returns true if the handler returned without waiting for a question. A handler that caught a failure does not have to
- * wait for the questions that were open when it failed.
- */
+/** Returns true if the handler returned without waiting for a question. */
 function isQuestionLeft(run: Run, use: StartedUse, isWaitOver: boolean): boolean {
   return !use.isAwaited || (run.askedQuestions !== undefined && !isWaitOver)
 }

@@ -63,6 +63,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
   const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
   return {
     lifetimeMs,
+    opensOnce: codec.opensOnce,
     ping: async () => {
       // In the other phases, the target codec can seal and open tokens without the store.
       if (phase === 'store' || phase === 'dual') await handleStore.ping()

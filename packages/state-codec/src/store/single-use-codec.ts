@@ -19,6 +19,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
   const guardedStore = withStateErrors(store)
   return {
     lifetimeMs,
+    opensOnce: true,
     ping: async () => {
       await Promise.all([guardedStore.ping(), codec.ping?.()])
     },
