@@ -27,10 +27,9 @@ export function answerOnce<T>(
   )
 }
 
-/** Returns true if the result of a call is stored, and if an earlier result of it may answer the call. */
-export function mayStoreResult<T>({ hasEffects }: Handler<T>, { settings, call, callId }: ServedRequest): boolean {
-  const isIdentified = callId !== undefined && call.principal !== undefined
-  return settings.idempotency !== undefined && isIdentified && hasEffects === true
+/** Returns true if a server with a store of results stores the result of a call, and may find an earlier one. */
+export function mayStoreResult<T>({ hasEffects }: Handler<T>, { call, callId }: ServedRequest): boolean {
+  return callId !== undefined && call.principal !== undefined && hasEffects === true
 }
 
 /** The store and the key of the result of one call. */

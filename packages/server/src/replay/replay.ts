@@ -44,7 +44,7 @@ function startCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<Js
  * the call may be stored, any other state is opened first, so that a busy server still returns a stored result.
  */
 async function resumeCall<T>(requestState: string, handler: Handler<T>, request: ServedRequest): Promise<JsonObject> {
-  if (mayStoreResult(handler, request)) {
+  if (request.settings.idempotency !== undefined && mayStoreResult(handler, request)) {
     const opensOnce = request.settings.stateCodec?.opensOnce === true
     if (opensOnce) checkCapacity(request)
     const journal = await openState(requestState, request, handler.name)

@@ -77,8 +77,8 @@ class UsePromise<T> extends Promise<T> {
  * | open question | caught its suspension and returned | the call fails: `swallowed` |
  * | step that fails | does not await it, or returned while it awaited the step | the call fails: `unawaited` |
  *
- * A handler that caught the failure of a use is excused for those that it started before that failure, as in a `catch`
- * around `Promise.all`: its open questions are dropped, and the error of a step that it awaited is logged.
+ * A handler that caught the failure of a use is excused for those that it started before that failure, as after a
+ * `Promise.all` that rejected: its open questions are dropped, and the error of a step that it awaited is logged.
  */
 export function checkUsesAtReturn(run: Run, uses: readonly StartedUse[]): () => void {
   const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
