@@ -105,12 +105,11 @@ const awaitAdvice = 'await every question and step'
 
 /** Fails the call for a use that failed after the handler returned, or that the handler did not await. */
 function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
-  const lastCaughtIndex = lastCaughtIndexOf(uses.filter((use) => settledUses.has(use)))
   for (const use of uses) {
     const isNoticed = use.isAwaited && settledUses.has(use)
     if (isNoticed || !hasFailed(use) || hasFailedCall(run, use)) continue
     const error = createFailedUseError(run, use)
-    const isExcused = use.isAwaited && lastCaughtIndex >= use.failuresBefore
+    const isExcused = use.isAwaited && lastCaughtIndexOf(settledUses) >= use.failuresBefore
     if (isExcused || run.end?.kind === 'misused') reportUseError(run, error)
     else run.fail(error)
   }
@@ -146,7 +145,7 @@ function checkLeftUses(
 }
 
 /** Returns the place of the last failure that the handler has caught. Returns -1 if there is none. */
-function lastCaughtIndexOf(uses: readonly StartedUse[]): number {
+function lastCaughtIndexOf(uses: Iterable<StartedUse>): number {
   let lastIndex = -1
   for (const use of uses) {
     if (use.isAwaited && hasFailed(use)) lastIndex = Math.max(lastIndex, use.failure?.index ?? lastIndex)
