@@ -13,6 +13,7 @@ const minute = 60_000
 
 /** The entries whose declarations need Node's types. All others are for the web as well. */
 const forNode = new Set([
+  '@x/auth/node',
   '@x/cli/terminal',
   '@x/gateway/node',
   '@x/server/node',
