@@ -1,12 +1,9 @@
 import { ConfigurationError, listIn, readVariables, serverVariables } from '@apps/front/environment'
 import { serveInstance } from './instance/serve-instance.ts'
 
-// Runs one instance of the server, as in a deployment. Environment variables configure it, and SIGTERM stops it.
+// One instance of the server, as a deployment runs it: its environment alone configures it, and SIGTERM stops it.
 
-/**
- * A balancer detects a stop within three seconds. After that, running calls have ten seconds to end or to be handed
- * off.
- */
+/** The balancer has noticed a stop after three seconds, and calls then leave within ten. */
 const stop = { noticeMs: 3_000, graceMs: 10_000 }
 
 try {

@@ -33,7 +33,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await built?.remove()
   })
 
-  /** Opens the page. Its errors, console messages and foreign requests are in `complaints`. */
+  /** Opens the page; what it or its policy complains of is in `complaints`. */
   const openPage = async (url: string, options: BrowserContextOptions = {}) => {
     const page = await browser.newPage(options)
     const complaints: string[] = []
@@ -55,7 +55,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     return { stage, control, ...opened, [Symbol.asyncDispose]: close }
   }
 
-  test('every command works with the keyboard, and is announced to screen readers', async () => {
+  test('everything can be done with the keyboard alone, and is announced to screen readers', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
     const announcement = () => page.locator('[data-announcement]').innerText()
@@ -89,7 +89,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
-  test('a call is a block in the lane of its instance, and changes lanes after a handoff', async () => {
+  test('a call is a block in the lane of its instance, and goes to another lane when it moves', async () => {
     await using fixture = await openStill({ reducedMotion: 'reduce' })
     const { page, stage } = fixture
     const block = page.locator('[data-call=a]')
@@ -107,7 +107,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await expect.poll(() => block.count()).toBe(0)
   })
 
-  test('totals and states are shown as text, and problems are highlighted', async () => {
+  test('numbers and states stand there in words, and what went wrong stands out', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
     const points: Point[] = [1, 2, 3].map((at) => ({
@@ -133,16 +133,16 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const sums = (await page.locator('.sum').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
     expect(sums).toEqual([
       'calls completed 41',
-      'handoffs 17',
+      'times a call moved 17',
       'calls lost 3',
-      'chunks of work repeated 12',
-      'calls per second, last 10 s 2.0',
-      'p50 latency, last 10 s 120 ms',
-      'p99 latency, last 10 s 2.3 s',
+      'chunks of work done twice 12',
+      'calls a second, last 10 s 2.0',
+      'half of them within (p50) 120 ms',
+      '99 of 100 within (p99) 2.3 s',
     ])
     expect(await page.locator('.sum.bad').count()).toBe(2)
     expect(await page.locator('[data-lane="1"] .lane-head').innerText()).toMatch(
-      /overloaded\s+not ready\s+0 calls · 181 ms delay · 17 handed off/,
+      /overloaded\s+not ready\s+0 calls · 181 ms late · 17 moved on/,
     )
     expect(await page.getByRole('button', { name: 'Overload 1' }).getAttribute('aria-pressed')).toBe('true')
     expect(await page.getByRole('button', { name: 'Kill 2' }).getAttribute('aria-disabled')).toBe('true')
@@ -150,7 +150,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const legends = await page.locator('.chart li').allInnerTexts()
     expect(legends.map((text) => text.trim())).toEqual([
       'calls completed 3.0',
-      'handoffs 0.0',
+      'moves 0.0',
       'p50 120 ms',
       'p99 2.3 s',
       'instance 1 3 ms',
@@ -161,20 +161,20 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
-  test('the page shows that the server is unreachable, and that a command failed', async () => {
+  test('shows that the server is unreachable, and that an action failed', async () => {
     await using fixture = await openStill()
     const { page, control } = fixture
     await page.getByText('Live').waitFor()
     await control[Symbol.asyncDispose]()
     await page.getByText('Not connected').waitFor()
     await page.getByRole('button', { name: 'Kill 1' }).click()
-    await expect.poll(() => page.locator('[data-announcement]').innerText()).toContain('The command failed.')
+    await expect.poll(() => page.locator('[data-announcement]').innerText()).toContain('Is the server still running?')
   })
 
   test.each([
     ['wide', 1440, 'light'],
     ['narrow', 340, 'dark'],
-  ] as const)('the page fits a %s window without horizontal scrolling', async (_, width, colorScheme) => {
+  ] as const)('nothing runs over the edge of a %s window', async (_, width, colorScheme) => {
     await using fixture = await openStill({ viewport: { width, height: 800 }, colorScheme })
     const { page, stage } = fixture
     const calls = Array.from({ length: 60 }, (__, index) => call(`call-${index}`, { instance: index % 3 }))
@@ -183,7 +183,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   })
 
-  test('with a real fleet, an overloaded instance hands calls off', async () => {
+  test('with a real fleet, calls leave the instance that is overloaded', async () => {
     const stage = await openStage({ balancer: 'cluster', sheds: true, size: 3, port: 0, onFailure: () => {} })
     const control = await serveControl(stage, 0, built.root)
     try {
@@ -191,8 +191,8 @@ describeNeeding('chromium', 'the page', (executablePath) => {
       await page.getByRole('button', { name: 'Overload 1' }).click()
       await page.locator('[data-lane="1"]').getByText('overloaded').waitFor()
       await page.getByRole('button', { name: 'Burst of heavy calls' }).click()
-      const handedOff = page.locator('[data-lane="1"] .lane-head').getByText(/[1-9]\d* handed off/)
-      await handedOff.waitFor({ timeout: 20_000 })
+      const movedOn = page.locator('[data-lane="1"] .lane-head').getByText(/[1-9]\d* moved on/)
+      await movedOn.waitFor({ timeout: 20_000 })
       await page
         .locator('.block', { hasText: /^[1-9]$/ })
         .first()
@@ -236,7 +236,7 @@ function traceAnotherCall(stage: Stage): number {
 }
 
 const span = { traceId: 't', kind: 'server', hasFailed: false } as const
-/** The telemetry of a call that one instance handed off to another. */
+/** A call that moved from one instance to another. */
 const recordedCall: TelemetryView = {
   spans: [
     { ...span, spanId: 'a', name: 'call walk', kind: 'internal', startedAt: 0, durationMs: 900, process: 0 },
@@ -258,10 +258,10 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if ((await focused(page)) === name) return
     await page.keyboard.press('Tab')
   }
-  throw new Error(`"${name}" did not receive the focus`)
+  throw new Error(`The focus never came to "${name}"`)
 }
 
-/** Returns the accessible name of the focused element. */
+/** The name of what has the focus. */
 function focused(page: Page): Promise<string> {
   return page.evaluate<string>(`{
     const { ariaLabel, labels, innerText } = document.activeElement

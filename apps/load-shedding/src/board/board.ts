@@ -6,34 +6,34 @@ import type { CallView, LaneStatus, LaneView, Point, Timing, Totals } from './sn
 
 /** The state of the fleet and its calls, from the messages of instances and the results of clients. */
 export interface Board {
-  /** Records a new status of an instance. */
+  /** An instance has another status. */
   setStatus(instance: number, status: LaneStatus, isOverloaded: boolean): void
-  /** Applies a message of an instance. */
+  /** Records a report of an instance. */
   receiveMessage(instance: number, message: InstanceMessage): void
-  /** Records that a client sends a call for the first time. */
+  /** A client sends a call for the first time. */
   recordSent(call: string, size: CallView['size']): void
-  /** Records that an instance handed a call off, so that its client sends it to another instance. */
+  /** Records that a client has to send its call to another instance. */
   recordMoved(call: string): void
-  /** Records that an attempt of a client ended without a result. */
+  /** A client's attempt ended without a result. */
   recordLost(call: string): void
-  /** Records that a client received a result. */
+  /** A client has its result. */
   recordCompleted(call: string, isExpectedResult: boolean): void
-  /** Records that a client stopped waiting for a call. */
+  /** The client no longer waits for the call. */
   recordDropped(call: string): void
   lanes(): readonly LaneView[]
   calls(): readonly CallView[]
   totals(): Totals
-  /** Returns the latencies of the calls that ended within the last `lastMs` milliseconds. */
+  /** The calls that ended within the last so many milliseconds. */
   timing(lastMs: number): Timing
-  /** Returns the last completed calls, at least 5000 if there are as many. */
+  /** The calls that have ended lately, at least those of a few minutes. */
   completions(): readonly Completion[]
-  /** Returns the statistics of the last second, and starts the next one. Called once a second. */
+  /** Returns the statistics of the last second; called once a second. */
   takePoint(): Point
 }
 
 const minCompletions = 5_000
 
-/** Creates a board for a number of instances. `now` returns monotonic time in milliseconds. */
+/** A board for so many instances; `now` gives milliseconds from any beginning. */
 export function createBoard(size: number, now: () => number = () => performance.now()): Board {
   const started = now()
   const lanes = Array.from({ length: size }, (_, index) => emptyLane(index + 1))
@@ -49,8 +49,12 @@ export function createBoard(size: number, now: () => number = () => performance.
   }
   return {
     setStatus(instance, status, isOverloaded) {
-      const isDown = status === 'down' || status === 'starting'
-      updateLane(instance, { status, isOverloaded, ...(isDown && { pid: 0, eventLoopDelayMs: 0, isReady: false }) })
+      const hasNoProcess = status === 'down' || status === 'starting'
+      updateLane(instance, {
+        status,
+        isOverloaded,
+        ...(hasNoProcess && { pid: 0, eventLoopDelayMs: 0, isReady: false }),
+      })
     },
     receiveMessage(instance, message) {
       if (message.kind === 'listening') updateLane(instance, { pid: message.pid, isReady: true })

@@ -1,17 +1,17 @@
-/** Counts the processed chunks of work, and those that the same call had processed before. */
+/** The processed chunks of each call, so that repeated work is detected. */
 export interface ChunkCounter {
-  /** Adds a chunk, identified by its first number. */
+  /** Notes a chunk by the number that it begins with. */
   add(call: string, from: number): void
-  /** Marks a call as ended. Its chunks are deleted after 200 more ended calls. */
+  /** The call is over: nothing is kept of it after a while. */
   remove(call: string): void
   readonly chunks: number
   readonly repeated: number
 }
 
-/** The number of ended calls whose chunks are retained, because messages of instances may arrive after the response. */
+/** Messages of an instance may come after the answer of the call that they are about. */
 const maxEndedCalls = 200
 
-/** Creates a counter at 0. */
+/** Makes an empty counter. */
 export function createChunkCounter(): ChunkCounter {
   const chunksByCall = new Map<string, Set<number>>()
   const endedCalls: string[] = []

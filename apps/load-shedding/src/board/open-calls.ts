@@ -1,29 +1,29 @@
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import type { CallView } from './snapshot.ts'
 
-/** The running calls, and for a short time the ended ones. */
+/** The calls that are under way, and for a moment those that were. */
 export interface OpenCalls {
   add(call: string, size: CallView['size']): void
-  /** Applies a message of an instance about a call. */
+  /** An instance starts a call, continues it, or has ended it. */
   receiveMessage(instance: number, message: CallMessage): void
-  /** Records a handoff. Returns the instance that handed the call off, or 0 for an unknown call. */
+  /** It was handed back to its client to go on elsewhere; gives the instance that it was at last. */
   recordMove(call: string): number
-  /** Records the loss of an attempt and its progress. */
+  /** Its completed work is lost. */
   recordLoss(call: string): void
-  /** Ends a call that has a result. Returns its latency in milliseconds. */
+  /** It has its result; gives for how many milliseconds it was under way. */
   complete(call: string): number
   remove(call: string): void
   views(): readonly CallView[]
 }
 
-/** A message of an instance about a call. */
+/** An instance's message about a call. */
 export type CallMessage = Extract<InstanceMessage, { readonly call: string }>
 
 interface OpenCall {
   readonly sentAt: number
-  /** The last instance that ran the call. */
+  /** The instance that it was at last, though it may be there no more. */
   lastInstance: number
-  /** The number that the call counts up to. */
+  /** The number that it counts up to. */
   limit: number
   view: CallView
 }
@@ -36,7 +36,7 @@ interface EndedCall {
 /** The time for which an ended call is shown, in milliseconds. */
 const endedCallMs = 900
 
-/** Creates an empty collection of calls. `now` returns monotonic time in milliseconds. */
+/** No calls; `now` gives milliseconds from any beginning. */
 export function createOpenCalls(now: () => number): OpenCalls {
   const openCalls = new Map<string, OpenCall>()
   let endedCalls: readonly EndedCall[] = []
@@ -60,7 +60,7 @@ export function createOpenCalls(now: () => number): OpenCalls {
       const openCall = openCalls.get(message.call)
       if (openCall === undefined) return
       if (message.kind === 'begin') Object.assign(openCall, { lastInstance: instance, limit: message.limit })
-      // The message is late: the call has left this instance.
+      // A message of an instance about a call that has left it arrives late.
       else if (openCall.view.instance !== instance) return
       const origin = openCall.view.origin === 0 ? instance : openCall.view.origin
       updateView(message.call, { origin, ...reportedState(instance, message, openCall.limit) })

@@ -1,52 +1,50 @@
 /** The state of an instance. */
 export type LaneStatus = 'starting' | 'ready' | 'draining' | 'down'
 
-/** The amount of load that clients generate. */
+/** The amount of load. */
 export type LoadLevel = 'off' | 'steady' | 'heavy'
 
-/** An instance in a snapshot. */
+/** An instance, as it is shown. */
 export interface LaneView {
   readonly instance: number
   readonly status: LaneStatus
-  /** The process id; 0 while no process runs. */
+  /** Its process; 0 while there is none. */
   readonly pid: number
   readonly isOverloaded: boolean
-  /** The event-loop delay in milliseconds, smoothed. */
+  /** By how many milliseconds a timer was late there lately. */
   readonly eventLoopDelayMs: number
-  /** `true` if `/readyz` of the instance responds with 200. */
+  /** `true` when `/readyz` reports it. */
   readonly isReady: boolean
-  /** The number of calls that it handed off. */
+  /** The number of calls handed off to another instance. */
   readonly moved: number
 }
 
-/** A call in a snapshot. */
+/** A call, as it is shown. */
 export interface CallView {
   readonly call: string
   readonly size: 'light' | 'heavy'
-  /** The instance that runs the call; 0 while its client holds it or a request is in transit. */
+  /** The instance that works on it; 0 while it is with the client or on its way. */
   readonly instance: number
-  /** The instance that started the call; 0 before the start. */
+  /** The instance that began it; 0 before that. */
   readonly origin: number
   /** The completed share, from 0 to 1. */
   readonly progress: number
-  /** The number of handoffs. */
   readonly moves: number
   readonly state: 'open' | 'done' | 'lost'
 }
 
-/** Counts since the start of the run. */
+/** Counts since the start. */
 export interface Totals {
-  /** Calls with the expected result. */
+  /** Calls whose clients have the right result. */
   readonly completed: number
-  /** Attempts that ended without a result. The client then calls again from the beginning. */
+  /** Attempts of clients that ended without a result; the client then tries again from the beginning. */
   readonly lost: number
-  /** Calls with an unexpected result. */
+  /** Calls whose results were not what they should be. */
   readonly wrong: number
-  /** The number of handoffs of all calls. */
+  /** The number of handoffs of a call. */
   readonly moved: number
-  /** Processed chunks of work. */
+  /** Chunks of work that were done, and how many of them had been done before. */
   readonly chunks: number
-  /** Chunks that the same call had processed before. */
   readonly repeated: number
 }
 
@@ -62,11 +60,11 @@ export interface Point extends Timing {
   /** Seconds since the start. */
   readonly at: number
   readonly movesPerSecond: number
-  /** The event-loop delay of each instance in milliseconds; null while no process runs. */
+  /** The event loop's delay of each instance in milliseconds; null while there is none. */
   readonly delays: readonly (number | null)[]
 }
 
-/** The state of the whole run at one time. */
+/** Everything that is shown at one moment. */
 export interface Snapshot {
   readonly balancer: string
   readonly url: string
@@ -77,8 +75,8 @@ export interface Snapshot {
   readonly lanes: readonly LaneView[]
   readonly calls: readonly CallView[]
   readonly totals: Totals
-  /** The statistics of the last ten seconds. */
+  /** The last ten seconds. */
   readonly recent: Timing
-  /** The points that are new since the previous snapshot; in the first snapshot, the whole history. */
+  /** The seconds that are over since the last snapshot; with the first one, all that are kept. */
   readonly points: readonly Point[]
 }

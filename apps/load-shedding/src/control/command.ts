@@ -12,10 +12,10 @@ const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('level'), level: z.enum(['off', 'steady', 'heavy']) }),
 ])
 
-/** A command of the page. */
+/** The commands of the page. */
 export type Command = z.infer<typeof command>
 
-/** Parses a command from JSON. Returns undefined for any other text. */
+/** Reads a command; undefined for text that is none. */
 export function parseCommand(text: string): Command | undefined {
   try {
     return command.safeParse(JSON.parse(text)).data

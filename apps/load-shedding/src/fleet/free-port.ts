@@ -3,8 +3,7 @@ import { createServer } from 'node:net'
 import { portRefusal } from '@apps/front/usage'
 
 /**
- * Checks that a loopback port is free, and returns it. For 0 it returns any free port. Throws a `UsageError` if another
- * program uses the port.
+ * The port of this machine, or a free one for 0, after a look whether it can be had. Throws a `UsageError` when not.
  */
 export async function freePort(requestedPort = 0): Promise<number> {
   const server = createServer()
@@ -20,7 +19,7 @@ export async function freePort(requestedPort = 0): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : requestedPort
 }
 
-/** Returns distinct free ports. */
+/** As many free ports, all different. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>()
   while (ports.size < count) ports.add(await freePort())

@@ -2,41 +2,33 @@ import type { ChildProcess } from 'node:child_process'
 import type { LaneStatus } from '../board/snapshot.ts'
 import { type InstanceMessage, type InstanceCommand, parseInstanceMessage } from '../instance/instance-message.ts'
 
-/** A slot of the fleet. It runs one instance at a time, and starts another one when the instance ends. */
+/** A place for an instance: when one is gone, another takes its place. */
 export interface Lane {
   status(): LaneStatus
-  /** Starts an instance. Resolves when it listens; rejects if its process ends before that. */
+  /** Resolves when the instance listens; rejects when it ends before that. */
   start(): Promise<void>
-  /**
-   * Stops the instance with SIGTERM and starts another one. Resolves when that listens. A call during a restart returns
-   * the promise of that restart.
-   */
+  /** Stops the instance with a signal and starts another one; at once when one is on its way already. */
   restart(): Promise<void>
-  /** Ends the instance with SIGKILL. */
   kill(): void
-  /** Starts or ends the blocking of the instance for nine tenths of the time. */
   overload(on: boolean): void
-  /** Sends a command to the instance, if it runs. */
   send(command: InstanceCommand): void
-  /** Ends the instance with SIGKILL, and starts no other one. Resolves when its process has ended. */
+  /** Ends the instance for good. */
   stop(): Promise<void>
 }
 
 /** Options of a lane. */
 export interface LaneOptions {
   readonly start: () => ChildProcess
-  /** The time limit of a stop in milliseconds. After it the process receives SIGKILL. */
+  /** The time limit of an instance's stop in milliseconds, after which it is killed. */
   readonly stopMs: number
   readonly onStatus: (status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (message: InstanceMessage) => void
-  /** Called when a replacement instance cannot start. */
   readonly onFailure: (error: unknown) => void
 }
 
 /** The share of time for which an overloaded instance is blocked. */
 const overloadedShare = 0.9
 
-/** The delay before an instance that ended unexpectedly is replaced, in milliseconds. */
 const restartDelayMs = 1_000
 
 interface InstanceProcess {
@@ -54,7 +46,7 @@ interface LaneState {
   restarting: Promise<void> | undefined
 }
 
-/** Creates a lane without an instance. */
+/** Makes an empty lane. */
 export function createLane(options: LaneOptions): Lane {
   const lane: LaneState = {
     options,
@@ -108,7 +100,7 @@ async function startInstance(lane: LaneState): Promise<void> {
     if (message !== undefined) lane.options.onMessage(message)
   })
   await untilListening(running).catch((error: unknown) => {
-    // `stop()` ended the instance during its start, which is no failure.
+    // One that was ended while it started has not failed.
     if (!lane.isStopped) throw error
   })
   if (lane.isStopped) return
@@ -116,7 +108,7 @@ async function startInstance(lane: LaneState): Promise<void> {
   void running.exited.then(() => replaceInstance(lane, running))
 }
 
-/** Starts another instance after one that crashed or was killed. */
+/** After an instance that ended by itself, or was killed. */
 function replaceInstance(lane: LaneState, ended: InstanceProcess): void {
   const isObsolete = (): boolean => lane.isStopped || lane.running !== ended
   if (isObsolete() || lane.restarting !== undefined) return
@@ -143,7 +135,7 @@ async function terminate({ child, exited }: InstanceProcess, stopMs: number): Pr
 
 function untilListening({ child, exited }: InstanceProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    void exited.then(() => reject(new Error('an instance ended before it listened; see its output for the reason')))
+    void exited.then(() => reject(new Error('an instance ended before it listened; its output says why')))
     child.on('message', (value) => {
       if (parseInstanceMessage(value)?.kind === 'listening') resolve()
     })

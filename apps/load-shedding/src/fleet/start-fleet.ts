@@ -7,20 +7,19 @@ import { createLane, type Lane } from './lane.ts'
 import { openCluster } from './open-cluster.ts'
 import { openHaproxy, openNginx } from './open-proxy.ts'
 
-/** Several instances behind a balancer. The first instance is 1. */
+/** Several instances behind a balancer, and what can be done to them. Instances count from 1. */
 export interface Fleet {
   readonly url: string
   /** The number of lanes. */
   readonly size: number
-  /** Starts or ends the overload of an instance, which blocks it for nine tenths of the time. */
+  /** Lets an instance stand still for nine tenths of the time, or ends that. */
   overload(instance: number, on: boolean): void
-  /** Switches load shedding on or off at every instance. */
   setShedding(on: boolean): void
-  /** Ends an instance with SIGKILL. Another one starts in its lane after a second. */
+  /** Ends an instance without warning; another one takes its place after a second. */
   kill(instance: number): void
-  /** Stops an instance with SIGTERM, and starts another one in its lane. Resolves when that listens. */
+  /** Stops an instance as a deployment does, and starts another one in its place. Resolves when that listens. */
   restart(instance: number): Promise<void>
-  /** Restarts every instance, one after another. Resolves when the last one listens. */
+  /** Restarts every instance, one after another. */
   restartAll(): Promise<void>
   stop(): Promise<void>
 }
@@ -34,13 +33,11 @@ export interface FleetOptions {
   readonly sheds: boolean
   /** The time for which a stopping instance waits for calls that it cannot hand off, in milliseconds. */
   readonly graceMs: number
-  /**
-   * The time in milliseconds for which each chunk of work blocks the event loop. Default: the time that counting takes.
-   */
+  /** For how many milliseconds each chunk of work holds an event loop; as long as counting takes when absent. */
   readonly chunkMs?: number | undefined
   readonly onStatus: (instance: number, status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (instance: number, message: InstanceMessage) => void
-  /** Called when a replacement instance cannot start. */
+  /** Called when an instance cannot be started. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -50,10 +47,10 @@ const openers: Readonly<Record<BalancerName, (setup: BalancerOptions) => Promise
   haproxy: openHaproxy,
 }
 
-/** The time that a stop may take beyond its own limits before the instance is killed, in milliseconds. */
+/** The time that a stop takes in addition to its own limits, before the instance is killed. */
 const extraStopMs = 3_000
 
-// Instances run from the build, even if this file runs from its source, as in tests.
+// Also where this file runs from its source, as in tests: only what was built can be a process.
 const module = fileURLToPath(new URL('../../dist/instance/instance.js', import.meta.url))
 
 /** Starts the balancer and the instances. Rejects when one of them cannot start. */
@@ -67,7 +64,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     lanes.push(createFleetLane(index, { options, balancer, shared, updateReadyLanes }))
   const laneOf = (instance: number): Lane => {
     const lane = lanes[instance - 1]
-    if (lane === undefined) throw new RangeError(`there is no instance ${instance}; it should be from 1 to ${size}`)
+    if (lane === undefined) throw new RangeError(`there is no instance ${instance}: there are 1 to ${size}`)
     return lane
   }
   const stop = async (): Promise<void> => {
@@ -100,7 +97,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 interface LaneContext {
   readonly options: FleetOptions
   readonly balancer: Balancer
-  /** Values for the environment of each new instance. */
+  /** Options of the next instance. */
   readonly shared: { readonly stateKey: string; sheds: boolean }
   readonly updateReadyLanes: () => void
 }
@@ -127,7 +124,7 @@ function createFleetLane(index: number, { options, balancer, shared, updateReady
   })
 }
 
-/** Creates a function that sets the ready lanes of the balancer when they have changed. */
+/** Notifies the balancer of each change of the list of instances. */
 function createReadyLanesListener(balancer: Balancer, lanes: readonly Lane[]): () => void {
   let lastReady = ''
   return () => {

@@ -8,7 +8,7 @@ test.each([
   { kind: 'work', call: 'a', from: 2, next: 10 },
   { kind: 'end', call: 'a' },
   { kind: 'paced', chunks: 10, busyMs: 57.5 },
-])('a message of the kind $kind is parsed', (message) => {
+])('$kind is understood', (message) => {
   expect(parseInstanceMessage(message)).toEqual(message)
 })
 
@@ -20,7 +20,7 @@ test.each([
   { kind: 'ended' },
   { kind: 'end', call: 'x'.repeat(65) },
   { kind: 'work' },
-])('%j is rejected as a message', (message) => {
+])('the message %j is none', (message) => {
   expect(parseInstanceMessage(message)).toBeUndefined()
 })
 
@@ -30,6 +30,6 @@ test.each([
   [{ kind: 'throttle', share: 1 }, false],
   [{ kind: 'stop' }, false],
   [undefined, false],
-])('%j is a valid command: %j', (command, isCommand) => {
+])('whether %j is a command is %j', (command, isCommand) => {
   expect(parseInstanceCommand(command)).toEqual(isCommand ? command : undefined)
 })

@@ -1,29 +1,29 @@
 import { heavy, type Job, light } from '../primes/job.ts'
 
-/** A planned call. */
+/** A call that is to be made. */
 export interface Arrival {
-  /** The time since the previous arrival, in milliseconds. */
+  /** Milliseconds after the one before. */
   readonly afterMs: number
   readonly job: Job
 }
 
-/** One of this number of calls is heavy, on average. */
+/** Of so many calls one is heavy, on average. */
 export const callsPerHeavyCall = 4
 
 /**
- * Creates an endless plan of calls by independent clients: a Poisson process with limited intervals, in which one in
- * four calls is heavy. A seed determines the plan.
+ * Calls of independent clients, without end: the pauses between them are random, so that they come in clusters, and now
+ * and then one is heavy. The same seed gives the same calls.
  */
 export function createPlan(seed: number): (perSecond: number) => Arrival {
   const random = randomFrom(seed)
   return (perSecond) => ({
-    // Exponential intervals, limited to four times the mean so that the fleet is never idle for long.
+    // Exponential pauses, but for none that would leave everything idle.
     afterMs: (Math.min(-Math.log(1 - random()), 4) * 1000) / perSecond,
     job: random() * callsPerHeavyCall < 1 ? heavy : light,
   })
 }
 
-/** Creates a Mulberry32 generator, whose values are the same on every platform. */
+/** Mulberry32: small, and the same everywhere. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

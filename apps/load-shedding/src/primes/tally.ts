@@ -1,19 +1,19 @@
 /** The state of a prime count. It is plain JSON, so that it can be a checkpoint. */
 export type Tally = {
-  /** The next number to check. */
+  /** The first number that was not looked at. */
   readonly next: number
   readonly primes: number
-  /** A hash over the primes in their order, so that two counts with the same hash found the same primes. */
+  /** Depends on each prime and on their order: two counts that agree in it have found the same. */
   readonly checksum: number
 }
 
-/** The tally before the first number. */
+/** Before the first number. */
 export const emptyTally: Tally = { next: 2, primes: 0, checksum: 0x811c9dc5 }
 
-/** The count of numbers between two checkpoints, a few milliseconds of work. */
+/** The count of numbers between two checkpoints: a few milliseconds of work. */
 const chunk = 50_000
 
-/** Counts the primes of the next `numbers` numbers, up to the limit. Returns the new tally. */
+/** The tally after the chunk of so many numbers that it stands before, and never beyond the limit. */
 export function countChunk(tally: Tally, limit: number, numbers = chunk): Tally {
   const end = Math.min(tally.next + numbers - 1, limit)
   let { primes, checksum } = tally
@@ -25,7 +25,7 @@ export function countChunk(tally: Tally, limit: number, numbers = chunk): Tally 
   return { next: end + 1, primes, checksum }
 }
 
-/** Checks a number by trial division. It is slow on purpose. */
+/** By trial division, because the work should be long. */
 function isPrime(number: number): boolean {
   if (number < 4) return number > 1
   if (number % 2 === 0 || number % 3 === 0) return false

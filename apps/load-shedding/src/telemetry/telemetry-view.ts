@@ -2,14 +2,14 @@ import * as z from 'zod'
 
 const time = z.number().min(0)
 
-/** A span on the page. */
+/** One span, as the page shows it. */
 export const spanView = z.object({
   traceId: z.string().max(32),
   spanId: z.string().max(16),
   parentId: z.string().max(16).optional(),
   name: z.string().max(200),
   kind: z.enum(['client', 'server', 'internal']),
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since 1970. */
   startedAt: time,
   durationMs: time,
   hasFailed: z.boolean(),

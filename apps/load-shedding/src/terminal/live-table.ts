@@ -2,25 +2,24 @@ import { clearScreenDown, moveCursor } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { formatLine, formatTable, type TerminalView } from './format-snapshot.ts'
 
-/** A view of the run in the terminal. */
+/** A view of the run, until it is stopped. */
 export interface LiveView {
-  /** Writes a permanent line. */
+  /** Writes a line that stays. */
   print(text: string): void
-  /** Shows the result of `getView`, and updates it periodically. */
+  /** From now on shows this, again and again. */
   watch(getView: () => TerminalView): void
-  /** Ends the updates. */
   stop(): void
 }
 
 const tableMs = 250
 const linesMs = 2_000
 
-/** The members of a terminal stream that a table needs. */
+/** A terminal, as far as a table needs it. */
 export interface TableOutput extends NodeJS.WritableStream {
   readonly columns: number
 }
 
-/** Creates a view that redraws a table in place. */
+/** A table that is drawn over itself. */
 export function liveTable(output: TableOutput): LiveView {
   let getView: (() => TerminalView) | undefined
   let drawn = 0
@@ -52,7 +51,7 @@ export function liveTable(output: TableOutput): LiveView {
   }
 }
 
-/** Creates a view that writes a line every two seconds, for output to a file or a pipe. */
+/** A line now and then, for output that goes into a file. */
 export function liveLines(output: NodeJS.WritableStream): LiveView {
   let getView: (() => TerminalView) | undefined
   const timer = setInterval(() => {
@@ -67,7 +66,7 @@ export function liveLines(output: NodeJS.WritableStream): LiveView {
   }
 }
 
-/** Shortens a line to the width of the terminal. A wrapped line would break the redrawing. */
+/** A line that is wider than the terminal would be two, and what is drawn over it too little. */
 function truncate(line: string, columns: number): string {
   const plain = stripVTControlCharacters(line)
   return plain.length < columns ? line : plain.slice(0, Math.max(0, columns - 1))

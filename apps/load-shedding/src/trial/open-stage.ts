@@ -9,26 +9,22 @@ import { driveLoad, type Load } from '../load/drive-load.ts'
 import { type FleetTelemetry, recordFleet } from '../telemetry/record-fleet.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
-/** A fleet, the clients that call it, and the recorded state of both. */
+/** A fleet under load, all that is known of it, and what can be done to it. */
 export interface Stage {
   readonly board: Board
   readonly fleet: Fleet
   readonly load: Load
-  /** The mean CPU time of a call, in milliseconds. */
   readonly callMs: number
-  /** Sets the amount of load. */
   setLevel(level: LoadLevel): void
-  /** Switches load shedding on or off at every instance. */
   setShedding(on: boolean): void
-  /** Restarts every instance in turn. Resolves when the last new instance listens. */
+  /** Restarts every instance in turn; resolves when the last one is back. */
   restartAll(): Promise<void>
   /** Returns the current snapshot, without points. */
   snapshot(): Omit<Snapshot, 'points'>
-  /** Returns the history, one point per second, for at most two minutes. */
+  /** The history, by seconds, at most two minutes. */
   points(): readonly Point[]
   /** Returns the trace of a call and the metrics of all instances. */
   telemetry(): TelemetryView
-  /** Stops the clients, the instances and the balancer. */
   stop(): Promise<void>
 }
 
@@ -40,20 +36,19 @@ export interface StageOptions {
   readonly port: number
   readonly sheds: boolean
   readonly seed?: number | undefined
-  /** The mean CPU time of a call in milliseconds. Default: measured at the start. */
+  /** For how many milliseconds a call of the load computes, on average; measured when absent. */
   readonly callMs?: number | undefined
   readonly onFailure: (error: unknown) => void
 }
 
-/** The time for which a stopping instance waits for its calls, in milliseconds: a tenth of that in a deployment. */
+/**
+ * The time for which a stopping instance waits for its calls. Everything here is ten times as fast as in a deployment.
+ */
 const graceMs = 1_000
 const maxPoints = 120
 const recentMs = 10_000
 
-/**
- * Starts the fleet and the clients, without load. Rejects with a `UsageError` if a port is in use or a program is
- * missing.
- */
+/** Starts everything, with no load yet. Rejects with a `UsageError` when a port or a program is not to be had. */
 export async function openStage({
   seed = 1,
   callMs = millisecondsPerCall(),
@@ -110,7 +105,7 @@ export async function openStage({
   }
 }
 
-/** Starts the fleet, and records its messages and its telemetry. */
+/** Starts the fleet, and records its telemetry. */
 async function startRecordedFleet(
   options: Omit<StageOptions, 'seed' | 'callMs'>,
   board: Board,

@@ -8,21 +8,20 @@ import { openStage, type Stage, type StageOptions } from './open-stage.ts'
 export interface Trial extends Totals {
   readonly balancer: BalancerName
   readonly sheds: boolean
-  /** The mean CPU time of a call in milliseconds, from which the rate of calls is computed. */
+  /** For how many milliseconds a call computed, on average, which decides how many calls came. */
   readonly callMs: number
-  /** The median latency of the calls that were sent during the overload, in milliseconds. */
+  /** The latencies of calls that were sent while an instance was overloaded, in milliseconds. */
   readonly p50Ms: number
-  /** The 99th percentile of the same latencies. */
   readonly p99Ms: number
-  /** The number of calls that were lost during the rolling restart. */
+  /** The number of calls lost while every instance was stopped in turn. */
   readonly lostInRestarts: number
 }
 
 /** Options of a trial. */
 export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
-  /** The duration of the overload of instance 1, in milliseconds. */
+  /** The duration of an instance's overload, in milliseconds. */
   readonly overloadedMs: number
-  /** Called at the start of each phase. */
+  /** Receives the progress of the trial. */
   readonly onPhase?: ((phase: string, stage: Stage) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -30,13 +29,13 @@ export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
 const warmUpMs = 2_000
 const messageDelayMs = 300
 
-/** The number of heavy calls per instance, more than it can finish while it stops. */
+/** So many heavy calls are more than an instance can finish while it stops. */
 const heavyPerInstance = 5
 
 /**
- * Runs a trial under uneven load on a new fleet. First instance 1 is overloaded, then every instance is restarted in
- * turn, then the remaining calls complete. A seed determines the calls. Rejects if an instance cannot start, and with
- * the signal's reason if it is aborted.
+ * Runs uneven load on a new fleet: the first instance is overloaded for a while, then every instance is restarted in
+ * turn, then the calls that are left come to their end. The same seed gives the same calls. Rejects when an instance
+ * cannot start, and with the signal's reason.
  */
 export async function runTrial({ overloadedMs, onPhase, signal, ...options }: TrialOptions): Promise<Trial> {
   const failed = new AbortController()
@@ -59,7 +58,7 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
     stage.load.burst(options.size * heavyPerInstance)
     await rejectOnAbort(stage.restartAll(), ended)
     stage.setLevel('off')
-    phase('the remaining calls complete')
+    phase('the last calls come to their end')
     await rejectOnAbort(stage.load.whenIdle(), ended)
     // Messages of instances about the last chunks may arrive after the responses.
     await setTimeout(messageDelayMs)
@@ -87,7 +86,7 @@ function isWithin(time: number, from: number, to: number): boolean {
 
 async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
-  // After an abort, a rejection of the work is ignored.
+  // Events after the end are ignored.
   work.catch(() => {})
   const ended = new AbortController()
   const end = new Promise<never>((_, reject) => {

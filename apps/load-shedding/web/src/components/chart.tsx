@@ -5,7 +5,7 @@ import UPlot from 'uplot'
 /** A line of a chart. */
 export interface Series {
   readonly name: string
-  /** The CSS class that sets its colour as `--tone`. */
+  /** The class that has its colour as `--tone`. */
   readonly tone: string
   readonly values: readonly (number | null)[]
 }
@@ -13,7 +13,7 @@ export interface Series {
 interface ChartProps {
   readonly title: string
   readonly note: string
-  /** The time of each point, in seconds since the start. */
+  /** Seconds since the start, one a point. */
   readonly at: readonly number[]
   readonly series: readonly Series[]
   readonly format: (value: number) => string
@@ -21,7 +21,7 @@ interface ChartProps {
 
 const height = 150
 
-/** A line chart over time. Its legend has the current values as text. */
+/** Lines over time. What they say now stands above them in words. */
 export function Chart({ title, note, at, series, format }: ChartProps): VNode {
   const container = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | undefined>(undefined)
@@ -41,7 +41,7 @@ export function Chart({ title, note, at, series, format }: ChartProps): VNode {
       scheme.removeEventListener('change', repaint)
       chart.destroy()
     }
-    // Only a change of the lines needs a new chart; new values are set below.
+    // Other values are no other chart: only other lines are.
   }, [lines])
   useEffect(() => {
     plot.current?.setData([[...at], ...series.map(({ values }) => [...values])])
@@ -98,7 +98,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[], format: (val
   }
 }
 
-/** Returns the colour of a tone in the current colour scheme. */
+/** The colour of a tone, in the scheme of now. */
 function toneColor(element: HTMLElement, tone: string): string {
   const swatch = element.parentElement?.querySelector(`.swatch.${tone}`)
   return swatch === null || swatch === undefined ? 'gray' : getComputedStyle(swatch).getPropertyValue('--tone').trim()
