@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallView, Point } from '../src/board/snapshot.ts'
 import { serveControl } from '../src/control/serve-control.ts'
-import { createFakeStage } from '../src/testing/fake-stage.ts'
+import { stillStage } from '../src/testing/still-stage.ts'
 import type { TelemetryView } from '../src/telemetry/telemetry-view.ts'
 import { openStage, type Stage } from '../src/trial/open-stage.ts'
 import { type BuiltPage, buildPage } from './build-page.ts'
@@ -45,7 +45,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     return { page, complaints }
   }
   const openStill = async (options: BrowserContextOptions = {}) => {
-    const stage = createFakeStage()
+    const stage = stillStage()
     const control = await serveControl(stage, 0, built.root)
     const opened = await openPage(control.url, options)
     const close = async (): Promise<void> => {
@@ -58,13 +58,13 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   test('everything can be done with the keyboard alone, and is announced to screen readers', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
-    const announcement = () => page.locator('[data-announcement]').innerText()
+    const said = () => page.locator('[data-announcement]').innerText()
     await tabTo(page, 'Shedding')
     await page.keyboard.press('Space')
-    await expect.poll(announcement).toBe('Shedding is off')
+    await expect.poll(said).toBe('Shedding is off')
     await tabTo(page, 'Steady')
     await page.keyboard.press('ArrowRight')
-    await expect.poll(announcement).toBe('Load: Heavy')
+    await expect.poll(said).toBe('Load: Heavy')
     for (const [name, words] of [
       ['Burst of heavy calls', 'A burst of heavy calls was sent'],
       ['Restart all in turn', 'Every instance is restarted in turn'],
@@ -74,18 +74,10 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     ] as const) {
       await tabTo(page, name)
       await page.keyboard.press('Enter')
-      await expect.poll(announcement).toBe(words)
+      await expect.poll(said).toBe(words)
     }
-    const expected = [
-      'shedding false',
-      'level heavy',
-      'burst 4',
-      'restartAll',
-      'overload 1 true',
-      'restart 1',
-      'kill 2',
-    ]
-    expect(stage.commands).toEqual(expected)
+    const asked = ['shedding false', 'level heavy', 'burst 4', 'roll', 'overload 1 true', 'restart 1', 'kill 2']
+    expect(stage.asked).toEqual(asked)
     expect(complaints).toEqual([])
   })
 
@@ -94,16 +86,16 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const { page, stage } = fixture
     const block = page.locator('[data-call=a]')
     const isInLane = (instance: number) => overlaps(page, '[data-call=a]', `[data-track="${instance}"]`)
-    stage.update({ calls: [call('a', {}), call('b', { size: 'light' })] })
+    stage.change({ calls: [call('a', {}), call('b', { size: 'light' })] })
     await expect.poll(() => isInLane(1)).toBe(true)
-    stage.update({ calls: [call('a', { instance: 0, moves: 1 })] })
+    stage.change({ calls: [call('a', { instance: 0, moves: 1 })] })
     await expect.poll(() => isInLane(0)).toBe(true)
-    stage.update({ calls: [call('a', { instance: 2, moves: 1 })] })
+    stage.change({ calls: [call('a', { instance: 2, moves: 1 })] })
     await expect.poll(() => isInLane(2)).toBe(true)
     expect(await block.innerText()).toBe('1')
-    stage.update({ calls: [call('a', { instance: 2, state: 'lost' })] })
+    stage.change({ calls: [call('a', { instance: 2, state: 'lost' })] })
     await expect.poll(() => block.innerText()).toBe('×')
-    stage.update({ calls: [] })
+    stage.change({ calls: [] })
     await expect.poll(() => block.count()).toBe(0)
   })
 
@@ -120,13 +112,13 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     }))
     const [first, second] = stage.snapshot().lanes
     if (first === undefined || second === undefined) throw new Error('there are two instances')
-    stage.update({
+    stage.change({
       points,
       totals: { completed: 41, lost: 3, wrong: 0, moved: 17, chunks: 90, repeated: 12 },
       recent: { perSecond: 2.04, p50Ms: 120, p99Ms: 2300 },
       lanes: [
         { ...first, isOverloaded: true, isReady: false, eventLoopDelayMs: 181.4, moved: 17 },
-        { ...second, status: 'draining' },
+        { ...second, status: 'leaving' },
       ],
     })
     await page.getByText('draining').waitFor()
@@ -157,7 +149,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
       'instance 2 –',
     ])
     expect(await page.locator('.chart canvas').count()).toBe(3)
-    expect(stage.commands).toEqual([])
+    expect(stage.asked).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -177,8 +169,8 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   ] as const)('nothing runs over the edge of a %s window', async (_, width, colorScheme) => {
     await using fixture = await openStill({ viewport: { width, height: 800 }, colorScheme })
     const { page, stage } = fixture
-    const calls = Array.from({ length: 60 }, (__, index) => call(`call-${index}`, { instance: index % 3 }))
-    stage.update({ calls })
+    const calls = Array.from({ length: 60 }, (__, place) => call(`call-${place}`, { instance: place % 3 }))
+    stage.change({ calls })
     await page.locator('.block').first().waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   })
@@ -212,8 +204,8 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   }, 90_000)
 
   test.each([1280, 390])('the trace and the metrics fit a window of %i pixels', async (width) => {
-    const stage = createFakeStage()
-    stage.setTelemetry(recordedCall)
+    const stage = stillStage()
+    stage.record(recordedCall)
     await using control = await serveControl(stage, 0, built.root)
     const page = await browser.newPage({ viewport: { width, height: 800 } })
     await page.goto(`${control.url}trace.html`)

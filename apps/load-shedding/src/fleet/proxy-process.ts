@@ -26,17 +26,16 @@ export interface ProxyProcess {
 /** Starts a proxy, and resolves when its port takes connections. Rejects with what it said when it ends before that. */
 export async function startProxy(program: string, parameters: readonly string[], port: number): Promise<ProxyProcess> {
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let errorOutput = ''
+  let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (errorOutput.length < 4000) errorOutput += text
+    if (said.length < 4000) said += text
   })
   const ended = once(child, 'close')
   // A supervisor that is killed cannot stop it, but one that ends can.
   const kill = (): void => void child.kill()
   process.once('exit', kill)
   while (!(await isOpen(port))) {
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`${program} does not start: ${errorOutput}`)
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${program} does not start: ${said}`)
     await setTimeout(20)
   }
   return {

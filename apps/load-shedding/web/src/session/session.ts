@@ -13,51 +13,51 @@ export interface Session {
   /** The last command, for people who do not see its effect, or the reason for its failure. */
   readonly announcement: ReadonlySignal<string>
   /** Asks for something, and says so in words. */
-  sendCommand(command: Command, description: string): Promise<void>
+  ask(command: Command, words: string): Promise<void>
 }
 
 /** The handlers of the snapshot stream. */
-export interface SnapshotListener {
+export interface FeedListener {
   /** A moment, as JSON. */
-  onSnapshot(text: string): void
-  onInterrupt(): void
+  moment(text: string): void
+  interrupted(): void
 }
 
 /** Listens to the stream of moments. After an interruption it opens again, and sends the whole history. */
-export type Subscribe = (listener: SnapshotListener) => void
+export type Follow = (listener: FeedListener) => void
 
 /** Sends a command; whether it was done. */
-export type SendCommand = (command: Command) => Promise<boolean>
+export type Send = (command: Command) => Promise<boolean>
 
-const maxPoints = 120
+const keptPoints = 120
 
 /** Opens the page's session. */
-export function openSession(subscribe: Subscribe, send: SendCommand): Session {
+export function openSession(follow: Follow, send: Send): Session {
   const snapshot = signal<Snapshot | undefined>(undefined)
   const points = signal<readonly Point[]>([])
   const isLive = signal(false)
   const announcement = signal('')
-  subscribe({
-    onSnapshot(text) {
+  follow({
+    moment(text) {
       // It comes from the server that this page comes from, which is compiled from the same type.
       const next = JSON.parse(text) as Snapshot
       snapshot.value = next
       isLive.value = true
-      if (next.points.length > 0) points.value = mergePoints(points.value, next.points)
+      if (next.points.length > 0) points.value = joined(points.value, next.points)
     },
-    onInterrupt() {
+    interrupted() {
       isLive.value = false
     },
   })
-  const sendCommand = async (command: Command, description: string): Promise<void> => {
+  const ask = async (command: Command, words: string): Promise<void> => {
     const isDone = await send(command).catch(() => false)
-    announcement.value = isDone ? description : 'That could not be done. Is the server still running?'
+    announcement.value = isDone ? words : 'That could not be done. Is the server still running?'
   }
-  return { snapshot, points, isLive, announcement, sendCommand }
+  return { snapshot, points, isLive, announcement, ask }
 }
 
 /** The history with what is new in it; a server that has begun again begins it again. */
-function mergePoints(known: readonly Point[], more: readonly Point[]): readonly Point[] {
+function joined(known: readonly Point[], more: readonly Point[]): readonly Point[] {
   const first = more[0]?.at ?? 0
-  return [...known.filter(({ at }) => at < first), ...more].slice(-maxPoints)
+  return [...known.filter(({ at }) => at < first), ...more].slice(-keptPoints)
 }

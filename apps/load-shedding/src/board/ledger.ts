@@ -1,32 +1,32 @@
 /** The processed chunks of each call, so that repeated work is detected. */
-export interface ChunkCounter {
+export interface Ledger {
   /** Notes a chunk by the number that it begins with. */
-  add(call: string, from: number): void
+  note(call: string, from: number): void
   /** The call is over: nothing is kept of it after a while. */
-  remove(call: string): void
+  forget(call: string): void
   readonly chunks: number
   readonly repeated: number
 }
 
 /** Messages of an instance may come after the answer of the call that they are about. */
-const maxEndedCalls = 200
+const kept = 200
 
-/** Makes an empty counter. */
-export function createChunkCounter(): ChunkCounter {
-  const chunksByCall = new Map<string, Set<number>>()
-  const endedCalls: string[] = []
+/** Makes an empty ledger. */
+export function createLedger(): Ledger {
+  const done = new Map<string, Set<number>>()
+  const over: string[] = []
   const counts = { chunks: 0, repeated: 0 }
   return {
-    add(call, from) {
-      const known = chunksByCall.get(call) ?? new Set()
-      chunksByCall.set(call, known)
+    note(call, from) {
+      const known = done.get(call) ?? new Set()
+      done.set(call, known)
       counts.chunks++
       if (known.has(from)) counts.repeated++
       known.add(from)
     },
-    remove(call) {
-      endedCalls.push(call)
-      if (endedCalls.length > maxEndedCalls) chunksByCall.delete(endedCalls.shift() ?? '')
+    forget(call) {
+      over.push(call)
+      if (over.length > kept) done.delete(over.shift() ?? '')
     },
     get chunks() {
       return counts.chunks
