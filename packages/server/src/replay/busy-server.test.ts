@@ -2,20 +2,14 @@ import { projectMetaKeys } from '@x/schema'
 import { memoryStore, singleUseState } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { sealedState, tool } from '../index.ts'
-import { accept, type HandlerKind, send, serve, toolKind } from '../testing/rounds.ts'
+import { sealedState } from '../index.ts'
+import { accept, send, serve } from '../testing/rounds.ts'
 
 const question = { message: 'Which?', schema: z.object({}) }
 
 test('a busy server does not open a state that opens once, though results are stored', async () => {
   const finishers: (() => void)[] = []
   let isBlocking = false
-  const keyedKind: HandlerKind = {
-    ...toolKind,
-    offer: (run) => ({
-      tools: [tool('do', { description: 'Does', annotations: { idempotentHint: false }, run: (_, ctx) => run(ctx) })],
-    }),
-  }
   const served = serve(
     async (ctx) => {
       if (isBlocking) await new Promise<void>((resolve) => finishers.push(resolve))
@@ -31,7 +25,6 @@ test('a busy server does not open a state that opens once, though results are st
       idempotency: { store: memoryStore() },
       shedding: { hardLimit: { running: 1 } },
     },
-    keyedKind,
   )
   // With a principal and an idempotency key, results are stored, and a stored one is returned by a busy server too.
   const optionsOf = (key: string) => ({

@@ -1,19 +1,34 @@
 import type { ServerEvent } from '@x/schema'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Context, createServer, sealedState, tool } from '../index.ts'
+import { tool } from '../index.ts'
 import { sheddingSettings } from '../internals.ts'
-import { type AskOptions, callOf, requestOf } from '../testing/ask.ts'
+import type { AskOptions } from '../testing/ask.ts'
 import { observer } from '../testing/observer.ts'
-import { accept, fullCapabilities, type RunHandler, send, serve } from '../testing/rounds.ts'
+import { accept, type HandlerKind, type RunHandler, send, serve, toolKind } from '../testing/rounds.ts'
 
-const key = '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b'
+/** A tool whose call may become a task. */
+const taskKind: HandlerKind = {
+  ...toolKind,
+  offer: (run) => ({ tools: [tool('do', { description: 'Does', task: 'allowed', run: (_, ctx) => run(ctx) })] }),
+}
+
+/** Calls a handler once, and returns the events of the call and its response. */
+async function callWithEvents(run: RunHandler, policy: () => boolean, options: AskOptions = {}) {
+  const events: ServerEvent[] = []
+  const settings = {
+    strictReplay: false,
+    shedding: sheddingSettings({ calls: 'all', policy, minWorkMs: 0 }),
+    extensions: [observer((event) => void events.push(event))],
+  }
+  const { response } = await send(serve(run, settings, taskKind), {}, options)
+  return { events, response }
+}
 
 test('the end of a run is emitted once, also if a step that still runs makes a call fail that was handed off', async () => {
-  const events: ServerEvent[] = []
   let finishSlowStep = (): void => {}
   const slow = new Promise<void>((resolve) => (finishSlowStep = resolve))
-  const run = async (_: object, ctx: Context): Promise<string> => {
+  const run: RunHandler = async (ctx) => {
     // A value that is no JSON fails the call.
     const slowStep = ctx.step('slow', () => slow.then(() => new Map() as never))
     slowStep.catch(() => {})
@@ -24,48 +39,15 @@ test('the end of a run is emitted once, also if a step that still runs makes a c
     }
     return 'done'
   }
-  const server = createServer({
-    name: 'demo',
-    version: '1.0.0',
-    state: sealedState({ keys: [key] }),
-    tools: [tool('do', { description: 'Does two things', run })],
-    strictReplay: false,
-    shedding: sheddingSettings({ calls: 'all', policy: () => true, minWorkMs: 0 }),
-    log: () => {},
-    extensions: [observer((event) => void events.push(event))],
-  })
-  const meta = { 'io.modelcontextprotocol/clientCapabilities': fullCapabilities }
-  const response = await server.exchange(requestOf('tools/call', { name: 'do' }, { meta }), callOf())
+  const { events, response } = await callWithEvents(run, () => true)
   expect(response).not.toMatchObject({ result: { resultType: 'input_required' } })
   const ends = events.filter(({ type }) => type === 'run')
   expect(ends).toMatchObject([{ type: 'run', end: 'failed' }])
 })
 
-/** Calls a handler once, and returns the events of the call. */
-async function callWithEvents(
-  run: (_: object, ctx: Context) => Promise<string>,
-  policy: () => boolean,
-  options: AskOptions = {},
-): Promise<readonly ServerEvent[]> {
-  const events: ServerEvent[] = []
-  const server = createServer({
-    name: 'demo',
-    version: '1.0.0',
-    state: sealedState({ keys: [key] }),
-    tools: [tool('do', { description: 'Does it', run, task: 'allowed' })],
-    strictReplay: false,
-    shedding: sheddingSettings({ calls: 'all', policy, minWorkMs: 0 }),
-    log: () => {},
-    extensions: [observer((event) => void events.push(event))],
-  })
-  const meta = { 'io.modelcontextprotocol/clientCapabilities': fullCapabilities }
-  await server.exchange(requestOf('tools/call', { name: 'do' }, { meta }), callOf(options))
-  return events
-}
-
 test('a call that is to be a task, which cannot be created, is emitted as failed', async () => {
   const background = { accepted: true, begin: () => Promise.reject(new Error('The store is away')) }
-  const events = await callWithEvents(
+  const { events } = await callWithEvents(
     async () => 'done',
     () => false,
     { background },
@@ -76,7 +58,7 @@ test('a call that is to be a task, which cannot be created, is emitted as failed
 test('a misuse by a step that still runs does not replace what a handler threw before its suspension', async () => {
   let [isHandedOff, finishSlowStep] = [false, (): void => {}]
   const slow = new Promise<void>((resolve) => (finishSlowStep = resolve))
-  const run = async (_: object, ctx: Context): Promise<string> => {
+  const run: RunHandler = async (ctx) => {
     ctx.step('slow', () => slow.then(() => new Map() as never)).catch(() => {})
     ctx.step('quick', () => 1).catch(() => {})
     // The hand-off stops the run, and the suspension comes in the next turn of the event loop.
@@ -84,7 +66,7 @@ test('a misuse by a step that still runs does not replace what a handler threw b
     setImmediate(() => setImmediate(finishSlowStep))
     throw new Error('of the handler')
   }
-  const events = await callWithEvents(run, () => (isHandedOff = true))
+  const { events } = await callWithEvents(run, () => (isHandedOff = true))
   const [end] = events.filter(({ type }) => type === 'run')
   expect(end).toMatchObject({ end: 'failed', error: { message: 'of the handler' } })
 })
