@@ -62,8 +62,9 @@ interface Slot {
 }
 
 /**
- * The records of one owner in a store that can add and delete, and cannot replace. A record alternates between two keys, so that it can
- * be read at any moment, and an instance that ends during a write leaves the old value or the new one.
+ * The records of one owner in a store that can add and delete, and cannot replace. A record alternates between two
+ * keys, so that it can be read at any moment, and an instance that ends during a write leaves the old value or the new
+ * one.
  */
 class OwnedStore implements Required<AuthStore> {
   readonly #store: StateStore

@@ -2,7 +2,7 @@ import { quoteName } from '@x/core'
 import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
-import type { Awaitable } from '../request/awaitable.ts'
+import { allowUnawaited, type Awaitable } from '../request/awaitable.ts'
 import { toInternalError } from './handler-error.ts'
 import type { Run } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
@@ -10,9 +10,7 @@ import type { ServedRequest } from './served-request.ts'
 
 /** Makes a call a task before its handler runs. */
 export function beginAsTask(run: Run): Awaitable<JsonObject> {
-  return run.request.observation === undefined
-    ? createTask(run)
-    : observeRunEnd(run, 'became_task', () => createTask(run))
+  return observeRunEnd(run, 'became_task', () => createTask(run))
 }
 
 /** Creates a task that continues the call with its journal. Returns the result that names the task. */
@@ -49,10 +47,7 @@ export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: Se
  * if it cannot become one.
  */
 export function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  const promise = requestTask(run, choice)
-  // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
-  promise.catch(() => {})
-  return promise
+  return allowUnawaited(requestTask(run, choice))
 }
 
 async function requestTask(run: Run, choice: TaskChoice): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { cloneJson, type JsonLeaf, quoteName } from '@x/core'
 import type { JsonValue } from '@x/schema'
-import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { allowUnawaited, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
 import { handleStepBoundary, commitJournal, ensureInstanceWork } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
@@ -121,12 +121,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     get value() {
       return currentValue
     },
-    save(value) {
-      const promise = saveValue(value)
-      // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
-      promise.catch(() => {})
-      return promise
-    },
+    save: (value) => allowUnawaited(saveValue(value)),
   }
 }
 

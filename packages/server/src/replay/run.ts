@@ -1,7 +1,7 @@
 import { isCancelled } from '@x/core'
 import type { InputRequest, JsonObject, McpError } from '@x/schema'
 import type { Context, InputRequiredReturn, TaskChoice } from '../definitions/context.ts'
-import { type Awaitable, runAfterTick } from '../request/awaitable.ts'
+import { allowUnawaited, type Awaitable, runAfterTick } from '../request/awaitable.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
@@ -88,8 +88,9 @@ export interface StartedUse {
 
 /**
  * The state of a run. A stop turns `running` into `stopping`, and the next turn of the event loop into `suspended`,
- * once no answer is being parsed. `close` turns `running` into `closed`, and `stopping` into `suspended`, once the handler has ended.
- * A journal that cannot be stored turns both into `suspended` at once. `docs/architecture.md` has the diagram.
+ * once no answer is being parsed. When the handler has ended, `close` turns `running` into `closed`, and `stopping` into
+ * `suspended`. A journal that cannot be stored turns both into `suspended` at once. `docs/architecture.md` has the
+ * diagram.
  */
 type RunPhase = 'running' | 'stopping' | 'suspended' | 'closed'
 
@@ -418,8 +419,7 @@ export class Run {
     const promise = new Promise<never>((_, rejectPromise) => {
       reject = rejectPromise
     })
-    // Prevents an unhandled rejection, which would end the process, when the handler does not await its question.
-    promise.catch(() => {})
+    allowUnawaited(promise)
     this.#phase = 'stopping'
     this.#scheduleSuspension()
     return { promise, reject }

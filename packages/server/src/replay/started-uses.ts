@@ -1,6 +1,7 @@
 import { quoteName } from '@x/core'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { HandlerError, type HandlerProblem, isSuspension } from './handler-error.ts'
+import { allowUnawaited } from '../request/awaitable.ts'
 import { rememberAuthorFrames } from './author-frames.ts'
 import type { Run, StartedUse } from './run.ts'
 
@@ -35,8 +36,8 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
       },
     )
   })
-  // Prevents an unhandled rejection, which would end the process, when the handler does not await the promise.
-  promise.catch(() => {})
+  allowUnawaited(promise)
+  // From here on, `then` records that the handler awaits the promise.
   promise.use = use
   run.addStartedUse(use)
   return promise
@@ -105,11 +106,12 @@ const awaitAdvice = 'await every question and step'
 
 /** Fails the call for a use that failed after the handler returned, or that the handler did not await. */
 function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
+  const lastCaughtIndex = lastCaughtIndexOf(settledUses)
   for (const use of uses) {
     const isNoticed = use.isAwaited && settledUses.has(use)
     if (isNoticed || !hasFailed(use) || hasFailedCall(run, use)) continue
     const error = createFailedUseError(run, use)
-    const isExcused = use.isAwaited && lastCaughtIndexOf(settledUses) >= use.failuresBefore
+    const isExcused = use.isAwaited && lastCaughtIndex >= use.failuresBefore
     if (isExcused || run.end?.kind === 'misused') reportUseError(run, error)
     else run.fail(error)
   }

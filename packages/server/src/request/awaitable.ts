@@ -16,6 +16,15 @@ export function mapAwaitable<T, R>(value: Awaitable<T>, transform: (value: T) =>
   return isPromiseLike(value) ? Promise.resolve(value).then((result) => transform(result)) : transform(value)
 }
 
+/**
+ * Returns the promise, whose rejection does not end the process when no code awaits it. For promises that a handler
+ * receives: it may drop them.
+ */
+export function allowUnawaited<T extends Promise<unknown>>(promise: T): T {
+  promise.catch(() => {})
+  return promise
+}
+
 // `setTimeout` is read when the module loads, so that the fake timers of a test do not delay a handler.
 const { setTimeout } = globalThis
 const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
