@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient, type ElicitAnswer, isClientError } from '@x/client'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Instance } from './fleet/instance-meta.ts'
 import { readSeed } from './emulator/seed.ts'
 import { serveEmulator } from './emulator/serve-emulator.ts'
@@ -171,9 +171,7 @@ describe.concurrent('the service', { timeout }, () => {
     const app = start(['--port', '0', '--instances', '2'])
     const seen = await askUntil(await app.started, (instances) => instances.size === 2)
     app.child.kill('SIGKILL')
-    await vi.waitFor(() => expect([...seen.values()].filter(({ pid }) => isRunning(pid))).toEqual([]), {
-      timeout: 20_000,
-    })
+    await expect.poll(() => [...seen.values()].filter(({ pid }) => isRunning(pid))).toEqual([])
     await app.ended
   })
 })

@@ -11,7 +11,7 @@ describeNeeding('chromium', 'the page of the running app with a client of 2025-1
   beforeAll(async () => {
     checkBuilt()
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     endStarted()

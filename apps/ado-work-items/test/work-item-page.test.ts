@@ -36,7 +36,7 @@ describeNeeding(
       await build({ configFile, logLevel: 'silent' })
       host = await buildPage('../web/testing/app-host/vite.config.ts')
       browser = await chromium.launch({ executablePath, args })
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser?.close()
       await host?.remove()

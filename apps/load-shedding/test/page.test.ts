@@ -1,14 +1,12 @@
 import { describeNeeding } from '@tooling/vitest/needs'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallView, Point } from '../src/board/snapshot.ts'
 import { serveControl } from '../src/control/serve-control.ts'
 import { stillStage } from '../src/testing/still-stage.ts'
 import type { TelemetryView } from '../src/telemetry/telemetry-view.ts'
-import { openStage, type Stage } from '../src/trial/open-stage.ts'
 import { type BuiltPage, buildPage } from './build-page.ts'
-
-const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
+import { launchBrowser, openPage } from './open-page.ts'
 
 const call = (name: string, changes: Partial<CallView>): CallView => ({
   call: name,
@@ -26,28 +24,17 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   let built: BuiltPage
   beforeAll(async () => {
     built = await buildPage()
-    browser = await chromium.launch({ executablePath, args })
-  }, 60_000)
+    browser = await launchBrowser(executablePath)
+  })
   afterAll(async () => {
     await browser?.close()
     await built?.remove()
   })
 
-  /** Opens the page; what it or its policy complains of is in `complaints`. */
-  const openPage = async (url: string, options: BrowserContextOptions = {}) => {
-    const page = await browser.newPage(options)
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(error.message))
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('request', (request) => request.url().startsWith(url) || complaints.push(request.url()))
-    await page.goto(url)
-    await page.getByRole('switch', { name: 'Shedding' }).waitFor()
-    return { page, complaints }
-  }
   const openStill = async (options: BrowserContextOptions = {}) => {
     const stage = stillStage()
     const control = await serveControl(stage, 0, built.root)
-    const opened = await openPage(control.url, options)
+    const opened = await openPage(browser, control.url, options)
     const close = async (): Promise<void> => {
       await opened.page.close()
       await control[Symbol.asyncDispose]()
@@ -175,34 +162,6 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   })
 
-  test('with a real fleet, calls leave the instance that is overloaded', async () => {
-    const stage = await openStage({ balancer: 'cluster', sheds: true, size: 3, port: 0, onFailure: () => {} })
-    const control = await serveControl(stage, 0, built.root)
-    try {
-      const { page, complaints } = await openPage(control.url)
-      await page.getByRole('button', { name: 'Overload 1' }).click()
-      await page.locator('[data-lane="1"]').getByText('overloaded').waitFor()
-      await page.getByRole('button', { name: 'Burst of heavy calls' }).click()
-      const movedOn = page.locator('[data-lane="1"] .lane-head').getByText(/[1-9]\d* moved on/)
-      await movedOn.waitFor({ timeout: 20_000 })
-      await page
-        .locator('.block', { hasText: /^[1-9]$/ })
-        .first()
-        .waitFor({ timeout: 20_000 })
-      await expect.poll(() => traceAnotherCall(stage), { timeout: 40_000, interval: 1500 }).toBeGreaterThanOrEqual(3)
-      await page.getByRole('link', { name: 'Trace and metrics' }).click()
-      await page.locator('[data-trace] [data-process="0"]', { hasText: /^client\s*call count_primes/ }).waitFor()
-      const instances = page.locator('[data-trace] [data-process]:not([data-process="0"]) td:first-child')
-      expect(new Set(await instances.allInnerTexts()).size).toBeGreaterThanOrEqual(2)
-      await page.locator('[data-metrics]', { hasText: 'mcp.server.operation.duration' }).waitFor()
-      expect(complaints).toEqual([])
-      await page.close()
-    } finally {
-      await control[Symbol.asyncDispose]()
-      await stage.stop()
-    }
-  }, 90_000)
-
   test.each([1280, 390])('the trace and the metrics fit a window of %i pixels', async (width) => {
     const stage = stillStage()
     stage.record(recordedCall)
@@ -220,12 +179,6 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await page.close()
   })
 })
-
-/** Sends one more call, and returns the number of processes in the shown trace. */
-function traceAnotherCall(stage: Stage): number {
-  stage.load.burst(1)
-  return new Set(stage.telemetry().spans.map(({ process }) => process)).size
-}
 
 const span = { traceId: 't', kind: 'server', hasFailed: false } as const
 /** A call that moved from one instance to another. */

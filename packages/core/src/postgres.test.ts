@@ -118,7 +118,7 @@ describe('a server that is stopped while connections are made', () => {
   let server: RealPostgres
   beforeAll(async () => {
     server = await startPostgres()
-  }, 60_000)
+  })
   afterAll(() => server.close())
 
   test('costs what they were for, and the bus is there when the server is', async () => {
@@ -133,5 +133,5 @@ describe('a server that is stopped while connections are made', () => {
     }
     await bus.publish({ topic: 'tools' })
     await pool.end()
-  }, 60_000)
+  })
 })

@@ -45,7 +45,7 @@ test('a process that has listened over PostgreSQL ends by itself once it has sto
   const server = await startPostgres()
   expect(await exitOf('postgres', server.url)).toEqual({ code: 0, said: '' })
   await server.close()
-}, 120_000)
+})
 
 test('a process that could not listen ends by itself', async () => {
   const { code, said } = await exitOf('postgres', 'postgres://nobody@127.0.0.1:1/none')

@@ -127,7 +127,7 @@ describe('three instances over one PostgreSQL', () => {
   beforeAll(async () => {
     server = await startPostgres()
     pools = [server.pool(), server.pool(), server.pool()]
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const pool of pools) await pool.end()
     await server.close()

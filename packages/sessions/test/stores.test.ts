@@ -156,7 +156,7 @@ describeNeeding('redis', 'sessions with Redis', (program) => {
       const result = await session?.callTool('note', { text: 'b' }).catch(() => undefined)
       return result && textOf(result)
     }
-    await expect.poll(retried, { timeout: 10_000 }).toBe('b')
+    await expect.poll(retried).toBe('b')
   })
 })
 
@@ -167,7 +167,7 @@ describe('sessions with PostgreSQL', () => {
     server = await startPostgres()
     pools = [server.pool(), server.pool()]
     for (const pool of pools) await createStateTable(pool)
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const pool of pools) await pool.end()
     await server.close()

@@ -188,7 +188,7 @@ describe('the store in PostgreSQL', () => {
     server = await startPostgres()
     pool = server.pool()
     await createStateTable(pool)
-  }, 120_000)
+  })
   afterAll(async () => {
     await pool?.end()
     await server.close()

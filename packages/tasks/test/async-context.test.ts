@@ -16,7 +16,7 @@ describe('tasks of users never run in the asynchronous context of another reques
     await runTasksOfUsers(() => engine)
   })
 
-  test('over PGlite [LDG-008]', { timeout: 60_000 }, async () => {
+  test('over PGlite [LDG-008]', async () => {
     const pglite = await PGlite.create()
     await runTasksOfUsers(() => pgliteEngine(pglite))
     await pglite.close()
@@ -26,7 +26,7 @@ describe('tasks of users never run in the asynchronous context of another reques
     let database: RealPostgres
     beforeAll(async () => {
       database = await startPostgres()
-    }, 60_000)
+    })
     afterAll(() => database.close())
 
     test('with the notifications of its engine [LDG-008]', () => runTasksOfUsers(() => postgresEngine(database.url)))

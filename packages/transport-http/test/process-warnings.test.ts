@@ -55,7 +55,7 @@ test('a process that does not exit after a stop by a signal names its open resou
   } finally {
     child.kill('SIGKILL')
   }
-}, 30_000)
+})
 
 test('a process without a file descriptor for new connections says so', async () => {
   const { child, url } = await startProgram('ulimit -n 60')
@@ -70,4 +70,4 @@ test('a process without a file descriptor for new connections says so', async ()
     child.kill('SIGKILL')
     for (const connection of connections) connection.destroy()
   }
-}, 30_000)
+})

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMessageWriter } from './message-writer.ts'
 
 const line = 'x'.repeat(100)
@@ -80,5 +80,5 @@ test('a message after a pause is part of an earlier flush, and is written once',
   await writer.flush()
   expect(chunks).toEqual(['other\nresponse\n'])
   writer.writeAfterPause('late', 1)
-  await vi.waitFor(() => expect(chunks).toEqual(['other\nresponse\n', 'late\n']))
+  await expect.poll(() => chunks).toEqual(['other\nresponse\n', 'late\n'])
 })

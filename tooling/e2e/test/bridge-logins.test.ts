@@ -13,7 +13,7 @@ let folder = ''
 beforeAll(async () => {
   bridge = await childProgram(new URL('../../examples/src/bridge.ts', import.meta.url))
   folder = await mkdtemp(join(tmpdir(), 'bridge-logins-'))
-}, 120_000)
+})
 
 afterAll(async () => {
   await bridge[Symbol.asyncDispose]()
@@ -51,4 +51,4 @@ test('twelve bridges that start at the same time register one client, and the pe
   } finally {
     await Promise.all(connections.map((connection) => connection.close()))
   }
-}, 120_000)
+})

@@ -16,7 +16,7 @@ beforeAll(async () => {
     childProgram(new URL('../../examples/src/bridge.ts', import.meta.url)),
     childProgram(new URL('programs/features.ts', import.meta.url)),
   ])
-}, 120_000)
+})
 
 afterAll(async () => {
   for (const program of [bridge, features]) await program[Symbol.asyncDispose]()
@@ -48,7 +48,7 @@ test('hosts over HTTP use a server that is a program, and its processes end with
   child.kill('SIGTERM')
   // The streams close when no process has them any more.
   expect(await ended).toEqual([null, 'SIGTERM'])
-}, 60_000)
+})
 
 test('a bridge without a server says how it is used', async () => {
   const child = spawn(process.execPath, [bridge.path])

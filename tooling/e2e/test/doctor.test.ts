@@ -38,7 +38,7 @@ test('our server has no fault, and every check but those of pages and tokens is 
   await using http = await serveOurs(keys.first)
   const { code, wrong, skipped } = await examine(http.url, ...asking)
   expect([code, wrong, skipped]).toEqual([0, [], ['auth', 'cors']])
-}, 60_000)
+})
 
 test.each([
   ['the official SDK', officialOverHttp, ['host', 'origin']],
@@ -128,7 +128,7 @@ for (const kind of [nginx, haproxy]) {
       await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
       const { code, wrong, skipped, found } = await examine(proxy.url, ...asking)
       expect([code, wrong, skipped, found]).toEqual([0, [], ['auth', 'cors'], found])
-    }, 60_000)
+    })
 
     test.each(faults[kind.name])(
       'that $what, the fault is named, and no other [OPS-011]',
@@ -150,7 +150,7 @@ for (const kind of [nginx, haproxy]) {
       const { code, wrong, found } = await examine(proxy.url, ...asking)
       expect([code, wrong]).toEqual([1, ['rounds']])
       expect(found['rounds']).toMatch(/rejected on [1-7] of 8 connections.*same keys/)
-    }, 60_000)
+    })
   })
 }
 
@@ -168,7 +168,7 @@ test('a server with a real issuer is right, and its faults of authorization are 
     // A server whose issuer is unreachable is not ready either.
     expect(wrong.filter((id) => id !== 'health')).toEqual(spelling === issuer.issuer ? [] : ['auth'])
   }
-}, 60_000)
+})
 
 test('a token for another resource, and a challenge without metadata, are named [OPS-011]', async () => {
   await using http = await serveProtectedBy('http://127.0.0.1:1', '/other')
@@ -176,7 +176,7 @@ test('a token for another resource, and a challenge without metadata, are named 
   const auth = () => ({ status: 401, message: 'A token is required', headers: { 'WWW-Authenticate': 'Bearer' } })
   await using bare = await serveOurs(keys.first, { auth })
   expect((await examine(bare.url)).found['auth']).toMatch(/no resource_metadata/)
-}, 60_000)
+})
 
 test('a port without a server is one fault, and each other check is skipped [OPS-011]', async () => {
   const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await freePort()}/mcp`)

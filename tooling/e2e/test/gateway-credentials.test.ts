@@ -48,7 +48,7 @@ test('the tokens of two users are exchanged: each upstream receives its own toke
   for (const text of [...received, ...world.logged])
     for (const each of [...everyToken, secret]) expect(text).not.toContain(each)
   await Promise.all(users.map(({ connection }) => connection.close()))
-}, 120_000)
+})
 
 test('an exchange that the authorization server refuses is an error without the reason, which is in the log', async () => {
   await using world = await createExchangeWorld('canary-wrong-secret')
@@ -62,4 +62,4 @@ test('an exchange that the authorization server refuses is an error without the 
   for (const each of [token, secret, 'canary-wrong-secret']) expect(`${log} ${inspect(error)}`).not.toContain(each)
   expect([world.modern.tokens.size, world.older.tokens.size]).toEqual([0, 0])
   await connection.close()
-}, 120_000)
+})

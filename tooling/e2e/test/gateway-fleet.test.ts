@@ -15,7 +15,7 @@ const subjectHeader = 'x-test-subject'
 let features: ChildProgram
 beforeAll(async () => {
   features = await childProgram(new URL('programs/features.ts', import.meta.url))
-}, 120_000)
+})
 afterAll(() => features[Symbol.asyncDispose]())
 
 /** Three upstreams: of 2026-07-28 over HTTP, older over HTTP, and older over stdio. */
@@ -134,7 +134,7 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   }
   const running = Promise.all(hosts.map(work))
   const until = (count: number): Promise<void> =>
-    expect.poll(() => outcomes.length, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(count)
+    expect.poll(() => outcomes.length, { interval: 5 }).toBeGreaterThanOrEqual(count)
 
   await until(100)
   await upstreams.modern.stop()
@@ -155,13 +155,11 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   expect(new Set(answered.map(({ upstream }) => upstream)).size).toBe(3)
   // The upstream that stopped is served again.
   const [host] = hosts
-  await expect
-    .poll(() => host && ask(host, 'modern', 'again'), { timeout: 30_000, interval: 500 })
-    .toMatchObject({ text: 'again' })
+  await expect.poll(() => host && ask(host, 'modern', 'again'), { interval: 500 }).toMatchObject({ text: 'again' })
 
   for (const each of hosts) await each[Symbol.asyncDispose]()
   await Promise.all(instances.map((http) => http.close({ graceMs: 0 })))
   await upstreams.olderHttp.close({ graceMs: 0 })
   await upstreams.modern.stop()
-  await expect.poll(() => processesOf(features.path), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => processesOf(features.path)).toEqual([])
 }, 240_000)

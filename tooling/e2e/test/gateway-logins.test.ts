@@ -62,7 +62,7 @@ test('two users log in at an upstream through any instance, and nothing of one r
   for (const text of received) for (const each of [...tokens, 'canary']) expect(text).not.toContain(each)
   for (const text of [...stored, ...world.logged, ...ada.links, ...grace.links])
     for (const each of [...tokens, 'canary', 'ada.crm']) expect(text).not.toContain(each)
-}, 120_000)
+})
 
 test('a link that another person opens connects neither account, and the call ends with the refusal', async () => {
   await using world = await createLoginWorld()
@@ -73,7 +73,7 @@ test('a link that another person opens connects neither account, and the call en
   await using mallory = await openHost(world, 'mallory')
   for (const each of [host, mallory]) expect(await namesOf(each)).toEqual(['crm__login'])
   expect(world.upstream.tokens.size).toBe(0)
-}, 120_000)
+})
 
 test('a store that is away costs a caller the calls of that time, and no login', async () => {
   await using world = await createLoginWorld()
@@ -90,4 +90,4 @@ test('a store that is away costs a caller the calls of that time, and no login',
     expect(textOf(await grace.client.callTool('crm__whoami'))).toBe('grace.crm at crm')
     expect(textOf(await ada.client.callTool('crm__whoami'))).toBe('ada.crm at crm')
   }
-}, 120_000)
+})

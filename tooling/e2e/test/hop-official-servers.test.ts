@@ -20,7 +20,7 @@ test('server-everything passes its tools, prompts, resources, progress and quest
   await using peer = await throughHop(everything)
   await useServerEverything(peer)
   expect(peer.connection.peer).toEqual({ era: 'modern' })
-}, 60_000)
+})
 
 test('server-filesystem and server-memory pass their tools through a proxy', async () => {
   await using folder = await temporaryFolder()
@@ -29,4 +29,4 @@ test('server-filesystem and server-memory pass their tools through a proxy', asy
   expect(textOf(await files.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }))).toContain('hello')
   await using graph = await throughHop(memory)
   expect(textOf(await graph.client.callTool('read_graph'))).toContain('entities')
-}, 60_000)
+})

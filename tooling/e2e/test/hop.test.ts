@@ -35,7 +35,7 @@ beforeAll(async () => {
     childProgram(new URL('programs/features.ts', import.meta.url)),
     childProgram(new URL('programs/hop.ts', import.meta.url)),
   ])
-}, 120_000)
+})
 
 afterAll(async () => {
   await features[Symbol.asyncDispose]()

@@ -23,7 +23,9 @@ const withCall = (...lines: string[]): string[] => [
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const manyChunks = Array.from({ length: 80 }, () => chunk('x'.repeat(65_536)))
 
-const refused: readonly (readonly [string, readonly string[], number])[] = [
+type Row = readonly [title: string, parts: readonly string[], status: number]
+
+const refused: readonly Row[] = [
   ['a host that is not this one (CVE-2025-66414)', withHeaders('Host: evil.test'), 403],
   ['a host of which this one is a part', withHeaders('Host: 127.0.0.1.evil.test'), 403],
   ['a host with credentials', withHeaders('Host: 127.0.0.1@evil.test'), 403],
@@ -36,6 +38,18 @@ const refused: readonly (readonly [string, readonly string[], number])[] = [
   ['another method', [headWith([sized]).replace('POST', 'DELETE'), body], 405],
   ['a length past the bound (GHSA-f897-62hf-6gxq)', [headWith(['Content-Length: 999999999'])], 413],
   ['chunks without an end, past the bound', [headWith(['Transfer-Encoding: chunked']), ...manyChunks], 413],
+  ['a method header unlike the body', withHeaders('Mcp-Method: tools/call'), 400],
+  ['a method header that comes twice', withHeaders('Mcp-Method: tools/list', 'Mcp-Method: tools/call'), 400],
+  ['a name header unlike the body', withCall('Mcp-Name: other'), 400],
+  ['a name header that is Base64 of more than the name', withCall('Mcp-Name: =?base64?ZWNobw0KWDogeQ==?='), 400],
+  ['another version in the header', withHeaders('MCP-Protocol-Version: 2025-11-25'), 400],
+]
+
+/**
+ * What the parser of node:http rejects. It closes the connection at once: the reset may overtake its answer if the peer
+ * is still sending (RFC 9112, section 9.6).
+ */
+const unparsable: readonly Row[] = [
   ['a length that is negative', [headWith(['Content-Length: -1']), body], 400],
   ['a length that is no number', [headWith(['Content-Length: 1e3']), body], 400],
   ['two lengths', [headWith([sized, 'content-length: 3']), body], 400],
@@ -44,13 +58,8 @@ const refused: readonly (readonly [string, readonly string[], number])[] = [
   ['a chunk whose length is no number', [headWith(['Transfer-Encoding: chunked']), `zz\r\n${body}\r\n`], 400],
   ['headers of 40 KB', withHeaders(`X-Large: ${'x'.repeat(40_000)}`), 431],
   ['a header without a name', withHeaders(': nothing'), 400],
-  ['a method header unlike the body', withHeaders('Mcp-Method: tools/call'), 400],
-  ['a method header that comes twice', withHeaders('Mcp-Method: tools/list', 'Mcp-Method: tools/call'), 400],
-  ['a name header unlike the body', withCall('Mcp-Name: other'), 400],
   ['a name header with a line feed in it', withCall('Mcp-Name: echo\nX-Injected: yes'), 400],
-  ['a name header that is Base64 of more than the name', withCall('Mcp-Name: =?base64?ZWNobw0KWDogeQ==?='), 400],
   ['a name header with a zero character', withCall('Mcp-Name: echo\0'), 400],
-  ['another version in the header', withHeaders('MCP-Protocol-Version: 2025-11-25'), 400],
 ]
 
 async function besieged() {
@@ -70,9 +79,12 @@ describe.each([
     const { http, given } = await besieged()
     await using _stopping = http
     await using way = await reach(http.port)
-    for (const [title, parts, status] of refused) {
+    for (const row of [...refused, ...unparsable]) {
+      const [title, parts, status] = row
       const answer = await sendBytes(way.port, parts)
-      expect(answer.slice(0, 'HTTP/1.1 400'.length), title).toBe(`HTTP/1.1 ${status}`)
+      const mayBeReset = unparsable.includes(row) && way.port !== http.port
+      const accepted = [`HTTP/1.1 ${status}`, ...(mayBeReset ? [''] : [])]
+      expect(accepted, title).toContain(answer.slice(0, 'HTTP/1.1 400'.length))
       expect(answer, title).not.toMatch(/x-injected|<html|node:|\.ts:|access-control|set-cookie/i)
       expect(answer.length, title).toBeLessThan(2000)
       expect(await sendBytes(way.port, withHeaders()), title).toContain('"id":1')

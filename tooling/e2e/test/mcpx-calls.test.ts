@@ -32,7 +32,7 @@ describe.each([
     expect([called.code, JSON.stringify(called.json)]).toEqual([0, expect.stringContaining('hello')])
     const failed = await mcpx.run('call', served.url, 'echo', '--args', '{"message":7}')
     expect([failed.code, failed.json]).toMatchObject([5, { isError: true }])
-  }, 60_000)
+  })
 })
 
 describe('mcpx bridge', () => {
@@ -44,7 +44,7 @@ describe('mcpx bridge', () => {
     const tools = await createClient(connection, host).listTools()
     expect(tools.map(({ name }) => name)).toEqual(['resolve'])
     await connection.close()
-  }, 60_000)
+  })
 
   test('gives hosts over HTTP the tools of a command, and ends with SIGTERM', async () => {
     const target = `"${process.execPath}" "${everythingProgram}"`
@@ -60,5 +60,5 @@ describe('mcpx bridge', () => {
     // The process ends as a program without a handler does, after its calls.
     expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
     await expect(fetch(String(url))).rejects.toThrow('fetch failed')
-  }, 60_000)
+  })
 })

@@ -46,7 +46,7 @@ describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<vo
     },
   ],
 ])('the client of %s, which speaks 2024-11-05', (_, connect) => {
-  test('reads lists, prompts, resources and completions, and calls tools [LEX-004]', { timeout: 60_000 }, async () => {
+  test('reads lists, prompts, resources and completions, and calls tools [LEX-004]', async () => {
     await connect(async (client) => {
       const { tools } = await client.listTools()
       expect(tools.length).toBeGreaterThan(0)
@@ -67,7 +67,7 @@ describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<vo
     })
   })
 
-  test('is not asked, and the tool that needs it says so [LEG-014 LEX-004]', { timeout: 60_000 }, async () => {
+  test('is not asked, and the tool that needs it says so [LEG-014 LEX-004]', async () => {
     await connect(async (client) => {
       expect(await client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({
         isError: true,

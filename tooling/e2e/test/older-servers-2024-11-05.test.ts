@@ -16,7 +16,7 @@ describe.each([
   ['puppeteer', { tool: 'puppeteer_navigate' }],
   ['slack', { env: { SLACK_BOT_TOKEN: 'none', SLACK_TEAM_ID: 'none' }, tool: 'slack_list_channels' }],
 ] as const satisfies readonly (readonly [string, ServerCommand])[])('server-%s, of 2024-11-05', (name, command) => {
-  test('is connected to, and its tools are listed and called [LEX-004]', { timeout: 60_000 }, async () => {
+  test('is connected to, and its tools are listed and called [LEX-004]', async () => {
     const { env, args = [], tool }: ServerCommand = command
     const target = { command: process.execPath, args: [programOf(name), ...args], ...(env && { env }) }
     await using peer = peerOf(connectAny(target, { handshakeTimeoutMs: 30_000 }))

@@ -45,7 +45,7 @@ test('server-filesystem, which asks for roots outside calls, gets those of the c
     // The folder of the command line is not the one that the roots name.
     const read = (): Promise<unknown> =>
       peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }).then(textOf)
-    await expect.poll(read, { timeout: 10_000 }).toBe('hello')
+    await expect.poll(read).toBe('hello')
     expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
   }
 })

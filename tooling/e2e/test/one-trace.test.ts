@@ -15,7 +15,7 @@ let program: ChildProgram
 beforeAll(async () => {
   database = await startPostgres()
   program = await childProgram(new URL('./programs/traced-instance.ts', import.meta.url))
-}, 60_000)
+})
 
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
@@ -67,7 +67,7 @@ test('a call that asks, is handed off, becomes a task and ends at a third proces
     '      third SERVER tools/call publish: finished, attempt 1, linked to first: handed_off',
     '        third INTERNAL step: upload',
   ])
-}, 120_000)
+})
 
 /** Returns a line for each span below its parent, in the order in which they ended. A span of another parent is an error. */
 function treeOf(spans: readonly WrittenSpan[]): readonly string[] {

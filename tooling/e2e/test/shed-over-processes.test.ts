@@ -32,4 +32,4 @@ test('a call that is shed five times over three processes gives the same bytes a
   expect(new Set(steps.map(([pid]) => pid)).size).toBe(3)
   expect((await linesOf('still')).map((line) => line.split(' ')[1])).toEqual(steps.map(([, step]) => step))
   await rm(folder, { recursive: true })
-}, 60_000)
+})

@@ -16,7 +16,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   program = await childProgram(new URL('./programs/tasks-stopping.ts', import.meta.url))
   folder = await mkdtemp(join(tmpdir(), 'tasks-stop-'))
-}, 60_000)
+})
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
   await postgres?.close()
@@ -41,7 +41,7 @@ test('a server in the middle of a task, whose tasks are in memory, exits after S
   await beginCounting(fleet, effects)
   expect(await fleet.stop(0)).toBe(0)
   expect((await linesOf(effects)).length).toBeLessThan(30)
-}, 60_000)
+})
 
 test('a server in the middle of a task exits after SIGTERM, and another instance continues it at the next step', async () => {
   const effects = join(folder, 'postgres')
@@ -62,4 +62,4 @@ test('a server in the middle of a task exits after SIGTERM, and another instance
   expect(task).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: 'counted' }] } })
   // The one that stopped ended its step, so that no step was done twice.
   expect(await linesOf(effects)).toEqual(Array.from({ length: 30 }, (_, number) => `${number}`))
-}, 60_000)
+})

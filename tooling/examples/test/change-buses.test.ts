@@ -40,4 +40,4 @@ test('the bus of the guide over PostgreSQL notifies the clients of every instanc
   expect(await notifiedByAnother(async () => createTicketsOnPostgres(server.url, templates))).toBe('ticket://1')
   await untilLeft(server)
   await server.close()
-}, 120_000)
+})

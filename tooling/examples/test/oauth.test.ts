@@ -17,7 +17,7 @@ test('the program of the guide on OAuth logs in, and prints the messages that th
     .replaceAll(`localhost:${port}`, 'localhost:3000')
     .replaceAll(`localhost:${issuerPort}`, 'localhost:4000')
   await expect(printed).toMatchFileSnapshot(fileURLToPath(new URL('oauth.txt', source)))
-}, 60_000)
+})
 
 async function findFreePorts(): Promise<readonly [number, number]> {
   const servers = [createServer().listen(0, 'localhost'), createServer().listen(0, 'localhost')]

@@ -8,7 +8,7 @@ import { expect, test, vi } from 'vitest'
 import { importAll, listOpen, openTracker, workThrough } from '../src/tracker/host.ts'
 import { untilLeft } from './until-left.ts'
 
-test('an issue tracker of six tools on PostgreSQL, with its host at a terminal', { timeout: 120_000 }, async () => {
+test('an issue tracker of six tools on PostgreSQL, with its host at a terminal', async () => {
   const postgres = await startPostgres()
   vi.stubEnv('DATABASE_URL', postgres.url)
   vi.stubEnv('STATE_KEYS', randomKey())
@@ -32,7 +32,7 @@ test('an issue tracker of six tools on PostgreSQL, with its host at a terminal',
   const titles = Array.from({ length: 120 }, (_, index) => `Issue ${index + 1}`)
   const letGoOn = await stopAt('Issue 60', pool)
   const importing = importAll(tracker, titles, (line) => shown.push(line))
-  await expect.poll(() => shown.at(-1), { timeout: 30_000 }).toBe('59 of 120')
+  await expect.poll(() => shown.at(-1)).toBe('59 of 120')
   await letGoOn()
   const ids = await importing
   expect(ids).toEqual(titles.map((_, index) => index + 2))

@@ -8,6 +8,6 @@ import { expect } from 'vitest'
 export async function untilLeft(server: RealPostgres): Promise<void> {
   const pool = server.pool({ max: 1 })
   const others = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
-  await expect.poll(async () => (await pool.query(others)).rows, { timeout: 20_000 }).toEqual([])
+  await expect.poll(async () => (await pool.query(others)).rows).toEqual([])
   await pool.end()
 }

@@ -6,7 +6,7 @@ import { allPassed, checkServer } from './expected.ts'
 import { checkOlderClient } from './older-client.ts'
 import { folder, runProgram, startProgram } from './start-program.ts'
 
-test.each(Object.keys(frameworks))('a server in %s does everything', { timeout: 120_000 }, async (name) => {
+test.each(Object.keys(frameworks))('a server in %s does everything', async (name) => {
   await using server = await frameworks[name]?.()
   expect(await checkServer(server?.url ?? '')).toEqual(allPassed)
   expect(await checkOlderClient(server?.url ?? '', { keepsStreams: true })).toEqual({})

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRuntimeServer } from '../src/server.ts'
 import { allPassed, checkServer } from './expected.ts'
 import { checkOlderClient } from './older-client.ts'
@@ -48,9 +48,9 @@ describe.each([
     const stateOf = async () => (await client.callTool('state_of', { id: 'reset' })).content[0]
     const socket = connect(Number(workerd.announced), '127.0.0.1', () => socket.write(waitRequest('reset')))
     socket.on('error', () => {})
-    await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'running' }), { timeout: 20_000 })
+    await expect.poll(stateOf).toMatchObject({ text: 'running' })
     socket.resetAndDestroy()
-    await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'cancelled' }), { timeout: 20_000 })
+    await expect.poll(stateOf).toMatchObject({ text: 'cancelled' })
   })
 
   test('completes the work that a handler leaves to `waitUntil`, after the response', async () => {
@@ -59,7 +59,7 @@ describe.each([
     await using client = createClient(connection, about)
     await client.callTool('background', { id: 'work' })
     const stateOf = async () => (await client.callTool('state_of', { id: 'work' })).content[0]
-    await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'finished' }), { timeout: 20_000 })
+    await expect.poll(stateOf).toMatchObject({ text: 'finished' })
   })
 
   test('does not take the time between two requests for a delay of the event loop', async () => {

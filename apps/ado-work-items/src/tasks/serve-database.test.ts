@@ -10,7 +10,7 @@ let served: ServedDatabase
 beforeAll(async () => {
   database = await PGlite.create()
   served = await serveDatabase(database)
-}, 60_000)
+})
 afterAll(async () => {
   await served.close()
   await database.close()

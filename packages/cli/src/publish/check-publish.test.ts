@@ -47,18 +47,18 @@ test('a package whose manifests agree starts by npx, and names itself as they do
     bundle: 'ok: The bundle has the version 1.2.0, too.',
     start: 'ok: The packed package starts by npx, as items 1.2.0.',
   })
-}, 60_000)
+})
 
 test('a server with another version than its package is named', async () => {
   const main = program({ name: 'items', version: '1.1.0' })
   const { start } = await examine({ 'package.json': npm, 'main.mjs': main })
   expect(start).toBe('wrong: The version of package.json is "1.2.0", and the version of the server is "1.1.0".')
-}, 60_000)
+})
 
 test('a program that the package does not contain is named', async () => {
   const { start } = await examine({ 'package.json': { ...npm, files: ['dist'] } })
   expect(start).toMatch(/^wrong: The packed package does not start by npx/)
-}, 60_000)
+})
 
 test.each([
   ['another name', { ...registry, name: 'io.github.eve/items' }, 'mcpName of package.json'],

@@ -23,7 +23,7 @@ beforeAll(async () => {
       await engine.suspend(claimed, { requests, entries: [], hasProgressed: false, lifetimeMs: null })
   }
   await engine.close()
-}, 60_000)
+})
 afterAll(() => server.close())
 
 const tasksCommand = (...args: readonly string[]) => runCommand(['tasks', ...args, '--store', store])

@@ -78,7 +78,7 @@ describe('the memory that a stream takes for a URI', () => {
     ['that all streams have', { number: (_, at) => apart(0, at), length: 13 }, 160],
     ['of 200 characters', { number: apart, length: 200 }, 4 * 200],
     ['that changed while the reader was behind', { number: apart, length: 13, behind: true }, 160],
-  ])('%s is within its bound', { timeout: 60_000 }, async (_, shape, bound) => {
+  ])('%s is within its bound', async (_, shape, bound) => {
     // The first run pays for what is made once.
     await heapOf(urisPerStream, shape)
     const bare = await heapOf(0, shape)

@@ -239,7 +239,7 @@ beforeAll(async () => {
   pglite = await PGlite.create()
   redis = await startRedis('redis-server')
   redisClient = await connectRedis(redis.path)
-}, 120_000)
+})
 afterAll(async () => {
   redisClient.destroy()
   await redis.close()
@@ -265,4 +265,4 @@ test('random calls have the same outcomes in memory, in PGlite and in Redis [SIM
   await fc.assert(property, { numRuns: 100 })
   await sql.close()
   await scripts.close()
-}, 120_000)
+})

@@ -98,7 +98,7 @@ function measured(engine: TaskEngine): { readonly engine: TaskEngine; readonly l
 let postgres: RealPostgres
 beforeAll(async () => {
   postgres = await startPostgres()
-}, 60_000)
+})
 afterAll(() => postgres.close())
 
 describe.each([

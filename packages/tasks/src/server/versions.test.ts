@@ -172,7 +172,7 @@ describe('over PostgreSQL', () => {
   let postgres: RealPostgres
   beforeAll(async () => {
     postgres = await startPostgres()
-  }, 60_000)
+  })
   afterAll(() => postgres.close())
 
   test('two servers of different versions run the tasks that they support, and the streams of one receive the changes of the other, without a bus', async () => {
@@ -199,9 +199,9 @@ describe('over PostgreSQL', () => {
       },
     )
     const last = (status: string): number => [...heard.values()].filter((states) => states.at(-1) === status).length
-    await expect.poll(() => last('input_required'), { timeout: 60_000 }).toBe(ids.length)
+    await expect.poll(() => last('input_required')).toBe(ids.length)
     for (const id of ids) await sendTaskAnswer(old, id, { who: accept({ name: 'Ada' }) })
-    await expect.poll(() => last('completed'), { timeout: 60_000 }).toBe(ids.length)
+    await expect.poll(() => last('completed')).toBe(ids.length)
     controller.abort()
     await stream
     expect(done).toHaveLength(ids.length)

@@ -23,21 +23,21 @@ test('bodies that arrive have one bound for their caller, and give their bytes b
   const ledger = ledgerWith('arriving_bytes', 100_000, 1_000_000)
   await using http = await serveHttp(testServer(echo, { ledger }))
   const first = sendPartOfBody(http.port, 90_000, 60_000)
-  await vi.waitFor(() => expect(ledger.usedInAll('arriving_bytes')).toBeGreaterThanOrEqual(60_000))
+  await expect.poll(() => ledger.usedInAll('arriving_bytes')).toBeGreaterThanOrEqual(60_000)
   const second = sendPartOfBody(http.port, 90_000, 60_000)
   const answer = await second.readUntil('}}')
   expect(answer).toMatch(/^HTTP\/1.1 429 [^]*Retry-After: 1/)
   expect(answer).toContain('"data":{"reason":"quota","limit":"arriving_bytes","max":100000,"retryAfterMs":1000}')
   first.socket.destroy()
   second.socket.destroy()
-  await vi.waitFor(() => expect(ledger.usedInAll('arriving_bytes')).toBe(0))
+  await expect.poll(() => ledger.usedInAll('arriving_bytes')).toBe(0)
 })
 
 test('bodies that arrive have one bound for all callers [LDG-004]', async () => {
   const ledger = ledgerWith('arriving_bytes', 1_000_000, 100_000)
   await using http = await serveHttp(testServer(echo, { ledger }))
   const first = sendPartOfBody(http.port, 90_000, 60_000)
-  await vi.waitFor(() => expect(ledger.usedInAll('arriving_bytes')).toBeGreaterThanOrEqual(60_000))
+  await expect.poll(() => ledger.usedInAll('arriving_bytes')).toBeGreaterThanOrEqual(60_000)
   const second = sendPartOfBody(http.port, 90_000, 60_000)
   expect(await second.readUntil('}}')).toMatch(/^HTTP\/1.1 503 [^]*Retry-After: 1[^]*"reason":"overloaded"/)
   for (const { socket } of [first, second]) socket.destroy()
@@ -57,7 +57,7 @@ test('a caller that fills its share of arriving bytes takes nothing from a calle
   const [answer] = await new Promise<Buffer[]>((resolve) => honest.once('data', (bytes: Buffer) => resolve([bytes])))
   expect(String(answer)).toMatch(/^HTTP\/1.1 200 OK/)
   for (const socket of [honest, ...greedy.map((raw) => raw.socket)]) socket.destroy()
-  await vi.waitFor(() => expect(server.ledger.usedInAll('arriving_bytes')).toBe(0))
+  await expect.poll(() => server.ledger.usedInAll('arriving_bytes')).toBe(0)
 })
 
 test('a body that was parsed counts no more while its call runs', async () => {
@@ -72,7 +72,7 @@ test('a body that was parsed counts no more while its call runs', async () => {
   const raw = connectRaw(http.port)
   const [head = '', body = ''] = requestOf('tools/list', 1).split(/(?<=\r\n\r\n)/)
   raw.send(head + body.slice(0, 10))
-  await vi.waitFor(() => expect(ledger.usedInAll('arriving_bytes')).toBe(10))
+  await expect.poll(() => ledger.usedInAll('arriving_bytes')).toBe(10)
   raw.send(body.slice(10))
   expect(await raw.readUntil('"result"')).toContain('200 OK')
   expect(usedInCall).toBe(0)
@@ -93,7 +93,7 @@ test('bodies of web requests have the same bounds', async () => {
   }
   const disconnect = new AbortController()
   const first = send(disconnect.signal)
-  await vi.waitFor(() => expect(ledger.usedInAll('arriving_bytes')).toBe(60_000))
+  await expect.poll(() => ledger.usedInAll('arriving_bytes')).toBe(60_000)
   const second = await send(disconnect.signal)
   expect([second.status, await second.json()]).toMatchObject([429, { error: { data: { limit: 'arriving_bytes' } } }])
   disconnect.abort()
@@ -114,12 +114,12 @@ test('finished answers that their caller does not read have one bound, beyond wh
     raw.send(requestOf('tools/list', id))
     return raw
   })
-  await vi.waitFor(() => expect(log).toHaveBeenCalled(), 10_000)
+  await expect.poll(() => log).toHaveBeenCalled()
   expect(log.mock.calls[0]?.[0].message).toContain('its caller has 20971520 bytes of unread answers')
-  await vi.waitFor(() => expect(ledger.usedInAll('unread_bytes')).toBeGreaterThan(4 * megabyte))
+  await expect.poll(() => ledger.usedInAll('unread_bytes')).toBeGreaterThan(4 * megabyte)
   expect(ledger.usedInAll('unread_bytes')).toBeLessThanOrEqual(20 * megabyte)
   for (const { socket } of connections) socket.destroy()
-  await vi.waitFor(() => expect(ledger.usedInAll('unread_bytes')).toBe(0))
+  await expect.poll(() => ledger.usedInAll('unread_bytes')).toBe(0)
 })
 
 test('a large answer that is read counts until it is read, and arrives whole', async () => {
@@ -132,5 +132,5 @@ test('a large answer that is read counts until it is read, and arrives whole', a
     expect(await raw.readUntil(`"id":${id}`)).toContain('200 OK')
     raw.socket.destroy()
   }
-  await vi.waitFor(() => expect(ledger.usedInAll('unread_bytes')).toBe(0))
+  await expect.poll(() => ledger.usedInAll('unread_bytes')).toBe(0)
 })

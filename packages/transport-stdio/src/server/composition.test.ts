@@ -51,7 +51,7 @@ test('a server that never closes does not hold up the end of the service', async
   const closing = vi.fn(() => new Promise<void>(() => {}))
   const served = serveRaw({ ...server, attachHost: () => closing }, { runtime: clock, graceMs: 1000 })
   served.peer.end()
-  await vi.waitFor(() => expect(closing).toHaveBeenCalledExactlyOnceWith({ graceMs: 1000 }))
+  await expect.poll(() => closing).toHaveBeenCalledExactlyOnceWith({ graceMs: 1000 })
   clock.advance(2000)
   await served.service.closed
 })

@@ -38,7 +38,7 @@ const dropped = [
   ['calls with progress', works.progress],
 ] as const
 
-describe('the heap of an HTTP server', { timeout: 120_000 }, () => {
+describe('the heap of an HTTP server', () => {
   let folder = ''
   let program = ''
   beforeAll(async () => {

@@ -25,12 +25,12 @@ describe('calls that ask and are never answered', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test('leave the heap as it was [MRT-016]', { timeout: 120_000 }, async () => {
+  test('leave the heap as it was [MRT-016]', async () => {
     const { heaps } = await runProgram(program, [String(calls), '3'])
     expect(leastGrowth(heaps)).toBeLessThan(noiseBytes)
   })
 
-  test('would be found out if a tenth as many left something', { timeout: 120_000 }, async () => {
+  test('would be found out if a tenth as many left something', async () => {
     const { heaps } = await runProgram(program, [String(calls / 10), '3', 'leak'])
     expect(leastGrowth(heaps)).toBeGreaterThan(noiseBytes)
   })

@@ -6,7 +6,7 @@ let program: FleetProgram
 
 beforeAll(async () => {
   program = await buildFleetProgram('fleet-test')
-}, 60_000)
+})
 
 /** Returns the output without the last line, which has the real time. */
 function withoutTime(output: string): string {

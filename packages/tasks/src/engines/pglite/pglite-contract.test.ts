@@ -9,7 +9,7 @@ import { pgliteEngine } from './pglite-engine.ts'
 let pglite: PGlite
 beforeAll(async () => {
   pglite = await PGlite.create()
-}, 60_000)
+})
 afterAll(() => pglite.close())
 
 /** Engines over the one database that this process has, whose tables are empty. */

@@ -9,7 +9,7 @@ import { postgresEngine } from './postgres-engine.ts'
 let server: RealPostgres
 beforeAll(async () => {
   server = await startPostgres()
-}, 60_000)
+})
 afterAll(() => server.close())
 
 /** The engines of some instances, each with a pool of its own, over tables that are empty. */

@@ -23,7 +23,7 @@ let opened: TaskEngine[]
 
 beforeAll(async () => {
   server = await startPostgres()
-}, 60_000)
+})
 afterAll(() => server.close())
 beforeEach(() => {
   pool = server.pool()

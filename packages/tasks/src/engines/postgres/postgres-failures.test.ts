@@ -15,7 +15,7 @@ import { postgresEngine } from './postgres-engine.ts'
 let server: RealPostgres
 beforeAll(async () => {
   server = await startPostgres()
-}, 60_000)
+})
 afterAll(() => server.close())
 beforeEach(async () => {
   const pool = server.pool()
@@ -62,7 +62,7 @@ test('a listener is notified of work again after a restart of the database', asy
   await server.kill()
   await server.restart()
   // What was lost meanwhile is made good by one word that there may be work.
-  await expect.poll(() => heard, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => heard).toBe(1)
   await here.create(createNewTask('a'))
   await expect.poll(() => heard).toBe(2)
   await claimOne(there)
@@ -81,7 +81,7 @@ test('an instance that is frozen in a transaction does not keep others from its 
   await frozen.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 500; SET LOCAL statement_timeout = 500')
   await frozen.query('SELECT FROM mcp_tasks.task FOR UPDATE')
   expect(await claimTasks(engine, 1)).toEqual([])
-  await expect.poll(() => claimTasks(engine, 1), { timeout: 10_000 }).toMatchObject([{ attempt: 2 }])
+  await expect.poll(() => claimTasks(engine, 1)).toMatchObject([{ attempt: 2 }])
   frozen.release(true)
   await pool.end()
   await engine.close()

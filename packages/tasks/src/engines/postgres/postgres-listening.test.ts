@@ -19,7 +19,7 @@ beforeAll(async () => {
   direct = server.pool()
   backends = server.pool()
   shared = shareSessions(backends)
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all([direct.end(), backends.end()])
   await server.close()
@@ -49,7 +49,7 @@ async function expectWorkSeen(seen: { readonly calls: number }, id: string): Pro
   const other = postgresEngine(server.url)
   const before = seen.calls
   await other.create(createNewTask(id))
-  await expect.poll(() => seen.calls, { timeout: 10_000 }).toBeGreaterThan(before)
+  await expect.poll(() => seen.calls).toBeGreaterThan(before)
   await other.close()
 }
 
@@ -59,14 +59,14 @@ async function expectCancellationSeen(seen: { readonly cancelled: readonly strin
   await other.create(createNewTask(id))
   await other.claim({ maxClaims: 1, id })
   await other.cancel(id)
-  await expect.poll(() => seen.cancelled, { timeout: 10_000 }).toContain(id)
+  await expect.poll(() => seen.cancelled).toContain(id)
   await other.close()
 }
 
 describe('through a balancer that shares sessions', () => {
   test('notifications do not pass, which is reported once, and work is found by polls [ENG-007]', async () => {
     const { seen, close } = await openListening(shared)
-    await expect.poll(seen.advices, { timeout: 20_000 }).toBe(1)
+    await expect.poll(seen.advices).toBe(1)
     await expectWorkSeen(seen, 'shared')
     expect(seen.advices()).toBe(1)
     await close()
@@ -88,7 +88,7 @@ describe('through a balancer that shares sessions', () => {
     const before = seen.advices()
     isDirect.value = false
     await endListeningConnections()
-    await expect.poll(seen.advices, { timeout: 20_000 }).toBeGreaterThan(before)
+    await expect.poll(seen.advices).toBeGreaterThan(before)
     await expectWorkSeen(seen, 'lost')
     await close()
   })

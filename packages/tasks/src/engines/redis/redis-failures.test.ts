@@ -61,7 +61,7 @@ test('a listener is notified of work again after a restart of Redis', async () =
   await server.kill()
   await server.restart()
   // The notifications of the meantime are replaced by one call.
-  await expect.poll(() => heard, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => heard).toBe(1)
   await here.create(createNewTask('a'))
   await expect.poll(() => heard).toBe(2)
   await claimOne(there)

@@ -11,7 +11,7 @@ import { createFleet, createGate, type Instance, textOf } from '../../testing/fl
 let server: RealPostgres
 beforeAll(async () => {
   server = await startPostgres()
-}, 60_000)
+})
 afterAll(() => server.close())
 
 const names = Array.from({ length: 12 }, (_, index) => `task-${index}`)
@@ -53,14 +53,14 @@ test('after a fail-over that lost the claims every task ends right, and no step 
   const ids = await Promise.all(names.map((name) => accepting.start('work', { name })))
   const replica = await server.copy()
   const workers = [add(true), add(true)]
-  await expect.poll(() => effects.size, { timeout: 30_000 }).toBe(2 * names.length)
+  await expect.poll(() => effects.size).toBe(2 * names.length)
   const before = promoted.pool
   promoted.pool = replica.pool()
   await server.kill()
   gate.open()
   const ended = async (): Promise<unknown[]> =>
     Promise.all(ids.map(async (id) => textOf((await accepting.see(id)).result)))
-  await expect.poll(ended, { timeout: 60_000, interval: 250 }).toEqual(names.map((name) => `${name} one, ${name} two`))
+  await expect.poll(ended, { interval: 250 }).toEqual(names.map((name) => `${name} one, ${name} two`))
   expect([...effects.values()].map((keys) => keys.size)).toEqual(Array.from(effects, () => 1))
   await Promise.all([accepting, ...workers].map((instance) => instance.server.close()))
   await endPools([before, promoted.pool])

@@ -91,7 +91,7 @@ test('an instance that missed messages does not put a round back that another on
   await events.leave()
   fleet.getInstance(1)
   expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
-  await expect.poll(() => fleet.steps, { timeout: 5000 }).toEqual(['Ada'])
+  await expect.poll(() => fleet.steps).toEqual(['Ada'])
   fleet.getInstance(0).thaw()
   fleet.reportGap()
   fleet.getInstance(2)

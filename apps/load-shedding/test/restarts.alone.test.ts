@@ -35,7 +35,7 @@ function restartsLoseNothing(balancer: BalancerName): void {
     expect({ lost, wrong, repeated, failures }).toEqual({ lost: 0, wrong: 0, repeated: 0, failures: [] })
     expect(completed).toBeGreaterThanOrEqual(9)
     expect(moved).toBeGreaterThan(0)
-  }, 120_000)
+  })
 }
 
 describe("behind Node's cluster", () => {
@@ -54,7 +54,7 @@ describe("behind Node's cluster", () => {
     expect({ completed, wrong, moved }).toEqual({ completed: 9, wrong: 0, moved: 0 })
     expect(lost).toBeGreaterThan(0)
     expect(repeated).toBeGreaterThan(0)
-  }, 120_000)
+  })
 
   test('an instance that is killed is replaced, and the calls that it had begin again', async () => {
     await using fixture = await open('cluster')
@@ -64,7 +64,7 @@ describe("behind Node's cluster", () => {
     // A hundredth of a call is at least one chunk of its work.
     const isWorking = ({ instance, moves, progress }: CallView): boolean =>
       instance === 1 && moves === 0 && progress > 0.01
-    await expect.poll(() => stage.board.calls().some(isWorking), { interval: 5, timeout: 20_000 }).toBe(true)
+    await expect.poll(() => stage.board.calls().some(isWorking), { interval: 5 }).toBe(true)
     stage.fleet.kill(1)
     await expect.poll(() => stage.board.lanes()[0]?.status).toBe('down')
     await expect.poll(() => stage.board.lanes()[0]?.status).toBe('ready')
@@ -74,7 +74,7 @@ describe("behind Node's cluster", () => {
     expect({ completed, wrong }).toEqual({ completed: 9, wrong: 0 })
     // The client sends such a call again, and the next instance does its work a second time.
     expect(repeated).toBeGreaterThan(0)
-  }, 120_000)
+  })
 })
 
 for (const balancer of ['nginx', 'haproxy'] as const) {

@@ -10,7 +10,7 @@ import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, startChaosPart
 import { driveTasks, type Ended, expectEnds } from './paint-tasks.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 
-// `RESTATE_CHAOS_SEED=… RESTATE_CHAOS_COUNT=200 pnpm vitest run test/restate-chaos.test.ts` is the long form.
+// `RESTATE_CHAOS_SEED=… RESTATE_CHAOS_COUNT=200 pnpm vitest run test/restate-chaos.alone.test.ts` is the long form.
 const seed = Number(process.env['RESTATE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['RESTATE_CHAOS_COUNT'] ?? 40)
 

@@ -11,7 +11,7 @@ import { type ChildProgram, childProgram } from './child-program.ts'
 import { type LinkedClient, linkedClient } from './linked-client.ts'
 import { type LinkedFleet, startLinkedFleet } from './linked-fleet.ts'
 
-// `LINK_CHAOS_SEED=… LINK_CHAOS_COUNT=… npx vitest run test/older-clients-chaos.test.ts` chooses the same again. Each
+// `LINK_CHAOS_SEED=… LINK_CHAOS_COUNT=… npx vitest run test/older-clients-chaos.alone.test.ts` chooses the same again. Each
 // wave of calls has two troubles; three waves are enough for each kind at each place, and CI makes ten.
 const seed = Number(process.env['LINK_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['LINK_CHAOS_COUNT'] ?? 60)
@@ -23,7 +23,7 @@ let program: ChildProgram
 
 beforeAll(async () => {
   program = await childProgram(new URL('./programs/linked-instance.ts', import.meta.url))
-}, 60_000)
+})
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
 })

@@ -13,7 +13,7 @@ import {
 import { driveTasks, type Ended, expectEnds } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.test.ts` does the same again, as far as the
+// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.alone.test.ts` does the same again, as far as the
 // machine lets it: what is chosen is the same, and when it happens to whom is as near as clocks are.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 200)

@@ -8,7 +8,7 @@ import { databaseRestart, effectsByStep, environmentOf, leaseMs, makeTrouble, st
 import { driveTasks, type Ended, expectEnds } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-redis-chaos.test.ts` does the same again, as far
+// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-redis-chaos.alone.test.ts` does the same again, as far
 // as the machine lets it.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 60)
@@ -45,7 +45,7 @@ async function expectOnlyEndedTasks(path: string): Promise<void> {
   // A task whose creation was not confirmed to its client waits for an answer that no client sends.
   const { tasks } = await admin.list({ status: 'input_required', limit: 1000 })
   for (const { id } of tasks) await admin.cancel(id)
-  await expect.poll(() => admin.counts(), { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => admin.counts()).toEqual([])
   for (const kind of ['journal', 'answers', 'open'])
     expect(await client.sendCommand(['KEYS', `*${kind}:*`])).toEqual([])
   await admin.close()

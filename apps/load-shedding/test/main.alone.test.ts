@@ -38,7 +38,7 @@ test('it serves until a signal stops it, and leaves no process behind', async ()
   run.child.kill('SIGTERM')
   expect((await run.ended).code).toBe(0)
   for (const pid of instances) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-}, 60_000)
+})
 
 test.each([
   [['--help'], 0, 'Usage: npm run start:shedding'],
@@ -55,4 +55,4 @@ test('a port in use is rejected with a remedy', async () => {
   const { code, output } = await start(['--port', port, '--mcp-port', '0', '--instances', '2']).ended
   expect(output).toContain(`Cannot start: port ${port} is taken by another program`)
   expect(code).toBe(1)
-}, 60_000)
+})

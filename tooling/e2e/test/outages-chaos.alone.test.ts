@@ -22,7 +22,7 @@ const instanceCount = 3
 let program: ChildProgram
 beforeAll(async () => {
   program = await childProgram(new URL('./programs/outage-instance.ts', import.meta.url))
-}, 60_000)
+})
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
 })

@@ -1,0 +1,57 @@
+import { defineConfig } from 'vitest/config'
+
+/** The files whose tests start fleets, and compare what these do within times: they need the machine for themselves. */
+const aloneFiles = '{src,test}/**/*.alone.test.ts'
+
+/**
+ * The configuration of a package with files named `*.alone.test.ts`: they run after its other tests, one at a time.
+ * `npm test` runs the project "side by side" beside the tests of other packages, and leaves them to `test-alone`.
+ * @param {import('vitest/config').ViteUserConfig} config
+ */
+export function withAloneTests({ test = {} }) {
+  const { reporters = 'default', coverage = {}, include = [], exclude = [], ...shared } = test
+  return defineConfig({
+    test: {
+      reporters,
+      coverage,
+      projects: [
+        {
+          test: {
+            ...shared,
+            name: 'side by side',
+            include,
+            exclude: [...exclude, aloneFiles],
+            sequence: { groupOrder: 0 },
+          },
+        },
+        {
+          test: {
+            ...shared,
+            name: 'alone',
+            include: [aloneFiles],
+            exclude,
+            maxWorkers: 1,
+            sequence: { groupOrder: 1 },
+          },
+        },
+      ],
+    },
+  })
+}
+
+/**
+ * The configuration of the script `test-alone`, which runs after the tests of all packages. It measures no coverage,
+ * because these tests start processes.
+ * @param {import('vitest/config').ViteUserConfig} config
+ */
+export function onlyAloneTests({ test = {} }) {
+  return defineConfig({
+    test: {
+      ...test,
+      include: [aloneFiles],
+      maxWorkers: 1,
+      coverage: { enabled: false },
+      reporters: ['default', ['json', { outputFile: '.results/test-alone.json' }]],
+    },
+  })
+}
