@@ -3,20 +3,18 @@ import type { CallToolResult, Exchange, RpcRequest } from '@x/schema'
 import { sealedState, type StateCodec, type Tool, tool } from '@x/server'
 import * as z from 'zod'
 
-/**
- * Keys as operators make them: 32 random bytes each, in hex; written down so that every process of a test has the same.
- */
+/** Two keys of 32 random bytes, in hex. They are constants, so that all processes of a test have the same keys. */
 export const keys = {
   first: '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b',
   second: 'c2947e5b60fd18a3e7b1094c6af8d2359e10c47b83da5f261d6840b9f72ac3e5',
 } as const
 
-/** The codec of an instance that has these keys. */
+/** Creates the codec of an instance with these keys. */
 export function stateWith(...ring: readonly string[]): StateCodec {
   return sealedState({ keys: ring })
 }
 
-/** Outside the tools, so that each is turned into a form once. */
+/** Forms are created once, outside the tools. */
 export const forms = {
   resolution: z.object({ resolution: z.enum(['Fixed', 'Duplicate']) }),
   original: z.object({ original: z.int() }),
@@ -24,13 +22,13 @@ export const forms = {
   login: z.object({ login: z.string() }),
 } as const
 
-/** The record of a test's tool over all of its runs. */
+/** Records the runs and the saved results of a test's tool. */
 export interface Work {
   readonly saved: string[]
   readonly runs: string[]
 }
 
-/** Two rounds, then one piece of work: how a work item is resolved, and as a duplicate of which other one. */
+/** Creates a tool that asks for the resolution of a work item, asks for the original of a duplicate, and saves once. */
 export function resolveTool({ saved, runs }: Work = { saved: [], runs: [] }): Tool {
   return tool('resolve', {
     description: 'Resolves a work item',
@@ -53,7 +51,7 @@ export function resolveTool({ saved, runs }: Work = { saved: [], runs: [] }): To
   })
 }
 
-/** Asks as often as it is told to, and gives all the answers. */
+/** Asks as often as its input says, and returns all the answers. */
 export const askOften = tool('often', {
   description: 'Asks again and again',
   input: z.object({ times: z.int() }),
@@ -68,7 +66,7 @@ export const askOften = tool('often', {
   },
 })
 
-/** A user who resolves every item as a duplicate of #17. */
+/** Answers for a user who resolves every item as a duplicate of #17. */
 export const duplicateOf17 = {
   elicit: (_, { key }) => {
     const content = key.startsWith('resolution') ? { resolution: 'Duplicate' } : { original: 17 }
@@ -76,25 +74,25 @@ export const duplicateOf17 = {
   },
 } as const satisfies InputHandlers
 
-/** The one text of a result. */
+/** Returns the text of a result that has one text block. */
 export function textOf({ content }: Pick<CallToolResult, 'content'>): string {
   const [block] = content
   return block?.type === 'text' ? block.text : JSON.stringify(content)
 }
 
-/** An exchange that gives every request to the next one, as a balancer without sticky sessions does. */
-export function inTurns(...exchanges: readonly Exchange[]): Exchange {
+/** Creates an exchange that distributes requests in turn, like a balancer without sticky sessions. */
+export function roundRobin(...exchanges: readonly Exchange[]): Exchange {
   let next = 0
   return (request, call) => {
     const exchange = exchanges[next % exchanges.length]
     next += 1
-    if (exchange === undefined) throw new Error('give at least one exchange')
+    if (exchange === undefined) throw new Error('at least one exchange is required')
     return exchange(request, call)
   }
 }
 
-/** An exchange that keeps what it was asked. */
-export function recording(exchange: Exchange): { readonly exchange: Exchange; readonly requests: RpcRequest[] } {
+/** Creates an exchange that records its requests. */
+export function recordRequests(exchange: Exchange): { readonly exchange: Exchange; readonly requests: RpcRequest[] } {
   const requests: RpcRequest[] = []
   return {
     requests,

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, request as sendRequest, type Server
 import { pipeline } from 'node:stream'
 import { keys } from './asking.ts'
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Instance {
   readonly child: ChildProcess
   readonly port: number
   readonly exited: Promise<unknown>
-  /** `true` when the last health check was answered with 200. */
+  /** `true` if the last health check was answered with 200. */
   isReady: boolean
 }
 
@@ -24,13 +24,14 @@ export async function startInstance(path: string, files: NodeJS.ProcessEnv): Pro
 
 /** A balancer in front of instances. */
 export interface Balancer {
-  /** The endpoint behind it. */
+  /** The URL of the endpoint behind the balancer. */
   readonly url: string
   stop(): void
 }
 
 /**
- * A plain balancer: each request goes to the next instance that was ready when it was last checked, and is sent once.
+ * Starts a balancer that distributes requests in turn among the instances whose last readiness check passed. It sends
+ * each request once.
  */
 export async function startBalancer(instances: readonly Instance[]): Promise<Balancer> {
   let turn = 0
@@ -38,7 +39,7 @@ export async function startBalancer(instances: readonly Instance[]): Promise<Bal
     const ready = instances.filter(({ isReady }) => isReady)
     const chosen = ready[turn++ % ready.length]
     if (chosen === undefined) response.writeHead(502).end()
-    else passOn(request, response, chosen.port)
+    else forwardRequest(request, response, chosen.port)
   })
   const checks = setInterval(() => {
     for (const instance of instances) void checkHealth(instance)
@@ -58,11 +59,11 @@ async function checkHealth(instance: Instance): Promise<void> {
   instance.isReady = await checked.then(({ ok }) => ok).catch(() => false)
 }
 
-function passOn(request: IncomingMessage, response: ServerResponse, port: number): void {
+function forwardRequest(request: IncomingMessage, response: ServerResponse, port: number): void {
   const { method, url, headers } = request
   const forwarded = sendRequest({ port, host: '127.0.0.1', method, path: url, headers, agent: false }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers)
-    // When one side goes, so does the other: a client notices that its instance was killed.
+    // When one side closes, the other is closed too, so a client notices that its instance was killed.
     pipeline(answer, response, () => {})
   })
   forwarded.on('error', () => response.destroy())
@@ -73,10 +74,10 @@ function passOn(request: IncomingMessage, response: ServerResponse, port: number
 function portOf(server: Server): number {
   const address = server.address()
   if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the balancer listens on no port')
+  throw new Error('the balancer has no port')
 }
 
-/** Tells instances to stop, and waits until they have. */
+/** Stops instances with SIGTERM, one after another. */
 export async function stopInstances(instances: readonly Instance[]): Promise<void> {
   for (const { child, exited } of instances) {
     child.kill('SIGTERM')

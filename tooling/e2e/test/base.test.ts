@@ -3,7 +3,7 @@ import { errorCodes, type Exchange, isJsonObject, type JsonObject, metaKeys, typ
 import { createServer, prompt, resource, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { duplicateOf17, keys, recording, resolveTool, stateWith, textOf } from './asking.ts'
+import { duplicateOf17, keys, recordRequests, resolveTool, stateWith, textOf } from './asking.ts'
 import { overEveryTransport } from './over-every-transport.ts'
 import { resultOf, send } from './raw-request.ts'
 
@@ -37,7 +37,7 @@ const requests = [
 ] as const
 
 overEveryTransport('a server and its client', (serve) => {
-  test('have versions, requests, progress, rounds, changes and cancellation on one connection [BAS-001]', async () => {
+  test('use versions, requests, progress, rounds, changes and cancellation on one connection [BAS-001]', async () => {
     await using served = await serve(everything())
     const { client } = served.connect({ ...duplicateOf17 })
     expect((await client.discover()).supportedVersions).toContain('2026-07-28')
@@ -55,10 +55,10 @@ overEveryTransport('a server and its client', (serve) => {
     await expect(changes.next()).rejects.toBe('enough')
   })
 
-  test('exchange the same messages as in memory, with everything that a request says of itself [TRI-003]', async () => {
+  test('exchange the same messages as in memory, with the same metadata [TRI-003]', async () => {
     const arrivedIn = async (start: typeof serve | undefined): Promise<readonly RpcRequest[]> => {
       const server = createServer({ name: 'e2e-server', version: '1.0.0', ...everything() })
-      const { exchange, requests: seen } = recording(server.exchange)
+      const { exchange, requests: seen } = recordRequests(server.exchange)
       const host = { name: 'e2e-client', version: '1.0.0' }
       const use = async (over: Exchange): Promise<void> => {
         const client = createClient(over, { ...host, ...duplicateOf17 })
@@ -73,7 +73,7 @@ overEveryTransport('a server and its client', (serve) => {
         await use(exchange)
         return seen
       }
-      await using served = await start({}, { around: () => exchange })
+      await using served = await start({}, { middleware: () => exchange })
       await use(served.connect().exchange)
       return seen.filter(({ method }) => method !== 'server/discover')
     }
@@ -88,9 +88,9 @@ overEveryTransport('a server and its client', (serve) => {
   test.each([
     ['no info', undefined],
     ['another name', { name: 'other', version: '9.9.9' }],
-    ['a name that means something elsewhere', { name: 'ada', version: '1.0.0', title: 'Administrator' }],
+    ['the name of a principal', { name: 'ada', version: '1.0.0', title: 'Administrator' }],
     ['hostile text', { name: '__proto__', version: '<script>', description: 'x'.repeat(10_000) }],
-  ])('answer the same for any client info: %s [BAS-060 BAS-061]', async (_, clientInfo) => {
+  ])('answer equally for every client info: %s [BAS-060 BAS-061]', async (_, clientInfo) => {
     await using served = await serve(everything())
     const { exchange } = served.connect({ subject: 'grace' })
     const plain = { [metaKeys.clientInfo]: { name: 'e2e-client', version: '1.0.0' } }
@@ -108,8 +108,8 @@ overEveryTransport('a server and its client', (serve) => {
     ['no info', undefined],
     ['another name', { name: 'other', version: '9.9.9' }],
     ['a well-known name', { name: 'official', version: '2.0.0', title: 'Trusted' }],
-  ])('ask the same for any server info: %s [BAS-060 BAS-061 DIS-006 DIS-007]', async (_, serverInfo) => {
-    const around =
+  ])('send equal requests for every server info: %s [BAS-060 BAS-061 DIS-006 DIS-007]', async (_, serverInfo) => {
+    const middleware =
       (server: Exchange): Exchange =>
       async (request, call) => {
         const response = await server(request, call)
@@ -119,7 +119,7 @@ overEveryTransport('a server and its client', (serve) => {
       }
     const use = async (options: Parameters<typeof serve>[1]): Promise<readonly unknown[]> => {
       await using served = await serve(everything(), options)
-      const { exchange, requests: sent } = recording(served.connect().exchange)
+      const { exchange, requests: sent } = recordRequests(served.connect().exchange)
       const client = createClient(exchange, { name: 'e2e-client', version: '1.0.0', ...duplicateOf17 })
       const { supportedVersions } = await client.discover()
       const tools = await client.listTools()
@@ -130,10 +130,10 @@ overEveryTransport('a server and its client', (serve) => {
       const plain = sent.map(({ params, ...rest }) => ({ ...rest, params: { ...params, requestState: undefined } }))
       return [supportedVersions, tools, results.map(({ _meta, ...result }) => result), plain]
     }
-    expect(await use({ around })).toEqual(await use({}))
+    expect(await use({ middleware })).toEqual(await use({}))
   })
 
-  test('take any value under reserved keys that they do not know [BAS-046]', async () => {
+  test('accept any value under unknown reserved keys [BAS-046]', async () => {
     const meta: JsonObject = {
       'io.modelcontextprotocol/unknown': { deep: [null] },
       'io.modelcontextprotocol/tasks': 5,
@@ -141,22 +141,22 @@ overEveryTransport('a server and its client', (serve) => {
       'com.mcp.tools/x': [],
       'modelcontextprotocol/y': 'text',
     }
-    const around =
+    const middleware =
       (server: Exchange): Exchange =>
       async (request, call) => {
         const response = await server(request, call)
         if (!('result' in response)) return response
         return { ...response, result: { ...response.result, _meta: { ...meta, ...metaOf(response.result) } } }
       }
-    await using served = await serve(everything(), { around })
+    await using served = await serve(everything(), { middleware })
     const { client } = served.connect()
     expect(textOf(await client.callTool('place', { at: [1, 2] }, { meta }))).toBe('1 2')
     expect((await client.listTools({ meta })).map(({ name }) => name)).toEqual(['place', 'resolve'])
   })
 
-  test('write no _meta key of their own without the protocol’s prefix [BAS-049]', async () => {
+  test('write only _meta keys with a prefix of the protocol or of this project [BAS-049]', async () => {
     await using served = await serve(everything())
-    const { exchange, requests: sent } = recording(served.connect().exchange)
+    const { exchange, requests: sent } = recordRequests(served.connect().exchange)
     const results: JsonObject[] = []
     const keeping: Exchange = async (request, call) => {
       const response = await exchange(request, call)
@@ -173,7 +173,7 @@ overEveryTransport('a server and its client', (serve) => {
     for (const key of own) expect(key).toMatch(/^(io\.modelcontextprotocol|dev\.x)\/\w+$/)
   })
 
-  test('that differ in an extension use what both have, or get the missing capability [VER-005]', async () => {
+  test('negotiate an extension: a server falls back, or requires the missing capability [VER-005]', async () => {
     const extension = { 'com.example/maps': {} }
     const shows = tool('shows', {
       description: 'Shows a map where the client can',
@@ -193,17 +193,17 @@ overEveryTransport('a server and its client', (serve) => {
     })
   })
 
-  test('say their schemas in JSON Schema 2020-12 [BAS-036]', async () => {
+  test('publish schemas in JSON Schema 2020-12 [BAS-036]', async () => {
     await using served = await serve(everything())
     const [listed] = await served.connect().client.listTools()
-    // prefixItems is how 2020-12 says a tuple; earlier dialects say it with items.
+    // JSON Schema 2020-12 describes a tuple with prefixItems. Earlier dialects use items.
     expect(listed?.inputSchema).toMatchObject({ properties: { at: { prefixItems: [{}, {}] } } })
     expect(listed?.inputSchema['$schema']).toBeOneOf([undefined, 'https://json-schema.org/draft/2020-12/schema'])
   })
 })
 
 describe('the error codes', () => {
-  test('are those of the protocol, and none is made up in the ranges that it keeps for itself [BAS-024]', () => {
+  test('are those of the specification, with none added in its reserved ranges [BAS-024]', () => {
     const specified = [-32_700, -32_600, -32_601, -32_602, -32_603, -32_020, -32_021, -32_022]
     expect(Object.values(errorCodes).toSorted()).toEqual(specified.toSorted())
   })
@@ -213,8 +213,7 @@ function metaOf({ _meta }: JsonObject): JsonObject {
   return isJsonObject(_meta) ? _meta : {}
 }
 
-/** Ids, and the tokens made of them, go on where an exchange is used again. */
-/** The key of every call, where messages are compared. */
+/** All calls use this key where messages are compared. */
 const idempotencyKey = 'A'.repeat(22)
 
 function withoutToken(meta: unknown): JsonObject {

@@ -12,22 +12,25 @@ import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
 import { waitingTool } from './waiting-tool.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
-// Nginx calls an upstream by the name that its configuration gives it.
+// nginx sends the upstream name of its configuration as Host.
 const allowedHosts = ['mcp', '127.0.0.1']
 
 const echo = tool('echo', {
-  description: 'Gives back what it is given',
+  description: 'Returns its input',
   input: z.object({ text: z.string(), place: z.string().optional().meta({ 'x-mcp-header': 'Place' }) }),
   run: ({ text, place = '' }) => `${place}${text}`,
 })
-const whoami = tool('whoami', { description: 'Says who calls', run: (_, { principal }) => `${principal?.subject}` })
+const whoami = tool('whoami', {
+  description: 'Returns the subject of the caller',
+  run: (_, { principal }) => `${principal?.subject}`,
+})
 
 interface Setup extends ServeHttpOptions {
   readonly instances?: readonly Omit<ServerDefinition, 'name' | 'version'>[]
   readonly idleMs?: number
 }
 
-/** Instances behind a proxy, and clients that know nothing but its address. */
+/** Starts instances behind a proxy. Clients know only the proxy's address. */
 async function openBehind(program: string, kind: ProxyKind, setup: Setup = {}) {
   const { instances = [{ tools: [echo] }], idleMs, ...options } = setup
   const served: HttpServer[] = []
@@ -55,7 +58,7 @@ async function openBehind(program: string, kind: ProxyKind, setup: Setup = {}) {
 
 for (const kind of [nginx, haproxy]) {
   describeNeeding(kind.name, `behind ${kind.name} with its default settings`, (program) => {
-    test('calls, lists and reads go there and back', async () => {
+    test('calls, lists and reads pass through in both directions', async () => {
       const page = resource('test://größe', { name: 'page', read: () => Uint8Array.of(0, 255, 10) })
       await using behind = await openBehind(program, kind, { instances: [{ tools: [echo], resources: [page] }] })
       const client = createClient(behind.connect(), host)
@@ -65,15 +68,15 @@ for (const kind of [nginx, haproxy]) {
       expect((await client.readResource('test://größe')).contents).toMatchObject([{ blob: 'AP8K' }])
     })
 
-    test('progress comes event by event, as it is reported', async () => {
-      let heard = createGate()
+    test('progress arrives one event at a time, as it is reported', async () => {
+      let received = createGate()
       const steps = tool('steps', {
-        description: 'Reports a step when the one before was heard',
+        description: 'Reports a step when the last one has arrived',
         run: async (_, ctx) => {
           for (let step = 1; step <= 5; step += 1) {
-            heard = createGate()
+            received = createGate()
             ctx.progress(step)
-            await heard.opened
+            await received.opened
           }
           return 'arrived'
         },
@@ -82,13 +85,13 @@ for (const kind of [nginx, haproxy]) {
       const seen: number[] = []
       const onProgress = ({ progress }: { progress: number }): void => {
         seen.push(progress)
-        heard.open()
+        received.open()
       }
       const result = await createClient(behind.connect(), host).callTool('steps', {}, { onProgress })
       expect([textOf(result), seen]).toEqual(['arrived', [1, 2, 3, 4, 5]])
     })
 
-    test('a call that asks goes from instance to instance, and does its work once', async () => {
+    test('the rounds of a call alternate between instances, and its work is done once', async () => {
       const works = [1, 2].map(() => ({ saved: [] as string[], runs: [] as string[] }))
       const state = stateWith(keys.first)
       const instances = works.map((work) => ({ tools: [resolveTool(work)], state, strictReplay: false }))
@@ -98,13 +101,13 @@ for (const kind of [nginx, haproxy]) {
         expect(textOf(await client.callTool('resolve', { id }))).toMatch(`#${id} duplicates #17`)
       }
       expect(works.flatMap(({ saved }) => saved).toSorted()).toEqual([1, 2, 3, 4].map((id) => `#${id} duplicates #17`))
-      // Three rounds a call are twelve requests, of which each instance gets every second one.
+      // Four calls of three rounds are twelve requests. Each instance receives every second one.
       expect(works.map(({ runs }) => runs.filter((run) => run === 'began').length)).toEqual([6, 6])
     })
 
-    test('a client that leaves stops its handler', async () => {
+    test('a client that disconnects stops its handler', async () => {
       const { waits, started, stopped } = waitingTool()
-      // HAProxy notices that a client has gone when it has something for them; a comment is enough.
+      // HAProxy notices a disconnected client only when it sends data. A keep-alive comment is enough.
       await using behind = await openBehind(program, kind, { instances: [{ tools: [waits, echo] }], keepAliveMs: 100 })
       const client = createClient(behind.connect(), host)
       const controller = new AbortController()
@@ -114,10 +117,10 @@ for (const kind of [nginx, haproxy]) {
       controller.abort(reason)
       await expect(call).rejects.toBe(reason)
       await stopped.opened
-      expect(textOf(await client.callTool('echo', { text: 'still here' }))).toBe('still here')
+      expect(textOf(await client.callTool('echo', { text: 'after' }))).toBe('after')
     })
 
-    test('changes come event by event, and a reader that leaves frees its place', async () => {
+    test('changes arrive one event at a time, and a client that disconnects frees its stream', async () => {
       const changing = createServer({ ...host, state: false, tools: [echo], limits: { streams: 1 } })
       await using http = await serveHttp(changing, { allowedHosts, keepAliveMs: 100 })
       await using proxy = await startProxy(program, kind, { ports: [http.port] })
@@ -130,12 +133,12 @@ for (const kind of [nginx, haproxy]) {
         if (changes === 5) break
         await changing.notifyListChanged('tools')
       }
-      // A place that is taken still is an error that a client waits out.
+      // While the first stream is still counted, the server returns an error. The client retries.
       const again = client.listen({ toolsListChanged: true }, { reopen: { pauseMs: 20, maxPauseMs: 100 } })
       for await (const { type } of again) if (type === 'opened') break
     })
 
-    test('clients whose requests share connections get their own answers', async () => {
+    test('clients whose requests share connections receive their own answers', async () => {
       await using behind = await openBehind(program, kind, { instances: [{ tools: [whoami] }, { tools: [whoami] }] })
       const subjects = ['ada', 'grace', 'edsger', 'barbara']
       const clients = subjects.map((subject) => createClient(behind.connect({ 'x-subject': subject }), host))
@@ -149,14 +152,17 @@ for (const kind of [nginx, haproxy]) {
   describeNeeding(kind.name, `behind ${kind.name} with an idle time of one second`, (program) => {
     const idleMs = 1000
 
-    /** A tool that is silent until the gate opens. */
+    /** Creates a tool that is silent until the gate opens. */
     function createQuietSetup(keepAliveMs: number) {
       const over = createGate()
-      const quiet = tool('quiet', { description: 'Is silent for long', run: () => over.opened.then(() => 'at last') })
+      const quiet = tool('quiet', {
+        description: 'Sends nothing until the gate opens',
+        run: () => over.opened.then(() => 'at last'),
+      })
       return { over, setup: { instances: [{ tools: [quiet] }], idleMs, keepAliveMs } }
     }
 
-    test('comments keep a silent call open for twice as long', async () => {
+    test('keep-alive comments keep a silent call open for twice the idle time', async () => {
       const { over, setup } = createQuietSetup(200)
       await using behind = await openBehind(program, kind, setup)
       const calling = createClient(behind.connect(), host).callTool('quiet')
@@ -165,7 +171,7 @@ for (const kind of [nginx, haproxy]) {
       expect(textOf(await calling)).toBe('at last')
     })
 
-    test('comments keep a silent stream of changes open for twice as long', async () => {
+    test('keep-alive comments keep a silent stream of changes open for twice the idle time', async () => {
       const { keepAliveMs } = createQuietSetup(200).setup
       const changing = createServer({ ...host, state: false, tools: [echo] })
       await using http = await serveHttp(changing, { allowedHosts, keepAliveMs })
@@ -182,7 +188,7 @@ for (const kind of [nginx, haproxy]) {
       expect(seen).toEqual(['opened', 'toolsListChanged'])
     })
 
-    test('a silent call without comments is cut off by the proxy, and fails with its status', async () => {
+    test('the proxy ends a silent call without comments, and the client reports the status', async () => {
       const { over, setup } = createQuietSetup(0)
       await using behind = await openBehind(program, kind, setup)
       const failure = createClient(behind.connect(), host).callTool('quiet')
@@ -192,8 +198,8 @@ for (const kind of [nginx, haproxy]) {
   })
 }
 
-describeNeeding('nginx', 'behind nginx, whose bodies may have a megabyte', (program) => {
-  test('a longer one fails with the status of the proxy, which answers in no JSON', async () => {
+describeNeeding('nginx', 'behind nginx with its limit of one megabyte for bodies', (program) => {
+  test('a larger request fails with the status of the proxy, whose response is not JSON', async () => {
     await using behind = await openBehind(program, nginx)
     const failure = createClient(behind.connect(), host).callTool('echo', { text: 'x'.repeat(1_100_000) })
     await expect(failure).rejects.toMatchObject({ code: 'transport', cause: { code: 'status', status: 413 } })

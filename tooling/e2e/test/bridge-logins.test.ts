@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { createHost, textOf } from '../src/hop/checks.ts'
 import { serveProtected } from './protected-server.ts'
 
@@ -11,7 +11,7 @@ let bridge: ChildProgram
 let folder = ''
 
 beforeAll(async () => {
-  bridge = await childProgram(new URL('../../examples/src/bridge.ts', import.meta.url))
+  bridge = await bundleProgram(new URL('../../examples/src/bridge.ts', import.meta.url))
   folder = await mkdtemp(join(tmpdir(), 'bridge-logins-'))
 })
 
@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('twelve bridges that start at the same time register one client, and the person logs in once', async () => {
+test('twelve bridges that start at the same time register one client, and the user logs in once', async () => {
   await using server = await serveProtected()
   const logins: string[] = []
   const visitLogin = async (line: string): Promise<void> => {
@@ -29,14 +29,14 @@ test('twelve bridges that start at the same time register one client, and the pe
     logins.push(url)
     await fetch(await server.authServer.browse(url))
   }
-  // No browser is in the path, so the bridge prints the URL of the login.
+  // PATH has no browser, so the bridge prints the URL of the login.
   const env = { PATH: folder, XDG_CONFIG_HOME: folder }
   const connections = Array.from({ length: 12 }, () =>
     connectStdio({
       command: process.execPath,
       args: [bridge.path, '--to-stdio', server.url],
       env,
-      // No discovery at the start, which has a time limit that a busy machine exceeds.
+      // Discovery at the start is skipped, because a busy machine exceeds its time limit.
       onStart: () => Promise.resolve(),
       stderr: (line) => void visitLogin(line),
     }),

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { connectAny } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { createHost, textOf } from '../src/hop/checks.ts'
 import { createFeatures } from '../src/hop/features.ts'
 
@@ -13,8 +13,8 @@ let features: ChildProgram
 
 beforeAll(async () => {
   ;[bridge, features] = await Promise.all([
-    childProgram(new URL('../../examples/src/bridge.ts', import.meta.url)),
-    childProgram(new URL('programs/features.ts', import.meta.url)),
+    bundleProgram(new URL('../../examples/src/bridge.ts', import.meta.url)),
+    bundleProgram(new URL('programs/features.ts', import.meta.url)),
   ])
 })
 
@@ -46,11 +46,11 @@ test('hosts over HTTP use a server that is a program, and its processes end with
   for (const { connection } of hosts) await connection.close()
   const ended = once(child, 'close')
   child.kill('SIGTERM')
-  // The streams close when no process has them any more.
+  // The streams close when all processes that share them have ended.
   expect(await ended).toEqual([null, 'SIGTERM'])
 })
 
-test('a bridge without a server says how it is used', async () => {
+test('a bridge without a server prints its usage', async () => {
   const child = spawn(process.execPath, [bridge.path])
   let printed = ''
   child.stderr.on('data', (chunk) => (printed += String(chunk)))

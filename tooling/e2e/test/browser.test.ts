@@ -45,25 +45,25 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     return page
   }
 
-  test('lists tools and calls one, with its progress and its header params [SHT-002 SHT-016]', async () => {
+  test('lists tools and calls one, with its progress and its header parameters [SHT-002 SHT-016]', async () => {
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [count] })
     await using http = await serveHttp(server, { allowedOrigins: [site.origin] })
     const page = await openPage()
-    const report = await page.evaluate(`talkTo(${JSON.stringify(http.url)})`)
+    const report = await page.evaluate(`callFromPage(${JSON.stringify(http.url)})`)
     expect(report).toEqual({ tools: ['count'], progress: [1, 2, 3], text: 'counted to 3 in Zürich' })
   })
 
-  test('is kept out when its origin is not allowed [SHT-002]', async () => {
+  test('is rejected if its origin is not allowed [SHT-002]', async () => {
     let runs = 0
     const counted = tool('counted', { description: 'Counts its runs', run: () => String(++runs) })
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [counted] })
     await using http = await serveHttp(server, { allowedOrigins: ['https://app.example.com'] })
     const page = await openPage()
-    await expect(page.evaluate(`talkTo(${JSON.stringify(http.url)})`)).rejects.toThrow('tools/list')
+    await expect(page.evaluate(`callFromPage(${JSON.stringify(http.url)})`)).rejects.toThrow('tools/list')
     expect(runs).toBe(0)
   })
 
-  test('cancels a call by leaving its stream [SHT-024 CAN-004]', async () => {
+  test('cancels a call by closing its stream [SHT-024 CAN-004]', async () => {
     const aborted = createGate()
     const wait = tool('wait', {
       description: 'Waits until it is cancelled',
@@ -76,7 +76,7 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [wait] })
     await using http = await serveHttp(server, { allowedOrigins: [site.origin] })
     const page = await openPage()
-    expect(await page.evaluate(`cancelAt(${JSON.stringify(http.url)})`)).toBe('Error: the user left')
+    expect(await page.evaluate(`cancelFromPage(${JSON.stringify(http.url)})`)).toBe('Error: the user left')
     await aborted.opened
   })
 })
@@ -101,7 +101,7 @@ function serveSite(script: string): Promise<{ origin: string; server: HttpServer
     response.end(isScript ? script : '<!doctype html><title>A page</title><script src="/page.js"></script>')
   })
   return new Promise((resolve) => {
-    // By its other name, so that the page and the endpoint differ in more than the port.
+    // The page uses the name localhost, so that its origin and the endpoint differ in host and port.
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : 0

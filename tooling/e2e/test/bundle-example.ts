@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** The folder of files that users copy. It has no packages of its own, so those of this package are used. */
+/** The folder of example files. It has no packages of its own, so this package's dependencies are used. */
 export const deployFolder = fileURLToPath(new URL('../../../examples/deploy/', import.meta.url))
 
-/** A bundled file of the folder, in a folder that is deleted at the end. */
+/** A bundle of an example file, in a temporary folder. */
 export interface BundledExample extends AsyncDisposable {
   readonly path: string
   readonly folder: string
 }
 
-/** Bundles a file of the folder as an ES module for Node. */
+/** Bundles an example file as an ES module for Node. */
 export async function bundleExample(name: string): Promise<BundledExample> {
   const folder = await mkdtemp(join(tmpdir(), 'deploy-'))
   const path = join(folder, 'bundle.mjs')
@@ -25,7 +25,7 @@ export async function bundleExample(name: string): Promise<BundledExample> {
     platform: 'node',
     target: 'node20',
     nodePaths: [fileURLToPath(new URL('../node_modules', import.meta.url))],
-    // Packages of CommonJS call `require`.
+    // Bundled CommonJS packages call `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
     logLevel: 'error',
   })

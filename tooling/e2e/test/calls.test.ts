@@ -24,19 +24,16 @@ const broken = tool('broken', {
 })
 
 overEveryTransport('a tool call', (serve) => {
-  test.each([1, 'one', 0, 'ä'])(
-    'answers with the id %j and a complete result [BAS-006 BAS-007 BAS-008]',
-    async (id) => {
-      await using served = await serve({ tools: [greet] })
-      const call = { method: 'tools/call', params: { name: 'greet', arguments: { name: 'Ada' } }, id }
-      const { response } = await send(served.connect().exchange, call)
-      expect(response).toMatchObject({
-        jsonrpc: '2.0',
-        id,
-        result: { resultType: 'complete', content: [{ type: 'text', text: 'Hello, Ada!' }] },
-      })
-    },
-  )
+  test.each([1, 'one', 0, 'ä'])('returns the id %j and a complete result [BAS-006 BAS-007 BAS-008]', async (id) => {
+    await using served = await serve({ tools: [greet] })
+    const call = { method: 'tools/call', params: { name: 'greet', arguments: { name: 'Ada' } }, id }
+    const { response } = await send(served.connect().exchange, call)
+    expect(response).toMatchObject({
+      jsonrpc: '2.0',
+      id,
+      result: { resultType: 'complete', content: [{ type: 'text', text: 'Hello, Ada!' }] },
+    })
+  })
 
   test('names the server in the _meta of its result [BAS-059]', async () => {
     await using served = await serve({ tools: [greet] })
@@ -47,20 +44,20 @@ overEveryTransport('a tool call', (serve) => {
     })
   })
 
-  test('carries text of every script unharmed [TRI-001]', async () => {
+  test('keeps text in all scripts unchanged [TRI-001]', async () => {
     await using served = await serve({ tools: [greet] })
     const { content } = await served.connect().client.callTool('greet', { name: 'Ζωή 漢字 🎈\u2028\u0000' })
     expect(content).toEqual([{ type: 'text', text: 'Hello, Ζωή 漢字 🎈\u2028\u0000!' }])
   })
 
-  test('gives structured content as data and as text [TOL-029 TOL-030]', async () => {
+  test('returns structured content as data and as text [TOL-029 TOL-030]', async () => {
     await using served = await serve({ tools: [sum] })
     const result = await served.connect().client.callTool('sum', { a: 2, b: 3 })
     expect(result.structuredContent).toEqual({ total: 5 })
     expect(result.content).toEqual([{ type: 'text', text: '{"total":5}' }])
   })
 
-  test('that fails is a result with isError, which says why [TOL-033]', async () => {
+  test('that fails returns a result with isError and the reason [TOL-033]', async () => {
     await using served = await serve({ tools: [broken] })
     const result = await served.connect().client.callTool('broken')
     expect(result).toMatchObject({
@@ -69,13 +66,13 @@ overEveryTransport('a tool call', (serve) => {
     })
   })
 
-  test('with arguments that its schema refuses is a result with isError, and names the field [TOL-033 TOL-035]', async () => {
+  test('with arguments that its schema rejects returns a result with isError that names the field [TOL-033 TOL-035]', async () => {
     await using served = await serve({ tools: [greet] })
     const result = await served.connect().client.callTool('greet', { name: 7 })
     expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringContaining('name') }] })
   })
 
-  test('runs beside others that take longer [BAS-028]', async () => {
+  test('runs concurrently with slower calls [BAS-028]', async () => {
     const gate = createGate()
     const slow = tool('slow', { description: 'Waits', run: () => gate.opened.then(() => 'slow') })
     await using served = await serve({ tools: [slow, greet] })
@@ -95,7 +92,7 @@ overEveryTransport('a prompt', (serve) => {
     run: ({ language }) => `Review this ${language} code.`,
   })
 
-  test('is filled in with its arguments', async () => {
+  test('is rendered with its arguments', async () => {
     await using served = await serve({ prompts: [review] })
     const { messages } = await served.connect().client.getPrompt('review', { language: 'rust' })
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this rust code.' } }])
@@ -130,14 +127,14 @@ overEveryTransport('a resource', (serve) => {
     ])
   })
 
-  test('of a template gets its variables, in every script [SHT-035 SHT-055]', async () => {
+  test('of a template receives its variables, in every script [SHT-035 SHT-055]', async () => {
     const page = resourceTemplate('wiki://{page}', { name: 'page', read: ({ page: name }) => `Page ${name}` })
     await using served = await serve({ resourceTemplates: [page] })
     const { contents } = await served.connect().client.readResource(`wiki://${encodeURIComponent('Ζωή')}`)
     expect(contents).toMatchObject([{ text: 'Page Ζωή' }])
   })
 
-  test('with a name that no header can carry is read all the same [SHT-035 SHT-055]', async () => {
+  test('with a name that a header cannot contain is read [SHT-035 SHT-055]', async () => {
     const uri = 'note://Ζωή'
     const note = resource(uri, { name: 'note', read: () => 'A note' })
     await using served = await serve({ resources: [note] })

@@ -3,82 +3,85 @@ import { type Exchange, withNotify } from '@x/schema'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { forms, keys, recording, stateWith, textOf } from './asking.ts'
+import { forms, keys, recordRequests, stateWith, textOf } from './asking.ts'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 
 const reason = new Error('the user pressed stop')
 const echo = tool('echo', {
-  description: 'Gives back what it is given',
+  description: 'Returns its input',
   input: z.object({ text: z.string() }),
   run: ({ text }) => text,
 })
 
-/** The one call that is watched; the others pass. */
+/** Selects the calls of one tool. Other calls pass unchanged. */
 const isWatched = (params: Record<string, unknown> | undefined): boolean => params?.['name'] === 'watched'
 
-/** Tells if the connection still serves, and its responses belong to its calls. */
-async function serveOn(client: Client): Promise<void> {
+/** Asserts that the connection still works and that each response belongs to its call. */
+async function expectUsable(client: Client): Promise<void> {
   const texts = ['one', 'two', 'three']
   const results = await Promise.all(texts.map((text) => client.callTool('echo', { text })))
   expect(results.map(textOf)).toEqual(texts)
 }
 
 overEveryTransport('a cancellation', (serve) => {
-  test('that comes before the handler begins lets no handler begin that does not know of it [CAN-014]', async () => {
-    const begun: boolean[] = []
-    const watched = tool('watched', { description: 'Notes', run: (_, ctx) => String(begun.push(ctx.signal.aborted)) })
-    const [arrived, passedOn] = [createGate(), createGate()]
-    const around =
+  test('that arrives before the handler starts lets it start only with an aborted signal [CAN-014]', async () => {
+    const startedAborted: boolean[] = []
+    const watched = tool('watched', {
+      description: 'Records whether its signal is aborted',
+      run: (_, ctx) => String(startedAborted.push(ctx.signal.aborted)),
+    })
+    const [arrived, handled] = [createGate(), createGate()]
+    const middleware =
       (server: Exchange): Exchange =>
       async (request, call) => {
         if (!isWatched(request.params)) return server(request, call)
-        const told = aborted(call.signal)
+        const cancelled = aborted(call.signal)
         arrived.open()
-        await told
-        return server(request, call).finally(() => passedOn.open())
+        await cancelled
+        return server(request, call).finally(() => handled.open())
       }
-    await using served = await serve({ tools: [watched, echo] }, { around })
+    await using served = await serve({ tools: [watched, echo] }, { middleware })
     const { client } = served.connect()
     const controller = new AbortController()
     const call = client.callTool('watched', {}, { signal: controller.signal })
     await arrived.opened
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
-    await passedOn.opened
-    expect(begun.every((knew) => knew)).toBe(true)
-    await serveOn(client)
+    await handled.opened
+    expect(startedAborted.every((isAborted) => isAborted)).toBe(true)
+    await expectUsable(client)
   })
 
-  test('that crosses the answer wins at the caller, and the answer goes nowhere [CAN-013 CAN-014]', async () => {
+  test('that crosses the response rejects the call, and the response is dropped [CAN-013 CAN-014]', async () => {
     const watched = tool('watched', { description: 'Answers', run: () => 'too late' })
-    const [answered, handedOver] = [createGate(), createGate()]
-    const around =
+    const [answered, delivered] = [createGate(), createGate()]
+    const middleware =
       (server: Exchange): Exchange =>
       async (request, call) => {
         if (!isWatched(request.params)) return server(request, call)
-        const told = aborted(call.signal)
+        const cancelled = aborted(call.signal)
         const response = await server(request, call)
         answered.open()
-        await told
-        setImmediate(() => handedOver.open())
+        await cancelled
+        setImmediate(() => delivered.open())
         return response
       }
-    await using served = await serve({ tools: [watched, echo] }, { around })
+    await using served = await serve({ tools: [watched, echo] }, { middleware })
     const { client } = served.connect()
     const controller = new AbortController()
     const call = client.callTool('watched', {}, { signal: controller.signal })
     await answered.opened
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
-    await handedOver.opened
-    await serveOn(client)
+    await delivered.opened
+    await expectUsable(client)
   })
 
   test.each([
     ['the handler first', (end: Gate, controller: AbortController) => (end.open(), controller.abort(reason))],
     ['the caller first', (end: Gate, controller: AbortController) => (controller.abort(reason), end.open())],
-  ])('in the turn in which the call ends, %s, ends it once, with the reason [CAN-014]', async (_, endBoth) => {
+  ])('in the same turn as the end of the call, %s, ends it once, with the reason [CAN-014]', async (_, endBoth) => {
     const calls: { readonly started: Gate; readonly end: Gate }[] = []
     const watched = tool('watched', {
       description: 'Waits for its end',
@@ -100,33 +103,33 @@ overEveryTransport('a cancellation', (serve) => {
       endBoth(gates.end, controller)
       await expect(call).rejects.toBe(reason)
     }
-    await serveOn(client)
+    await expectUsable(client)
   })
 
-  test('at any moment of a call leaves the reason or the right answer, and the connection usable [CAN-014]', async () => {
+  test('at any moment of a call gives the reason or the right answer, and the connection stays usable [CAN-014]', async () => {
     await using served = await serve({ tools: [echo] })
     const { client } = served.connect()
-    await serveOn(client)
+    await expectUsable(client)
     const outcomes: unknown[] = []
     for (let moment = 0; moment < 60; moment += 1) {
       const controller = new AbortController()
       const text = `at moment ${moment}`
       const call = client.callTool('echo', { text }, { signal: controller.signal }).then(textOf, (error) => error)
-      // Over memory a call takes a few microtasks, over a socket a few turns of the loop.
-      for (let turn = 0; turn < moment; turn += 1) await (moment % 2 === 0 ? undefined : nextTurn())
+      // In memory a call takes a few microtasks, over a socket a few turns of the event loop.
+      for (let turn = 0; turn < moment; turn += 1) await (moment % 2 === 0 ? undefined : afterImmediate())
       controller.abort(reason)
       const outcome: unknown = await call
       expect(outcome).toBeOneOf([reason, text])
       outcomes.push(outcome)
     }
     expect(outcomes[0]).toBe(reason)
-    await serveOn(client)
+    await expectUsable(client)
   })
 
-  test('is the last event of the call for its caller, even if its handler still sends messages [CAN-012 CAN-013]', async () => {
+  test('is the last event of the call for its caller, even if its handler sends further messages [CAN-012 CAN-013]', async () => {
     const [started, over] = [createGate(), createGate()]
     const watched = tool('watched', {
-      description: 'Talks on',
+      description: 'Reports after its cancellation',
       run: async (_, ctx) => {
         ctx.progress(1)
         started.open()
@@ -139,16 +142,16 @@ overEveryTransport('a cancellation', (serve) => {
     })
     await using served = await serve({ tools: [watched, echo] })
     const { exchange } = served.connect()
-    const heard: string[] = []
-    const overhearing: Exchange = (request, call) =>
+    const received: string[] = []
+    const observed: Exchange = (request, call) =>
       exchange(
         request,
         withNotify(call, (message) => {
-          heard.push(JSON.stringify(message.params?.['progress'] ?? message.params?.['data']))
+          received.push(JSON.stringify(message.params?.['progress'] ?? message.params?.['data']))
           call.notify(message)
         }),
       )
-    const client = createClient(overhearing, { name: 'e2e-client', version: '1.0.0' })
+    const client = createClient(observed, { name: 'e2e-client', version: '1.0.0' })
     const controller = new AbortController()
     const first = createGate()
     const call = client.callTool(
@@ -161,11 +164,11 @@ overEveryTransport('a cancellation', (serve) => {
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
     await over.opened
-    await serveOn(client)
-    expect(heard).toEqual(['1'])
+    await expectUsable(client)
+    expect(received).toEqual(['1'])
   })
 
-  test('of two hundred calls at once reaches every handler [CAN-004 CAN-012]', async () => {
+  test('of two hundred concurrent calls reaches every handler [CAN-004 CAN-012]', async () => {
     const count = 200
     const [all, none] = [createGate(), createGate()]
     let running = 0
@@ -190,7 +193,7 @@ overEveryTransport('a cancellation', (serve) => {
     controller.abort(reason)
     expect(new Set(await Promise.all(calls))).toEqual(new Set([reason]))
     await none.opened
-    await serveOn(client)
+    await expectUsable(client)
   })
 
   test('while a user answers a question aborts the signal of the question, and the call is not sent again', async () => {
@@ -199,21 +202,21 @@ overEveryTransport('a cancellation', (serve) => {
       run: async (_, ctx) => String((await ctx.elicit('sure', { message: 'Sure?', schema: forms.sure })).sure),
     })
     await using served = await serve({ tools: [asks, echo], state: stateWith(keys.first) })
-    const { exchange, requests } = recording(served.connect().exchange)
+    const { exchange, requests } = recordRequests(served.connect().exchange)
     const controller = new AbortController()
-    const told = createGate<unknown>()
+    const cancelled = createGate<unknown>()
     const client = createClient(exchange, {
       name: 'e2e-client',
       version: '1.0.0',
       elicit: async (_, { signal }) => {
         controller.abort(reason)
-        told.open(signal.aborted ? signal.reason : await aborted(signal))
+        cancelled.open(signal.aborted ? signal.reason : await aborted(signal))
         return { action: 'accept', content: { sure: true } }
       },
     })
     await expect(client.callTool('asks', {}, { signal: controller.signal })).rejects.toBe(reason)
-    expect(await told.opened).toBe(reason)
-    await serveOn(client)
+    expect(await cancelled.opened).toBe(reason)
+    await expectUsable(client)
     expect(requests.filter(({ params }) => params?.['name'] === 'asks')).toHaveLength(1)
   })
 })
@@ -225,15 +228,15 @@ overEveryTransport('the reason of a cancellation', (serve) => {
     ['an object', Object.freeze({ why: 'the window was closed' })],
     ['a number', 0],
     ['null', null],
-    ['what the platform says by default', undefined],
-  ])('that is %s is what the call rejects with, the same value [CAN-014]', async (_, given) => {
+    ['the default of the platform', undefined],
+  ])('that is %s is the value that the call rejects with [CAN-014]', async (_, given) => {
     const started = createGate()
-    const told = createGate<unknown>()
+    const cancelled = createGate<unknown>()
     const waits = tool('waits', {
       description: 'Waits until it is cancelled',
       run: async (_input, ctx) => {
         started.open()
-        told.open(await aborted(ctx.signal))
+        cancelled.open(await aborted(ctx.signal))
         return ''
       },
     })
@@ -249,20 +252,20 @@ overEveryTransport('the reason of a cancellation', (serve) => {
     const outcome = await call
     expect(outcome).toHaveProperty('error')
     expect(typeof outcome === 'object' && Object.is(outcome.error, controller.signal.reason)).toBe(true)
-    await told.opened
-    await serveOn(client)
+    await cancelled.opened
+    await expectUsable(client)
   })
 })
 
 /** Resolves with the reason when a signal aborts. */
 function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
-    const tell = (): void => resolve(signal.reason)
-    if (signal.aborted) tell()
-    else signal.addEventListener('abort', tell, { once: true })
+    const onAbort = (): void => resolve(signal.reason)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
   })
 }
 
-function nextTurn(): Promise<void> {
+function afterImmediate(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -7,7 +7,7 @@ import { waitingTool } from './waiting-tool.ts'
 const reason = new Error('the user pressed stop')
 
 overEveryTransport('cancelling', (serve) => {
-  test('while the handler runs ends both sides: the call rejects with the reason, and the signal of the handler aborts [CAN-004 SHT-024 SHT-025]', async () => {
+  test('while the handler runs rejects the call with the reason and aborts the signal of the handler [CAN-004 SHT-024 SHT-025]', async () => {
     const { started, stopped, waits } = waitingTool()
     await using served = await serve({ tools: [waits] })
     const controller = new AbortController()
@@ -27,7 +27,7 @@ overEveryTransport('cancelling', (serve) => {
     expect((await client.callTool('counts')).content).toEqual([{ type: 'text', text: '1' }])
   })
 
-  test('after the answer changes nothing [CAN-014]', async () => {
+  test('after the response has no effect [CAN-014]', async () => {
     const seen: AbortSignal[] = []
     const quick = tool('quick', {
       description: 'Answers at once',
@@ -46,7 +46,7 @@ overEveryTransport('cancelling', (serve) => {
     expect(seen[1]?.aborted).toBe(false)
   })
 
-  test('one call leaves the others alone, and the connection usable', async () => {
+  test('one call affects no other call and leaves the connection usable', async () => {
     const { started, waits } = waitingTool()
     const gate = createGate()
     const slow = tool('slow', { description: 'Waits for a gate', run: () => gate.opened.then(() => 'slow') })
@@ -62,7 +62,7 @@ overEveryTransport('cancelling', (serve) => {
     expect((await other).content).toEqual([{ type: 'text', text: 'slow' }])
   })
 
-  test('in the middle of progress aborts the signal of the handler too [SHT-024]', async () => {
+  test('during progress aborts the signal of the handler too [SHT-024]', async () => {
     const aborted = createGate()
     const reports = tool('reports', {
       description: 'Reports progress and waits',

@@ -2,18 +2,18 @@ import type { Exchange, Principal, Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp, type HttpConnection, type HttpConnectOptions } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { startOddProxy } from './odd-proxy.ts'
+import { startSplittingProxy } from './odd-proxy.ts'
 
-/** Connects an exchange to callers over HTTP, with everything that it opened for that. */
-export interface Carrier extends AsyncDisposable {
+/** Connects callers to a server over HTTP. Disposal closes everything that was opened. */
+export interface TestTransport extends AsyncDisposable {
   readonly exchangeFor: (subject: string | undefined) => Exchange
 }
 
 const subjectHeader = 'x-test-subject'
 const nowhere = 'http://127.0.0.1/mcp'
 
-/** Over `node:http` on a socket of this machine. */
-export async function carryOverSockets(server: Server): Promise<Carrier> {
+/** Serves over `node:http` on a loopback socket. */
+export async function openSocketTransport(server: Server): Promise<TestTransport> {
   const http = await serve(server)
   const connections = openConnections(http.url, {})
   const dispose = async (): Promise<void> => {
@@ -23,10 +23,10 @@ export async function carryOverSockets(server: Server): Promise<Carrier> {
   return { exchangeFor: connections.open, [Symbol.asyncDispose]: dispose }
 }
 
-/** The same with a proxy in between, which forwards the bytes in pieces of every size. */
-export async function carryThroughProxy(server: Server): Promise<Carrier> {
+/** Serves over a proxy that forwards the bytes in pieces of random sizes. */
+export async function openProxyTransport(server: Server): Promise<TestTransport> {
   const http = await serve(server)
-  const proxy = await startOddProxy(http.port)
+  const proxy = await startSplittingProxy(http.port)
   const connections = openConnections(`http://127.0.0.1:${proxy.port}/mcp`, {})
   const dispose = async (): Promise<void> => {
     await connections.closeAll()
@@ -36,14 +36,14 @@ export async function carryThroughProxy(server: Server): Promise<Carrier> {
   return { exchangeFor: connections.open, [Symbol.asyncDispose]: dispose }
 }
 
-/** Through the handler of web requests, without a socket. */
-export function carryThroughFetch(server: Server): Promise<Carrier> {
+/** Calls the handler of web requests directly, without a socket. */
+export function openFetchTransport(server: Server): Promise<TestTransport> {
   const handle = httpHandler(server, { auth: (view) => principalOf(view.header(subjectHeader)) })
   const { open, closeAll } = openConnections(nowhere, { fetch: (input, init) => handle(new Request(input, init)) })
   return Promise.resolve({ exchangeFor: open, [Symbol.asyncDispose]: closeAll })
 }
 
-/** The principal of a subject for the handlers of a test. */
+/** Creates the principal of a subject for the handlers of a test. */
 export function principalOf(subject: string | undefined): Principal | undefined {
   return subject === undefined ? undefined : { subject }
 }

@@ -8,19 +8,19 @@ import { fileURLToPath } from 'node:url'
 import type { Exchange, Principal, Server } from '@x/schema'
 import { connectStdio, connectStreams, serveStdio } from '@x/transport-stdio'
 
-/** Connects an exchange to callers over stdio, with everything that it opened for that. */
-export interface StdioCarrier extends AsyncDisposable {
+/** Connects callers to a server over stdio. Disposal closes everything that was opened. */
+export interface StdioTestTransport extends AsyncDisposable {
   readonly exchangeFor: (principal: Principal | undefined) => Exchange
 }
 
-/** Two ends of one connection in memory. */
+/** Creates the two ends of a connection in memory. */
 function streamPair(): readonly [Duplex, Duplex] {
   const [there, back] = [new PassThrough(), new PassThrough()]
   return [Duplex.from({ readable: back, writable: there }), Duplex.from({ readable: there, writable: back })]
 }
 
-/** Every caller has a pair of streams of its own, with the server at the other end. */
-export function carryOverStreams(server: Server): Promise<StdioCarrier> {
+/** Gives each caller its own pair of streams to the server. */
+export function openStreamTransport(server: Server): Promise<StdioTestTransport> {
   const open: AsyncDisposable[] = []
   const exchangeFor = (principal: Principal | undefined): Exchange => {
     const [near, far] = streamPair()
@@ -32,14 +32,14 @@ export function carryOverStreams(server: Server): Promise<StdioCarrier> {
   return Promise.resolve({ exchangeFor, [Symbol.asyncDispose]: () => disposeAll(open) })
 }
 
-/** The program that joins the pipes of a child process to a Unix socket. */
+/** The path of the program that connects the pipes of a child process to a Unix socket. */
 export const bridge = fileURLToPath(new URL('./programs/socket-bridge.mjs', import.meta.url))
 
 /**
- * Every caller runs a child process, whose pipes lead through a Unix socket back to the server here: handlers of a test
- * are closures, which no other process could have.
+ * Starts a child process for each caller. Its pipes lead through a Unix socket to the server in this process, because
+ * the handlers of a test are closures.
  */
-export async function carryOverChildren(server: Server): Promise<StdioCarrier> {
+export async function openChildTransport(server: Server): Promise<StdioTestTransport> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-stdio-'))
   const open: AsyncDisposable[] = []
   const exchangeFor = (principal: Principal | undefined): Exchange => {

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** A program in TypeScript, bundled, because the Node that the packages support runs no TypeScript. */
+/** A bundled TypeScript program. The oldest supported Node runs no TypeScript. */
 export interface ChildProgram extends AsyncDisposable {
   /** The path of the bundle, for callers that start it themselves. */
   readonly path: string
-  /** Runs it once with a value as its input, and gives what it printed; both are JSON. Rejects when it fails. */
+  /** Runs the program with a JSON value as its input, and resolves to its JSON output. Rejects if it fails. */
   run(input: unknown): Promise<unknown>
 }
 
 /** Bundles a program. */
-export async function childProgram(source: URL): Promise<ChildProgram> {
+export async function bundleProgram(source: URL): Promise<ChildProgram> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-'))
   const outfile = join(folder, 'program.cjs')
   const entry = fileURLToPath(source)

@@ -11,7 +11,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
 import { memoryEngine, overEveryTransport, textOf } from './over-every-transport.ts'
 
-/** Counts the calls of tools, of clients and of tasks alike, and tells how many there were. */
+/** Creates an extension that counts tool calls and offers the count to servers and clients. */
 function counting() {
   const seen: string[] = []
   const read = (_: unknown, _call: Call) => ({ count: seen.length })
@@ -30,7 +30,7 @@ function counting() {
   return { seen, extension }
 }
 
-/** Every order of a list. */
+/** Returns all permutations of a list. */
 function permutations<T>(list: readonly T[]): readonly (readonly T[])[] {
   if (list.length < 2) return [list]
   return list.flatMap((first, at) => permutations(list.toSpliced(at, 1)).map((rest) => [first, ...rest]))
@@ -39,20 +39,20 @@ function permutations<T>(list: readonly T[]): readonly (readonly T[])[] {
 function openParts() {
   const basket = sessions()
   const work = tool('work', {
-    description: 'Works, as a task where the client takes that',
+    description: 'Runs as a task if the client supports tasks',
     task: 'allowed',
     run: (_, ctx) => `worked ${basket.find(ctx) === undefined ? 'alone' : 'in a session'}`,
   })
   const who = tool('who', {
-    description: 'Says what the call is within',
+    description: 'Reports whether the call is in a session',
     run: (_, ctx) => (basket.find(ctx) === undefined ? 'alone' : 'in a session'),
   })
   const { seen, extension } = counting()
-  const tasking = tasks({ store: memoryEngine(), pollIntervalMs: 20 })
+  const taskExtension = tasks({ store: memoryEngine(), pollIntervalMs: 20 })
   return {
     seen,
     definition: { tools: [work, who], state: sealedState({ keys: [randomKey()] }) },
-    list: [tasking, basket, extension],
+    list: [taskExtension, basket, extension],
   }
 }
 
@@ -60,7 +60,7 @@ const orders = permutations([0, 1, 2])
 
 overEveryTransport('tasks, sessions and a third extension', (serve) => {
   test.each(orders.map((order) => [order.join(' '), order] as const))(
-    'behave alike in the order %s',
+    'behave equally in the order %s',
     async (_, order) => {
       const { seen, definition, list } = openParts()
       const extensions = order.flatMap((at) => list[at] ?? [])
@@ -79,13 +79,13 @@ overEveryTransport('tasks, sessions and a third extension', (serve) => {
       const session = await sessionOf(client)
       expect(textOf(await session.callTool('who'))).toBe('in a session')
       const started = await tasksOf(session).start('work')
-      if (started.status !== 'task') throw new Error('the call was to become a task')
+      if (started.status !== 'task') throw new Error('the call is not a task')
       expect(textOf(await started.task.result())).toBe('worked in a session')
       expect(textOf(await client.callTool('work'))).toBe('worked alone')
       await session.delete()
 
       expect((await client.request('com.example/count', {}))['count']).toBe(seen.length)
-      // Each task once when it is made and once when it is worked on.
+      // Each task is counted twice: when it is created and when it runs.
       expect(seen.toSorted()).toEqual(['who', 'who', 'work', 'work', 'work', 'work'])
     },
   )
@@ -99,33 +99,33 @@ async function sessionOf(client: object): Promise<ClientSession> {
 const info = { name: 'e2e-server', version: '1.0.0' }
 const publicly = { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] }
 
-test('middleware does not lose that a server is for this machine alone', async () => {
+test('a server with middleware still rejects a public address if it is local only', async () => {
   const timing: Middleware = (next) => (request, call) => next(request, call)
   await expect(serveHttp(createServer({ ...info, use: [timing] }), publicly)).rejects.toThrow(TypeError)
 })
 
-test('a server of an exchange says whether it is for this machine alone', async () => {
+test('a server of an exchange requires localOnly and rejects a public address with it', async () => {
   const { exchange, localOnly } = createServer(info)
   await expect(serveHttp(serverOf(exchange, { info, localOnly }), publicly)).rejects.toThrow(TypeError)
   // @ts-expect-error Both members are required.
   serverOf(exchange, { info })
 })
 
-test('what is no server is not served, and what is no extension of a side is not composed', () => {
+test('a transport rejects an exchange, and a side rejects extensions of the other side', () => {
   const server = createServer({ ...info, state: false })
-  // @ts-expect-error A transport takes servers alone.
+  // @ts-expect-error A transport accepts only servers.
   const wrapped: Parameters<typeof serveHttp>[0] = server.exchange
   expect(wrapped).toBe(server.exchange)
-  // @ts-expect-error The client's half in the server's list.
+  // @ts-expect-error A client extension in the list of a server.
   expect(() => createServer({ ...info, extensions: [taskCalls()] })).toThrow('not a server extension')
-  // @ts-expect-error The server's half in the client's list.
+  // @ts-expect-error A server extension in the list of a client.
   expect(() => createClient(server, { ...info, extensions: [tasks()] })).toThrow('not a client extension')
-  // @ts-expect-error The factory in place of its result.
+  // @ts-expect-error The factory instead of its result.
   expect(() => createServer({ ...info, extensions: [tasks] })).toThrow('not a server extension')
   expect(() => createServer({ ...info, extensions: [tasks(), tasks()] })).toThrow('two extensions of this name')
 })
 
-test('a stop closes the server, with nothing but the host', async () => {
+test('the last HTTP server that stops closes the server and its extensions', async () => {
   const ended: string[] = []
   const engine = { ...memoryEngine(), close: async () => void ended.push('engine') }
   const last: ServerExtension = {

@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A proxy that takes turns between the ports of a fleet, and cuts connections at random. */
+/** A proxy that distributes connections in turn among the ports of a fleet and closes some of them at random. */
 export interface CuttingProxy extends AsyncDisposable {
   readonly url: string
   readonly connections: number
-  /** The connections that it has cut. */
+  /** The number of connections that the proxy has closed itself. */
   readonly cuts: number
 }
 
-/** The fleet behind the proxy, and the numbers from 0 to 1 by which it cuts. */
+/** The ports of the fleet, and a source of random numbers from 0 to 1. */
 export interface CuttingProxyOptions {
   readonly ports: () => readonly number[]
-  readonly throwDie: () => number
+  readonly random: () => number
 }
 
-/** Starts a proxy on a port of this machine. */
-export async function startCuttingProxy({ ports, throwDie }: CuttingProxyOptions): Promise<CuttingProxy> {
+/** Starts a proxy on a loopback port. */
+export async function startCuttingProxy({ ports, random }: CuttingProxyOptions): Promise<CuttingProxy> {
   const open = new Set<Socket>()
   const counts = { connections: 0, cuts: 0 }
   const server = createServer({ noDelay: true }, (near) => {
@@ -38,7 +38,7 @@ export async function startCuttingProxy({ ports, throwDie }: CuttingProxyOptions
       if (!near.destroyed) counts.cuts++
       end()
     }
-    forward(near, far, planCut(throwDie, cut))
+    forward(near, far, planCut(random, cut))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -58,39 +58,39 @@ export async function startCuttingProxy({ ports, throwDie }: CuttingProxyOptions
   }
 }
 
-/** The bytes that pass in each direction before a connection is cut. */
+/** The number of bytes that are forwarded in each direction before a connection is closed. */
 interface Cut {
   readonly requestBytes: number
   readonly answerBytes: number
   readonly cut: () => void
 }
 
-const longestMs = 3000
-const mostBytes = 20_000
+const maxMs = 3000
+const maxBytes = 20_000
 
 /**
- * Decides when a connection is cut, if nothing else ends it: after so many bytes of requests, so many of answers, or at
- * any moment, as while a handler works.
+ * Plans the end of a connection at random: after a number of request bytes, after a number of response bytes, or after
+ * a time.
  */
-function planCut(throwDie: () => number, cut: () => void): Cut {
-  const [kind, amount] = [throwDie(), throwDie()]
-  const bytes = 1 + Math.floor(amount * mostBytes)
+function planCut(random: () => number, cut: () => void): Cut {
+  const [kind, amount] = [random(), random()]
+  const bytes = 1 + Math.floor(amount * maxBytes)
   const uncut = { requestBytes: Number.POSITIVE_INFINITY, answerBytes: Number.POSITIVE_INFINITY, cut }
   if (kind < 0.3) return { ...uncut, requestBytes: bytes }
   if (kind < 0.7) return { ...uncut, answerBytes: bytes }
-  setTimeout(cut, amount * longestMs).unref()
+  setTimeout(cut, amount * maxMs).unref()
   return uncut
 }
 
 function forward(near: Socket, far: Socket, { requestBytes, answerBytes, cut }: Cut): void {
-  const pass = (from: Socket, to: Socket, most: number): void => {
-    let left = most
+  const pass = (from: Socket, to: Socket, limit: number): void => {
+    let remaining = limit
     from.on('data', (bytes: Buffer) => {
-      const passed = bytes.length <= left ? bytes : bytes.subarray(0, left)
-      left -= bytes.length
+      const passed = bytes.length <= remaining ? bytes : bytes.subarray(0, remaining)
+      remaining -= bytes.length
       to.write(passed, () => {
-        // The callback runs when the bytes are sent: a socket that is destroyed drops those that are not.
-        if (left < 0) cut()
+        // Runs when the bytes are sent, because destroying a socket discards unsent bytes.
+        if (remaining < 0) cut()
       })
     })
   }
@@ -100,5 +100,5 @@ function forward(near: Socket, far: Socket, { requestBytes, answerBytes, cut }: 
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
   if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the proxy listens on no port')
+  throw new Error('the proxy has no port')
 }

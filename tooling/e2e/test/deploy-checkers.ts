@@ -13,12 +13,12 @@ import { deployFolder } from './bundle-example.ts'
 
 const run = promisify(execFile)
 
-/** Returns the text of a file that users copy. */
+/** Returns the text of an example file. */
 export function textOf(name: string): string {
   return readFileSync(join(deployFolder, name), 'utf8')
 }
 
-/** Runs a checker on a copy of a file, which may be changed. Rejects with what the checker printed. */
+/** Runs a checker on a copy of a file, which a test may change. Rejects with the output of the checker. */
 export async function runChecker(
   name: string,
   command: (path: string) => readonly string[],
@@ -35,7 +35,7 @@ export async function runChecker(
   }
 }
 
-/** Returns the problems of a Compose file, by its specification. */
+/** Returns the problems of a Compose file according to the Compose specification. */
 export function findComposeProblems(compose: unknown): readonly unknown[] {
   const validate = new Ajv2019({ strict: false, logger: false, validateFormats: false }).compile(
     schemaOf(composeSchema),
@@ -43,7 +43,7 @@ export function findComposeProblems(compose: unknown): readonly unknown[] {
   return validate(compose) ? [] : (validate.errors ?? [])
 }
 
-/** Returns a schema without its ids and its meta-schema, whose forms ajv does not know. */
+/** Returns a schema without its ids and its meta-schema, which ajv does not support. */
 function schemaOf(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
@@ -52,7 +52,7 @@ function schemaOf(schema: object): object {
 
 const kinds = { Deployment, Service, PodDisruptionBudget }
 
-/** Throws unless an object follows the schema of its kind. */
+/** Throws unless an object matches the schema of its kind. */
 export function requireKubernetesObject(given: object): void {
   const { kind } = given as { readonly kind: keyof typeof kinds }
   const Kind = kinds[kind]

@@ -6,18 +6,18 @@ import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { findComposeProblems, requireKubernetesObject, runChecker, textOf } from './deploy-checkers.ts'
 
-/** The milliseconds for which the server announces a stop and lets calls leave, and the reserve after that. */
+/** The notice before a stop, the time for open calls, and a reserve, in milliseconds. */
 const stopMs = 3_000 + 10_000 + 5_000
 
 describe('examples/deploy', () => {
-  test('the Dockerfile has no problem, runs as a user without rights, and Node is process 1', () => {
+  test('the Dockerfile has no problem, runs as an unprivileged user, and runs Node as process 1', () => {
     expect(findDockerfileProblems(textOf('Dockerfile'))).toEqual([])
     expect(textOf('Dockerfile')).toMatch(/^USER node$/m)
     expect(textOf('Dockerfile')).toMatch(/^CMD \["node", "server\.mjs"\]$/m)
   })
 
   test.each(['ado-work-items', 'load-shedding'])(
-    'the Dockerfile of the app %s has no problem, runs as a user without rights, and Node is process 1',
+    'the Dockerfile of the app %s has no problem, runs as an unprivileged user, and runs Node as process 1',
     (app) => {
       const text = textOf(`../../apps/${app}/Dockerfile`)
       expect(findDockerfileProblems(text)).toEqual([])
@@ -26,13 +26,13 @@ describe('examples/deploy', () => {
     },
   )
 
-  test('compose.yaml follows the Compose specification, and lets an instance end its calls', () => {
+  test('compose.yaml matches the Compose specification and allows for the time of a stop', () => {
     const compose: unknown = parse(textOf('compose.yaml'), { merge: true })
     expect(findComposeProblems(compose)).toEqual([])
     expect(compose).toMatchObject({ services: { one: { stop_grace_period: `${stopMs / 1000}s` } } })
   })
 
-  test('kubernetes.yaml follows the schemas of Kubernetes, and lets an instance end its calls', () => {
+  test('kubernetes.yaml matches the schemas of Kubernetes and allows for the time of a stop', () => {
     const documents = parseAllDocuments(textOf('kubernetes.yaml')).map((document) => document.toJS() as object)
     for (const document of documents) requireKubernetesObject(document)
     expect(documents.length).toBe(3)
@@ -41,7 +41,7 @@ describe('examples/deploy', () => {
     })
   })
 
-  test('fly.toml and render.yaml let an instance end its calls, and ask it whether it is ready', () => {
+  test('fly.toml and render.yaml allow for the time of a stop and check readiness', () => {
     expect(parseToml(textOf('fly.toml'))).toMatchObject({
       kill_timeout: `${stopMs / 1000}s`,
       http_service: { internal_port: 3000, checks: [{ path: '/readyz' }] },
@@ -58,8 +58,8 @@ describe('examples/deploy', () => {
   })
 })
 
-// nginx resolves the names of the instances at its start, and they are those of a container network.
-const nginxOfThisMachine = (text: string): string =>
+// nginx resolves the host names of a container network at its start, so they are replaced by loopback addresses.
+const useLoopback = (text: string): string =>
   `pid nginx.pid; error_log stderr;\n${text.replaceAll(/\b(one|two):3000/g, '127.0.0.1:3000')}`
 
 describeNeeding('haproxy', 'haproxy.cfg', (program) => {
@@ -71,7 +71,7 @@ describeNeeding('caddy', 'the Caddyfile', (program) => {
 
   test('is valid', () => runChecker('Caddyfile', validate))
 
-  test('is checked, so that an unknown word is rejected', async () => {
+  test('is validated, so that an unknown word is rejected', async () => {
     const change = (text: string): string => text.replace('lb_try_duration', 'lb_try_time')
     await expect(runChecker('Caddyfile', validate, change)).rejects.toThrow('lb_try_time')
   })
@@ -80,17 +80,17 @@ describeNeeding('caddy', 'the Caddyfile', (program) => {
 describeNeeding('nginx', 'nginx.conf', (program) => {
   const check = (path: string) => [program, '-t', '-p', join(path, '..'), '-c', path, '-e', 'stderr']
 
-  test('is valid', () => runChecker('nginx.conf', check, nginxOfThisMachine))
+  test('is valid', () => runChecker('nginx.conf', check, useLoopback))
 })
 
 describeNeeding('systemd', 'mcp.service', (program) => {
-  test('is valid, and lets the server end its calls', async () => {
+  test('is valid and allows for the time of a stop', async () => {
     await runChecker('mcp.service', (path) => [program, 'verify', path])
     expect(textOf('mcp.service')).toMatch(new RegExp(`^TimeoutStopSec=${stopMs / 1000}$`, 'm'))
   })
 })
 
-test('every file that the README names is there', () => {
+test('every file that the README names exists', () => {
   const names = [
     ...textOf('README.md').matchAll(/`([\w/-]+\.(?:mjs|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g),
   ]

@@ -31,7 +31,7 @@ describe('the environment of an instance', () => {
     return { code, printed }
   }
 
-  test('is rejected with all its problems at once, and without a secret [OPS-014]', async () => {
+  test('is rejected with all problems at once, and the error contains no secret [OPS-014]', async () => {
     const { code, printed } = await start({
       PORT: '70000',
       HOST: '0.0.0.0',
@@ -45,7 +45,7 @@ describe('the environment of an instance', () => {
     expect(printed).not.toContain('    at ')
   })
 
-  test('needs keys, in a variable or in a file', async () => {
+  test('requires keys, in a variable or in a file', async () => {
     expect((await start({})).printed).toContain('STATE_KEYS or STATE_KEYS_FILE has to be set, and not both')
     expect((await start({ STATE_KEYS_FILE: `${bundle.folder}/none` })).printed).toContain(
       'STATE_KEYS_FILE cannot be used',
@@ -54,13 +54,13 @@ describe('the environment of an instance', () => {
   })
 })
 
-/** Calls a server until the load is over. Every text that a call returns is added to the results. */
+/** Calls a server until the load is over, and adds the text of every result to `results`. */
 async function callRepeatedly(url: string, load: { isOver: boolean; readonly results: string[] }): Promise<void> {
   await using connection = connectHttp(url)
-  const about = { name: 'host', version: '1.0.0' }
+  const info = { name: 'host', version: '1.0.0' }
   const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
-  const client = createClient(connection, { ...about, elicit })
-  const followingClient = createClient(connection, { ...about, extensions: [taskCalls()] })
+  const client = createClient(connection, { ...info, elicit })
+  const followingClient = createClient(connection, { ...info, extensions: [taskCalls()] })
   const repeat = (count: number, call: () => ReturnType<typeof client.callTool>): Promise<void>[] =>
     Array.from({ length: count }, async () => {
       while (!load.isOver) load.results.push(textOf(await call()))
@@ -73,7 +73,7 @@ async function callRepeatedly(url: string, load: { isOver: boolean; readonly res
 }
 
 function defineRestarts(haproxy: string): void {
-  test('answer older hosts, whose answers reach either instance', async () => {
+  test('serve older hosts whose answers reach either instance', async () => {
     const { startInstance, ports } = await prepareFleet(bundle, database.url)
     const instances = [await startInstance(0), await startInstance(1)]
     await using balancer = await startProxy(haproxy, folderHaproxy, { ports })
@@ -83,7 +83,7 @@ function defineRestarts(haproxy: string): void {
     for (const instance of instances) expect(await stopServer(instance)).toEqual([0, null])
   })
 
-  test('are restarted in turn under load, and no call and no task is lost [OPS-013]', async () => {
+  test('are restarted in turn under load without losing a call or a task [OPS-013]', async () => {
     const { startInstance: start, ports } = await prepareFleet(bundle, database.url)
     let [one, two] = await Promise.all([start(0), start(1)])
     await using balancer = await startProxy(haproxy, folderHaproxy, { ports })

@@ -4,7 +4,7 @@ import { keys } from './asking.ts'
 import { bundleExample } from './bundle-example.ts'
 
 describe('a function of the folder', () => {
-  /** Bundles and imports a file, as the platform does, with an environment. */
+  /** Bundles a file with the required environment and imports it, as the platform does. */
   async function importExample(name: string): Promise<Record<string, unknown>> {
     const bundle = await bundleExample(name)
     onTestFinished(() => bundle[Symbol.asyncDispose]())

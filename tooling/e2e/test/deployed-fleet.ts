@@ -7,14 +7,14 @@ import { type BundledExample, deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
 import { freePort, haproxy, type ProxyKind } from './proxies.ts'
 
-/** Starts the bundle of `server.mjs` with an environment and nothing else. */
+/** Starts the bundle of `server.mjs` with PATH and the given environment. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
   const env = { PATH: process.env['PATH'], ...environment }
   return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Resolves with the URL that a server prints when it is ready, as in `Serving http://127.0.0.1:3000/mcp`. */
-export async function printedUrl(server: ChildProcess): Promise<string> {
+/** Resolves to the URL that a server prints when it is ready, as in `Serving http://127.0.0.1:3000/mcp`. */
+export async function readPrintedUrl(server: ChildProcess): Promise<string> {
   const [line] = await once(server.stdout ?? server, 'data')
   const [, url = ''] = /^Serving (\S+)\n$/.exec(String(line)) ?? []
   return url
@@ -28,24 +28,24 @@ export async function checkReadyAndStop(server: ChildProcess, url: string): Prom
   expect(await stopServer(server)).toEqual([0, null])
 }
 
-/** Stops a server as an operator does. Resolves with its exit code and the signal that ended it. */
+/** Stops a server with SIGTERM. Resolves to its exit code and the signal that ended it. */
 export async function stopServer(server: ChildProcess): Promise<readonly unknown[]> {
   const exited = once(server, 'exit')
   server.kill('SIGTERM')
   return exited
 }
 
-/** Returns the ports of two instances, and a function that starts one of them for the running test. */
+/** Returns the ports of two instances, and a function that starts one of them for the current test. */
 export async function prepareFleet(
   bundle: BundledExample,
   databaseUrl: string,
-): Promise<{ readonly startInstance: (place: number) => Promise<ChildProcess>; readonly ports: readonly number[] }> {
+): Promise<{ readonly startInstance: (index: number) => Promise<ChildProcess>; readonly ports: readonly number[] }> {
   const keysFile = `${bundle.folder}/state.keys`
   await writeFile(keysFile, `${keys.first}\n`)
   const ports = [await freePort(), await freePort()]
-  const startInstance = async (place: number): Promise<ChildProcess> => {
+  const startInstance = async (index: number): Promise<ChildProcess> => {
     const child = startServer(bundle.path, {
-      PORT: String(ports[place]),
+      PORT: String(ports[index]),
       ALLOWED_HOSTS: '127.0.0.1,localhost',
       STATE_KEYS_FILE: keysFile,
       DATABASE_URL: databaseUrl,
@@ -59,7 +59,7 @@ export async function prepareFleet(
   return { startInstance, ports }
 }
 
-/** The folder's HAProxy, with ports of this machine in the place of containers. */
+/** HAProxy with the configuration of the folder, with loopback ports instead of containers. */
 export const folderHaproxy: ProxyKind = {
   ...haproxy,
   configure: ({ ports: [one, two] }, { port }) =>
@@ -70,6 +70,6 @@ export const folderHaproxy: ProxyKind = {
 }
 
 /** Copies the files of the folder, as a user does. */
-export async function copyDeployFolder(place: string): Promise<void> {
-  await cp(deployFolder, place, { recursive: true })
+export async function copyDeployFolder(target: string): Promise<void> {
+  await cp(deployFolder, target, { recursive: true })
 }

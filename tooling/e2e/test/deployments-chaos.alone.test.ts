@@ -7,12 +7,12 @@ import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
 import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { roundObserver } from './round-observer.ts'
 import { freePort, haproxy, type ProxySetup, startProxy } from './proxies.ts'
 
-// `DEPLOYMENT_SCALE=1` has calls of 35 s, a grace of 10 s and balancers that look once a second, as in production. A
-// fifth of each time leaves a call with the same number of stops, but for the start of a process, which is not scaled.
+// `DEPLOYMENT_SCALE=1` has calls of 35 s, a grace period of 10 s and health checks once a second, as in production.
+// With a smaller scale, a call meets the same number of stops. The start time of a process is not scaled.
 const scale = Number(process.env['DEPLOYMENT_SCALE'] ?? 0.2)
 const callCount = 64
 const instanceCount = 4
@@ -23,20 +23,20 @@ const checkMs = 1000 * scale
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/shedding-instance.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/shedding-instance.ts', import.meta.url))
 })
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
 })
 
-/** The outcome of one call: the text of its result or of its error, its hand-offs and its time. */
+/** The outcome of one call: the text of its result or error, the number of hand-offs and the duration. */
 interface Outcome {
   readonly text: string
   readonly handOffs: number
   readonly ms: number
 }
 
-/** Calls once, with a client and connections of its own. */
+/** Makes one call with its own client and connection. */
 async function callOnce(url: string): Promise<Outcome> {
   await using connection = connectHttp(url)
   let handOffs = 0
@@ -47,18 +47,18 @@ async function callOnce(url: string): Promise<Outcome> {
   return { text, handOffs, ms: performance.now() - startedAt }
 }
 
-/** Replaces all instances in turn, so many times, each as soon as the one before has started. */
-async function deploy(instances: Instance[], start: (place: number) => Promise<Instance>): Promise<void> {
+/** Replaces all instances, one after another, `deploymentCount` times. */
+async function deploy(instances: Instance[], start: (index: number) => Promise<Instance>): Promise<void> {
   for (let deployment = 0; deployment < deploymentCount; deployment += 1) {
-    for (const [place, old] of instances.entries()) {
+    for (const [index, old] of instances.entries()) {
       old.child.kill('SIGTERM')
       expect(await old.exited).toEqual([0, null])
-      instances[place] = await start(place)
+      instances[index] = await start(index)
     }
   }
 }
 
-/** Returns the least, the median and the most of numbers. */
+/** Returns the minimum, the median and the maximum of numbers. */
 function spreadOf(numbers: readonly number[]): readonly number[] {
   const sorted = numbers.toSorted((a, b) => a - b)
   return [0, Math.floor(sorted.length / 2), sorted.length - 1].map((at) => Math.round(sorted[at] ?? 0))
@@ -70,14 +70,14 @@ interface Run {
   readonly steps: readonly string[]
 }
 
-/** Runs all calls while all instances are replaced; `path` is that of HAProxy. */
+/** Runs all calls while all instances are replaced. `path` is the path of HAProxy. */
 async function runDeployments(path: string, setup: Omit<ProxySetup, 'ports'>): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'deployments-'))
   const effects = join(folder, 'effects')
   const ports = await Promise.all(Array.from({ length: instanceCount }, freePort))
-  const start = (place: number): Promise<Instance> =>
+  const start = (index: number): Promise<Instance> =>
     startInstance(program.path, {
-      PORT: String(ports[place]),
+      PORT: String(ports[index]),
       EFFECTS: effects,
       SHEDS: join(folder, 'sheds'),
       STEPS: String(stepCount),
@@ -85,13 +85,14 @@ async function runDeployments(path: string, setup: Omit<ProxySetup, 'ports'>): P
       NOTICE_MS: String((setup.checkMs ?? 0) * 2),
       GRACE_MS: String(10_000 * scale),
     })
-  const instances = await Promise.all(ports.map((_, place) => start(place)))
+  const instances = await Promise.all(ports.map((_, index) => start(index)))
   try {
     await using proxy = await startProxy(path, haproxy, { ports, ...setup })
     const calls = Array.from({ length: callCount }, () => callOnce(proxy.url))
-    // Every call is at an instance when the first one stops.
-    const begun = async (): Promise<number> => new Set((await linesOf(effects)).map((key) => key.split('/')[0])).size
-    await expect.poll(begun).toBe(callCount)
+    // Every call runs at an instance before the first one stops.
+    const countStarted = async (): Promise<number> =>
+      new Set((await readLines(effects)).map((key) => key.split('/')[0])).size
+    await expect.poll(countStarted).toBe(callCount)
     const startedAt = performance.now()
     const deployed = deploy(instances, start).then(() => performance.now() - startedAt)
     const outcomes = await Promise.all(calls)
@@ -101,14 +102,14 @@ async function runDeployments(path: string, setup: Omit<ProxySetup, 'ports'>): P
       `${lost.length} of ${callCount} lost; hand-offs ${spreadOf(outcomes.map(({ handOffs }) => handOffs)).join('/')}; ` +
         `ms ${spreadOf(outcomes.map(({ ms }) => ms)).join('/')}; ${Math.round(stopMs)} ms for each stop\n`,
     )
-    return { outcomes, steps: await linesOf(effects) }
+    return { outcomes, steps: await readLines(effects) }
   } finally {
     await stopInstances(instances)
     await rm(folder, { recursive: true })
   }
 }
 
-async function linesOf(path: string): Promise<readonly string[]> {
+async function readLines(path: string): Promise<readonly string[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text.split('\n').filter((line) => line !== '')
 }
@@ -120,12 +121,16 @@ function expectNothingLost({ outcomes, steps }: Run): void {
   expect(new Set(steps).size).toBe(steps.length)
 }
 
-const longest = 600_000
+const timeoutMs = 600_000
 
 describeNeeding('haproxy', 'three deployments without a pause, behind HAProxy', (path) => {
   test.each([
     ['leastconn and health checks: no call is lost, and none has more than 4 hand-offs', { checkMs }, 4],
-    ['turns and no health checks: no call is lost, and none has more than 6 hand-offs', { redispatches: true }, 6],
+    [
+      'round robin and no health checks: no call is lost, and none has more than 6 hand-offs',
+      { redispatches: true },
+      6,
+    ],
   ])(
     'with %s [UNA-005]',
     async (_title, setup, maxHandOffs) => {
@@ -133,6 +138,6 @@ describeNeeding('haproxy', 'three deployments without a pause, behind HAProxy', 
       expectNothingLost(run)
       expect(Math.max(...run.outcomes.map(({ handOffs }) => handOffs))).toBeLessThanOrEqual(maxHandOffs)
     },
-    longest,
+    timeoutMs,
   )
 })

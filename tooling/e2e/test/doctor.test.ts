@@ -3,7 +3,7 @@ import { describeNeeding } from '@tooling/vitest/needs'
 import { isJsonObject } from '@x/schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from './asking.ts'
-import { everything, fastmcp, officialOverHttp, serveOurs, serveProtectedBy } from './examined-servers.ts'
+import { everything, fastmcp, serveOfficialV2, serveOurs, serveProtectedBy } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { freePort } from './older-server-peers.ts'
 import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
@@ -16,10 +16,10 @@ afterAll(() => mcpx?.[Symbol.asyncDispose]())
 
 interface Examination {
   readonly code: number | null
-  /** The ids of the checks that found a fault. */
+  /** The ids of the checks that found a problem. */
   readonly wrong: readonly string[]
   readonly skipped: readonly string[]
-  /** What the checks found, by their ids. */
+  /** The findings, by the id of the check. */
   readonly found: Readonly<Record<string, string>>
 }
 
@@ -34,18 +34,18 @@ async function examine(url: string, ...args: readonly string[]): Promise<Examina
 
 const asking = ['--tool', 'resolve', '--args', '{"id":17}'] as const
 
-test('our server has no fault, and every check but those of pages and tokens is made [OPS-011]', async () => {
+test('our server has no problem, and only the checks of pages and tokens are skipped [OPS-011]', async () => {
   await using http = await serveOurs(keys.first)
   const { code, wrong, skipped } = await examine(http.url, ...asking)
   expect([code, wrong, skipped]).toEqual([0, [], ['auth', 'cors']])
 })
 
 test.each([
-  ['the official SDK', officialOverHttp, ['host', 'origin']],
+  ['the official SDK', serveOfficialV2, ['host', 'origin']],
   ['server-everything', everything, ['discover', 'host', 'origin']],
   ['fastmcp', fastmcp, ['discover', 'host', 'origin', 'depth']],
 ] as const)(
-  'the server of %s has the faults that it is known for [OPS-011]',
+  'the server of %s has its known problems [OPS-011]',
   async (_, open, expected) => {
     await using served = await open()
     const { code, wrong, found } = await examine(served.url)
@@ -54,47 +54,47 @@ test.each([
   90_000,
 )
 
-/** The directives with which a proxy passes everything on. HAProxy needs none. */
+/** Directives with which a proxy forwards everything unchanged. HAProxy needs none. */
 const rightDirectives: Readonly<Record<ProxyKind['name'], string>> = {
   nginx: 'proxy_set_header Host $http_host; proxy_http_version 1.1; client_max_body_size 4m;',
   haproxy: '',
 }
 
-/** One fault in the configuration of a proxy, and the checks that name it. */
+/** A fault in the configuration of a proxy, and the checks that report it. */
 interface PlantedFault {
   readonly what: string
   readonly directives: string
   readonly wrong: readonly string[]
-  /** A text of the finding. */
-  readonly says: RegExp
+  /** A pattern that the finding matches. */
+  readonly finding: RegExp
 }
 
 const faults: Readonly<Record<ProxyKind['name'], readonly PlantedFault[]>> = {
   nginx: [
     {
-      what: 'forgets the Host',
+      what: 'does not forward the Host',
       directives: 'proxy_http_version 1.1;',
       wrong: ['own-host'],
-      says: /proxy_set_header Host/,
+      finding: /proxy_set_header Host/,
     },
     {
       what: 'removes Mcp-Method',
       directives: `${rightDirectives.nginx} proxy_set_header Mcp-Method "";`,
       wrong: ['headers'],
-      says: /pass on Mcp-Method/,
+      finding: /pass on Mcp-Method/,
     },
     {
       what: 'buffers streams',
-      // Without the lengths of HTTP/1.1, nginx waits until its buffer is full.
+      // Without the chunked coding of HTTP/1.1, nginx waits until its buffer is full.
       directives: 'proxy_set_header Host $http_host; proxy_ignore_headers X-Accel-Buffering; client_max_body_size 4m;',
       wrong: ['stream'],
-      says: /proxy_buffering off/,
+      finding: /proxy_buffering off/,
     },
     {
       what: 'closes each connection',
       directives: `${rightDirectives.nginx} keepalive_timeout 0;`,
       wrong: ['keep-alive'],
-      says: /keep-alive/,
+      finding: /keep-alive/,
     },
   ],
   haproxy: [
@@ -102,26 +102,26 @@ const faults: Readonly<Record<ProxyKind['name'], readonly PlantedFault[]>> = {
       what: 'replaces the Host',
       directives: 'http-request set-header Host inner',
       wrong: ['own-host'],
-      says: /Host on/,
+      finding: /Host on/,
     },
     {
       what: 'removes Mcp-Method',
       directives: 'http-request del-header mcp-method',
       wrong: ['headers'],
-      says: /pass on Mcp-Method/,
+      finding: /pass on Mcp-Method/,
     },
     {
       what: 'buffers streams',
       directives: 'http-response wait-for-body time 15s at-least 1m',
       wrong: ['stream'],
-      says: /buffering of the proxy off/,
+      finding: /buffering of the proxy off/,
     },
   ],
 }
 
 for (const kind of [nginx, haproxy]) {
   describeNeeding(kind.name, `behind ${kind.name}`, (program) => {
-    test('that passes everything on, no fault is found [OPS-011]', async () => {
+    test('that forwards everything, no problem is found [OPS-011]', async () => {
       await using first = await serveOurs(keys.first)
       await using second = await serveOurs(keys.first)
       const ports = [first.port, second.port]
@@ -131,18 +131,18 @@ for (const kind of [nginx, haproxy]) {
     })
 
     test.each(faults[kind.name])(
-      'that $what, the fault is named, and no other [OPS-011]',
+      'that $what, only that fault is reported [OPS-011]',
       async (fault) => {
         await using http = await serveOurs(keys.first)
         await using proxy = await startProxy(program, kind, { ports: [http.port], directives: fault.directives })
         const { code, wrong, found } = await examine(proxy.url, ...asking)
         expect([code, wrong, found]).toEqual([1, fault.wrong, found])
-        expect(found[fault.wrong[0] ?? '']).toMatch(fault.says)
+        expect(found[fault.wrong[0] ?? '']).toMatch(fault.finding)
       },
       60_000,
     )
 
-    test('whose instances have different keys, that is named, and nothing else [OPS-011]', async () => {
+    test('whose instances have different keys, only that fault is reported [OPS-011]', async () => {
       await using first = await serveOurs(keys.first)
       await using second = await serveOurs(keys.second)
       const ports = [first.port, second.port]
@@ -154,23 +154,23 @@ for (const kind of [nginx, haproxy]) {
   })
 }
 
-test('a server with a real issuer is right, and its faults of authorization are named [OPS-011]', async () => {
+test('a server with a real issuer has no problem, and its faults of authorization are reported [OPS-011]', async () => {
   await using issuer = await startAuthServer({ resources: [] })
   const spellings = [
     [issuer.issuer, /A client finds the issuer/],
     [`${issuer.issuer}/`, /calls itself .* own spelling/],
     [`http://127.0.0.1:${await freePort()}`, /has no metadata/],
   ] as const
-  for (const [spelling, says] of spellings) {
+  for (const [spelling, finding] of spellings) {
     await using http = await serveProtectedBy(spelling)
     const { wrong, found } = await examine(http.url)
-    expect(found['auth']).toMatch(says)
-    // A server whose issuer is unreachable is not ready either.
+    expect(found['auth']).toMatch(finding)
+    // A server whose issuer is unreachable is not ready.
     expect(wrong.filter((id) => id !== 'health')).toEqual(spelling === issuer.issuer ? [] : ['auth'])
   }
 })
 
-test('a token for another resource, and a challenge without metadata, are named [OPS-011]', async () => {
+test('metadata for another resource and a challenge without metadata are reported [OPS-011]', async () => {
   await using http = await serveProtectedBy('http://127.0.0.1:1', '/other')
   expect((await examine(http.url)).found['auth']).toMatch(/metadata are of the resource .*\/other/)
   const auth = () => ({ status: 401, message: 'A token is required', headers: { 'WWW-Authenticate': 'Bearer' } })
@@ -178,12 +178,12 @@ test('a token for another resource, and a challenge without metadata, are named 
   expect((await examine(bare.url)).found['auth']).toMatch(/no resource_metadata/)
 })
 
-test('a port without a server is one fault, and each other check is skipped [OPS-011]', async () => {
+test('a port without a server is one problem, and all other checks are skipped [OPS-011]', async () => {
   const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await freePort()}/mcp`)
   expect([code, wrong, skipped.length]).toEqual([1, ['reach'], 19])
 })
 
-test('another path of the server is a fault of reach', async () => {
+test('another path of the server is a problem of reach', async () => {
   await using http = await serveOurs(keys.first)
   const { wrong, found } = await examine(http.url.replace('/mcp', '/api'))
   expect([wrong, found['reach']]).toEqual([['reach'], expect.stringContaining('Check the path')])

@@ -3,11 +3,11 @@ import { findFreePort } from '@tooling/real-servers/free-port'
 import { expect } from 'vitest'
 import { readProgram } from '../src/installed/readme-program.ts'
 import { runCommand } from '../src/installed/run-command.ts'
-import { checkReadyAndStop, copyDeployFolder, printedUrl, startServer, stopServer } from './deployed-fleet.ts'
+import { checkReadyAndStop, copyDeployFolder, readPrintedUrl, startServer, stopServer } from './deployed-fleet.ts'
 
 const readme = new URL('../../../README.md', import.meta.url)
-const quietly = ['--no-audit', '--no-fund', '--prefer-offline']
-/** A host with a user who always eats ramen. */
+const npmOptions = ['--no-audit', '--no-fund', '--prefer-offline']
+/** A host whose user always chooses ramen. */
 const host = `import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 
@@ -21,36 +21,39 @@ console.log((await client.tools.order_dinner({ guests: 2 })).content[0].text)
 await connection.close()
 `
 
-/** Does what the README of the repository says, in an empty folder: installs, starts the program and calls its tool. */
-export async function followReadme(place: string): Promise<void> {
+/**
+ * Follows the README of the repository in an empty folder: installs the packages, starts the program and calls its
+ * tool.
+ */
+export async function followReadme(folder: string): Promise<void> {
   const text = await readFile(readme, 'utf8')
   const install = /^npm install (@x\/.*)$/m.exec(text)?.[1] ?? ''
-  await runCommand('npm', ['install', ...quietly, ...install.split(' ')], place)
+  await runCommand('npm', ['install', ...npmOptions, ...install.split(' ')], folder)
   const port = String(await findFreePort())
   const program = await readProgram(text.replace('port: 3000', `port: ${port}`), 'README.md')
-  await writeFile(`${place}/server.mjs`, program)
-  await writeFile(`${place}/host.mjs`, host)
-  const server = startServer(`${place}/server.mjs`, {})
+  await writeFile(`${folder}/server.mjs`, program)
+  await writeFile(`${folder}/host.mjs`, host)
+  const server = startServer(`${folder}/server.mjs`, {})
   try {
     const url = `http://127.0.0.1:${port}/mcp`
-    expect(await printedUrl(server)).toBe(url)
-    expect(await runCommand('npx', ['mcpx', 'list', url], place)).toContain('order_dinner')
-    const output = await runCommand(process.execPath, ['host.mjs', url], place)
+    expect(await readPrintedUrl(server)).toBe(url)
+    expect(await runCommand('npx', ['mcpx', 'list', url], folder)).toContain('order_dinner')
+    const output = await runCommand(process.execPath, ['host.mjs', url], folder)
     expect(output).toMatch(/^What would you like to eat\?\nOrder \d+: 2 x ramen\n$/)
   } finally {
     expect(await stopServer(server)).toEqual([0, null])
   }
 }
 
-/** Installs a copy of the folder `examples/deploy` as its Dockerfile does, starts the server, and stops it. */
-export async function serveDeployFolder(place: string): Promise<void> {
-  await copyDeployFolder(place)
-  // The peers of the packages that the folder names are in its manifest.
-  await runCommand('npm', ['install', ...quietly, '--ignore-scripts'], place)
-  await runCommand('npm', ['ci', '--omit=dev', ...quietly], place)
-  const server = startServer(`${place}/server.mjs`, {
+/** Installs a copy of `examples/deploy` as its Dockerfile does, starts the server, and stops it. */
+export async function serveDeployFolder(folder: string): Promise<void> {
+  await copyDeployFolder(folder)
+  // The manifest of the folder lists the peers of its packages.
+  await runCommand('npm', ['install', ...npmOptions, '--ignore-scripts'], folder)
+  await runCommand('npm', ['ci', '--omit=dev', ...npmOptions], folder)
+  const server = startServer(`${folder}/server.mjs`, {
     PORT: '0',
     STATE_KEYS: '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(2),
   })
-  await checkReadyAndStop(server, await printedUrl(server))
+  await checkReadyAndStop(server, await readPrintedUrl(server))
 }

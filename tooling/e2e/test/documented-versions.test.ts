@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8')
 
-/** Reads the versions in a cell of the row that begins with a text, of the second cell by default. */
+/** Reads the versions in a cell of the row with the given first text. The default is the second cell. */
 function versionsOf(row: string, cell = 2): string[] {
   const line = read('docs/versions.md')
     .split('\n')
@@ -25,11 +25,14 @@ test('the page about versions names the Node versions of the tests', () => {
   expect(versionsOf('Node, in tests')).toEqual(nodes)
 })
 
-test.each(readdirSync(`${root}packages`))('the package %s has the documented Node version and place', (name) => {
-  const { node } = JSON.parse(read(`packages/${name}/package.json`)).engines
-  expect(versionsOf('Node, as').map((version) => `>=${version}`)).toEqual([node])
-  expect(read('docs/parts.md')).toMatch(new RegExp(`@x/${name}[\`/]`))
-})
+test.each(readdirSync(`${root}packages`))(
+  'the package %s has the documented Node version, and the page of parts lists it',
+  (name) => {
+    const { node } = JSON.parse(read(`packages/${name}/package.json`)).engines
+    expect(versionsOf('Node, as').map((version) => `>=${version}`)).toEqual([node])
+    expect(read('docs/parts.md')).toMatch(new RegExp(`@x/${name}[\`/]`))
+  },
+)
 
 test('the page about versions names the older revisions', () => {
   expect(versionsOf(legacyRevisions[0], 1)).toEqual([...legacyRevisions])

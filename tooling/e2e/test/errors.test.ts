@@ -8,7 +8,7 @@ const definition = {
   tools: [
     tool('samples', { description: 'Needs sampling', requires: { sampling: {} }, run: () => 'sampled' }),
     tool('refuses', {
-      description: 'Answers with an error of its own',
+      description: 'Returns a custom error',
       run: () => {
         throw new McpError(4001, 'The work item is locked', { data: { by: 'Ada' } })
       },
@@ -56,7 +56,7 @@ overEveryTransport('an error', (serve) => {
     expect(response).toMatchObject({ error: { message: expect.stringMatching(/\S/) } })
   })
 
-  test('about a resource names it, so that a client knows what is missing', async () => {
+  test('about a resource names the resource', async () => {
     await using served = await serve(definition)
     const failure = served.connect().client.readResource('test://none')
     await expect(failure).rejects.toMatchObject({ rpc: { code: -32602, data: { uri: 'test://none' } } })
@@ -65,20 +65,20 @@ overEveryTransport('an error', (serve) => {
   test.each([
     ['clientCapabilities', { [metaKeys.clientCapabilities]: undefined }],
     ['clientCapabilities that are no object', { [metaKeys.clientCapabilities]: 'all' }],
-  ])('meets a request without %s [BAS-052]', async (_, meta) => {
+  ])('rejects a request without %s [BAS-052]', async (_, meta) => {
     await using served = await serve(definition)
     const { response } = await send(served.connect().exchange, { method: 'tools/list', meta })
     expect(response).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  test('does not meet a request without clientInfo [BAS-054]', async () => {
+  test('is not returned for a request without clientInfo [BAS-054]', async () => {
     await using served = await serve(definition)
     const { response } = await send(served.connect().exchange, { method: 'tools/list' })
     expect(response).toHaveProperty('result')
   })
 
   test.each(['2025-11-25', '2099-01-01', 'latest'])(
-    'meets the version %s, and says which ones are served [VER-001 BAS-019]',
+    'rejects the version %s and lists the supported versions [VER-001 BAS-019]',
     async (version) => {
       await using served = await serve(definition)
       const { exchange, client } = served.connect()
@@ -91,7 +91,7 @@ overEveryTransport('an error', (serve) => {
     },
   )
 
-  test('that a handler throws for the peer arrives whole', async () => {
+  test('that a handler throws as McpError arrives with code, message and data', async () => {
     await using served = await serve(definition)
     const failure = served.connect().client.callTool('refuses')
     await expect(failure).rejects.toMatchObject({
@@ -108,14 +108,14 @@ overEveryTransport('an error', (serve) => {
 })
 
 overEveryTransport('a tool that needs a capability', (serve) => {
-  test('is refused to a client without it, with its name [BAS-057 BAS-019]', async () => {
+  test('is rejected for a client without it, and the error names the capability [BAS-057 BAS-019]', async () => {
     await using served = await serve(definition)
     await expect(served.connect().client.callTool('samples')).rejects.toMatchObject({
       rpc: { code: -32021, data: { requiredCapabilities: { sampling: {} } } },
     })
   })
 
-  test('runs for a client with it, and is refused to the next request without it [BAS-027 BAS-056]', async () => {
+  test('runs for a request that declares it, and is rejected for the next request without it [BAS-027 BAS-056]', async () => {
     await using served = await serve(definition)
     const { exchange } = served.connect()
     const call = { method: 'tools/call', params: { name: 'samples', arguments: {} } }

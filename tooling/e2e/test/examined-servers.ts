@@ -11,7 +11,7 @@ import { resolveTool, stateWith } from './asking.ts'
 import { officialServers } from './interop/official-server.ts'
 import { everythingOverHttp, freePort, portOf } from './older-server-peers.ts'
 
-/** Starts an instance of our server with a tool that asks. It sends a comment every second. */
+/** Starts an instance of our server with a tool that asks. It sends a keep-alive comment every second. */
 export function serveOurs(key: string, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const work = { saved: [], runs: [] }
   const server = createServer({ name: 'items', version: '1.0.0', tools: [resolveTool(work)], state: stateWith(key) })
@@ -23,7 +23,7 @@ interface Served extends AsyncDisposable {
 }
 
 /** Starts the server of the official SDK. */
-export async function officialOverHttp(): Promise<Served> {
+export async function serveOfficialV2(): Promise<Served> {
   const handle = toNodeHandler(createMcpHandler(officialServers(() => {})))
   // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
   const http = createHttpServer((request, response) => void handle(request, response))
@@ -45,7 +45,7 @@ const quiet = { debug: () => {}, error: () => {}, info: () => {}, log: () => {},
 
 /** Starts a server of fastmcp. */
 export async function fastmcp(): Promise<Served> {
-  // Its proxy prints what it does.
+  // fastmcp logs to the console.
   const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')]
   for (const spy of printed) spy.mockImplementation(() => {})
   const server = new FastMCP({ name: 'fast', version: '1.0.0', logger: quiet })
@@ -60,7 +60,7 @@ export async function fastmcp(): Promise<Served> {
   return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.asyncDispose]: dispose }
 }
 
-/** Starts a server that requires a token of an issuer, with the given spelling of the issuer. */
+/** Starts a server that requires a token of an issuer. The issuer is written as given. */
 export async function serveProtectedBy(issuer: string, resourcePath = '/mcp'): Promise<HttpServer> {
   const port = await freePort()
   const server = createServer({ name: 'items', version: '1.0.0', state: false })

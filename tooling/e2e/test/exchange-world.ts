@@ -11,7 +11,7 @@ import { createServer, tool } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import { nodeHandler, type NodeHandlerOptions } from '@x/transport-http/node'
 
-/** The secret of the gateway at the authorization server. */
+/** The gateway's secret at the authorization server. */
 export const secret = 'canary-secret-of-the-gateway'
 
 /** Returns a client of an authorization server that obtains tokens without a user. */
@@ -29,7 +29,7 @@ export const gatewayClient = createAuthClient('gateway', secret, 'urn:ietf:param
 
 type Server = Parameters<typeof nodeHandler>[0]
 
-/** A protected server on a socket, with the tokens that reached it. */
+/** A protected server on a socket, and the tokens that it received. */
 export interface Endpoint {
   readonly url: string
   readonly tokens: Set<string>
@@ -38,7 +38,7 @@ export interface Endpoint {
   close(): void
 }
 
-/** Opens a port first, because the authorization server has to know the resource. */
+/** Opens the port before the server exists, because the authorization server must know the resource URL. */
 export async function openEndpoint(): Promise<Endpoint> {
   const http = createHttpServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
@@ -75,18 +75,18 @@ export const createUpstream = (name: string): Server =>
     extensions: [legacy()],
   })
 
-/** A gateway and its upstreams, on sockets, and their authorization server. */
-export interface ExchangeWorld extends AsyncDisposable {
+/** A gateway, its two upstreams and their authorization server, on sockets. */
+export interface TokenExchangeSetup extends AsyncDisposable {
   readonly issuer: AuthServer
   readonly entry: Endpoint
   readonly modern: Endpoint
   readonly older: Endpoint
-  /** Everything that the gateway logged. */
+  /** All log records of the gateway. */
   readonly logged: string[]
 }
 
-/** A gateway in front of two upstreams, of 2026-07-28 and older, at one authorization server. */
-export async function createExchangeWorld(gatewaySecret = secret): Promise<ExchangeWorld> {
+/** Starts a gateway with a modern and an older upstream, all protected by one authorization server. */
+export async function createTokenExchangeSetup(gatewaySecret = secret): Promise<TokenExchangeSetup> {
   const [entry, modern, older] = [await openEndpoint(), await openEndpoint(), await openEndpoint()]
   const resources = [entry, modern, older].map(({ url }) => ({ resource: url, scopes: ['use'] }))
   const issuer = await startAuthServer({

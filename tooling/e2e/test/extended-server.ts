@@ -7,10 +7,10 @@ import { skills } from '@x/skills/server'
 
 const folder = fileURLToPath(new URL('../../../packages/skills/examples/skills', import.meta.url))
 
-/** The page of both tools. */
+/** The page that both tools share. */
 export const page = { html: '<!doctype html><title>Board</title>', uri: 'ui://board/page.html' }
 
-/** Creates a server with a page, a tool for pages alone, and a skill, for hosts of every revision. */
+/** Creates a server with a page, a tool that only pages can call, and a skill, for hosts of all revisions. */
 export async function createExtendedServer(): Promise<McpServer> {
   const board = appTool('board', {
     description: 'Shows the board',

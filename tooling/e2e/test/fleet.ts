@@ -1,15 +1,15 @@
 import type { Exchange } from '@x/schema'
 import type { Definition, Serve, Served } from './over-every-transport.ts'
 
-/** Several instances behind a balancer that sends every request to the next one, independent of the client. */
+/** Several instances behind a balancer that distributes requests in turn, regardless of the client. */
 export interface Fleet extends AsyncDisposable {
   readonly exchange: Exchange
-  /** The number of requests that each instance has served, in the order of the instances. */
+  /** The number of requests that each instance has received, by the index of the instance. */
   readonly served: readonly number[]
-  /** Ends an instance during its work. The balancer sends it no more requests. */
-  kill(place: number): Promise<void>
-  /** Takes an instance out of the turn, waits for what it serves, ends it, and puts another one in its place. */
-  restart(place: number, definition: Definition): Promise<void>
+  /** Kills an instance during its work. It receives no further requests. */
+  kill(index: number): Promise<void>
+  /** Removes an instance from the balancer, waits for its open requests, stops it, and starts a replacement. */
+  restart(index: number, definition: Definition): Promise<void>
 }
 
 interface Instance {
@@ -28,36 +28,36 @@ export async function startFleet(serve: Serve, definitions: readonly Definition[
   const served = definitions.map(() => 0)
   let turn = 0
 
-  const take = (place: number): Instance | undefined => {
-    const instance = instances[place]
-    instances[place] = undefined
+  const remove = (index: number): Instance | undefined => {
+    const instance = instances[index]
+    instances[index] = undefined
     return instance
   }
-  const next = (): { readonly instance: Instance; readonly place: number } => {
+  const next = (): { readonly instance: Instance; readonly index: number } => {
     for (let tries = 0; tries < instances.length; tries += 1) {
-      const place = turn % instances.length
+      const index = turn % instances.length
       turn += 1
-      const instance = instances[place]
-      if (instance !== undefined) return { instance, place }
+      const instance = instances[index]
+      if (instance !== undefined) return { instance, index }
     }
-    throw new Error('every instance is gone')
+    throw new Error('no instance is running')
   }
 
   return {
     served,
     exchange: async (request, call) => {
-      const { instance, place } = next()
-      served[place] = (served[place] ?? 0) + 1
+      const { instance, index } = next()
+      served[index] = (served[index] ?? 0) + 1
       const response = instance.exchange(request, call)
       instance.running.add(response)
       return response.finally(() => instance.running.delete(response))
     },
-    kill: async (place) => take(place)?.server[Symbol.asyncDispose](),
-    restart: async (place, definition) => {
-      const old = take(place)
+    kill: async (index) => remove(index)?.server[Symbol.asyncDispose](),
+    restart: async (index, definition) => {
+      const old = remove(index)
       await Promise.allSettled(old?.running ?? [])
       await old?.server[Symbol.asyncDispose]()
-      instances[place] = await start(definition)
+      instances[index] = await start(definition)
     },
     [Symbol.asyncDispose]: async () => {
       for (const instance of instances) await instance?.server[Symbol.asyncDispose]()

@@ -5,8 +5,8 @@ export interface LastPage {
 }
 
 /**
- * Follows the pages of a gateway as a browser does, with its cookies, until one of them does not redirect. `browse`
- * follows the pages of other servers, and resolves with the address of the gateway that they lead to.
+ * Follows the redirects of a gateway as a browser does, with cookies, until a page does not redirect. `browse` follows
+ * the pages of other servers and resolves to the gateway URL that they redirect to.
  */
 export async function followPages(from: string, origin: string, browse: (url: URL) => Promise<URL>): Promise<LastPage> {
   const cookies = new Map<string, string>()

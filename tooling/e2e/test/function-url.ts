@@ -9,16 +9,16 @@ import { vi } from 'vitest'
 /** The time limit of an invocation, in milliseconds. */
 const limitMs = 1200
 
-/** One invocation: what Lambda gives a function, and how it sends the response. */
+/** Invokes a Lambda handler and writes its result to the response. */
 export type Invoke = (event: LambdaEvent, context: LambdaContext, response: ServerResponse) => Promise<void>
 
-/** The endpoint of a function. */
+/** The endpoint of a Lambda function. */
 export interface FunctionUrl extends AsyncDisposable {
   readonly url: string
   readonly invocationCount: number
 }
 
-/** Serves a function as a Function URL does. An invocation that lasts longer than `limitMs` is stopped with 502. */
+/** Serves a function like a Function URL. An invocation that runs for longer than `limitMs` is stopped with 502. */
 export async function serveFunctionUrl(invoke: Invoke): Promise<FunctionUrl> {
   let invocationCount = 0
   const server = createServer(async (request, response) => {
@@ -63,7 +63,7 @@ export function sendResult(response: ServerResponse, { statusCode, headers, body
   if (!response.headersSent) response.writeHead(statusCode, headers).end(body)
 }
 
-/** The runtime of Lambda, over the response of Node. */
+/** Stubs the `awslambda` global of the runtime with the response of Node. */
 export function stubRuntime(): void {
   vi.stubGlobal('awslambda', {
     streamifyResponse: (handler: unknown) => handler,

@@ -3,21 +3,21 @@ import { createClient } from '@x/client'
 import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { createExchangeWorld, type ExchangeWorld, hostSecretOf, secret } from './exchange-world.ts'
+import { createTokenExchangeSetup, type TokenExchangeSetup, hostSecretOf, secret } from './exchange-world.ts'
 
 const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 
 async function openHost(
-  { issuer, entry }: ExchangeWorld,
+  { issuer, entry }: TokenExchangeSetup,
   id: string,
 ): Promise<{ token: string; connection: HttpConnection }> {
   const token = await issuer.issue({ id, secret: hostSecretOf(id), resource: entry.url, scope: 'use' })
   return { token, connection: connectHttp(entry.url, { headers: { authorization: `Bearer ${token}` } }) }
 }
 
-test('the tokens of two users are exchanged: each upstream receives its own tokens alone, and no token is in a result or a log [GWY-002 GWY-003 GWY-009]', async () => {
-  await using world = await createExchangeWorld()
+test('the tokens of two users are exchanged: each upstream receives only its own tokens, and no result or log contains a token [GWY-002 GWY-003 GWY-009]', async () => {
+  await using world = await createTokenExchangeSetup()
   const users = await Promise.all(['ada', 'grace'].map((id) => openHost(world, id)))
   const received: string[] = []
   for (const round of [1, 2]) {
@@ -50,8 +50,8 @@ test('the tokens of two users are exchanged: each upstream receives its own toke
   await Promise.all(users.map(({ connection }) => connection.close()))
 })
 
-test('an exchange that the authorization server refuses is an error without the reason, which is in the log', async () => {
-  await using world = await createExchangeWorld('canary-wrong-secret')
+test('an exchange that the authorization server rejects is an error without the reason, which is logged', async () => {
+  await using world = await createTokenExchangeSetup('canary-wrong-secret')
   const { token, connection } = await openHost(world, 'ada')
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   const error = await client.callTool('modern__whoami').catch((thrown: unknown) => thrown)

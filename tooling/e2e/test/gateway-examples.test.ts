@@ -21,10 +21,10 @@ import { followPages } from './follow-pages.ts'
 const clients = [createHostClient('ada'), gatewayClient]
 const ada = { id: 'ada', secret: hostSecretOf('ada'), scope: 'use' }
 
-test('the gateway of the guide that exchanges tokens calls an upstream for its caller', async () => {
+test('the token-exchange gateway of the guide calls an upstream for its caller', async () => {
   const crm = await openEndpoint()
   onTestFinished(() => crm.close())
-  // The port of the gateway is not in the example, so its resource has another one.
+  // The example chooses the port of the gateway, so its resource has another port.
   const resource = 'http://127.0.0.1:9/mcp'
   const resources = [resource, crm.url].map((each) => ({ resource: each, scopes: ['use'] }))
   await using issuer = await startAuthServer({ clients, resources })
@@ -37,7 +37,7 @@ test('the gateway of the guide that exchanges tokens calls an upstream for its c
   expect(textOf(await client.callTool('crm__whoami'))).toBe('ada at crm')
 })
 
-test('the gateway of the guide whose users log in offers the login, and then the tools of the user', async () => {
+test('the login gateway of the guide offers the login, and then the tools of the user', async () => {
   const crm = await openEndpoint()
   onTestFinished(() => crm.close())
   const port = await findFreePort()

@@ -7,18 +7,18 @@ import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { processesOf } from './process-list.ts'
 import { createFeatures } from '../src/hop/features.ts'
 
 const subjectHeader = 'x-test-subject'
 let features: ChildProgram
 beforeAll(async () => {
-  features = await childProgram(new URL('programs/features.ts', import.meta.url))
+  features = await bundleProgram(new URL('programs/features.ts', import.meta.url))
 })
 afterAll(() => features[Symbol.asyncDispose]())
 
-/** Three upstreams: of 2026-07-28 over HTTP, older over HTTP, and older over stdio. */
+/** Three upstreams: one of 2026-07-28 over HTTP, an older one over HTTP, and an older one over stdio. */
 interface Upstreams {
   readonly modern: Restartable
   readonly olderHttp: HttpServer
@@ -62,11 +62,11 @@ function serveInstance({ modern, olderHttp }: Upstreams): Promise<HttpServer> {
 
 interface Host extends AsyncDisposable {
   readonly client: Client
-  /** The name with which the host answers its next question. */
+  /** The name in the host's answer to its next question. */
   name: string
 }
 
-/** A host whose requests reach the instances in turns, as behind a load balancer. */
+/** Opens a host whose requests are distributed in turn among the instances, as behind a load balancer. */
 function openHost(subject: string, instances: readonly HttpServer[]): Host {
   let turn = 0
   const rotate: typeof fetch = (input, init) => {
@@ -107,7 +107,7 @@ async function ask(host: Host, upstream: string, name: string): Promise<Outcome>
   }
 }
 
-const turns = [
+const upstreamOrder = [
   'modern',
   'old-http',
   'modern',
@@ -120,7 +120,7 @@ const turns = [
   'modern',
 ]
 
-test('500 calls with questions of eight users at three instances: a bad upstream fails its own calls alone, and nobody receives what is of another [GWY-001 GWY-006 GWY-007 GWY-008]', async () => {
+test('500 calls with questions of eight users at three instances: an upstream that fails affects only its own calls, and no user receives data of another [GWY-001 GWY-006 GWY-007 GWY-008]', async () => {
   const upstreams: Upstreams = { modern: await startModern(), olderHttp: await serveHttp(createFeatures()) }
   const instances = await Promise.all([1, 2, 3].map(() => serveInstance(upstreams)))
   const subjects = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'donald', 'leslie', 'radia']
@@ -128,7 +128,7 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   const outcomes: Outcome[] = []
   const work = async (host: Host, index: number): Promise<void> => {
     for (let call = 0; outcomes.length < 500; call += 1) {
-      const upstream = turns[(call + index) % turns.length] ?? 'modern'
+      const upstream = upstreamOrder[(call + index) % upstreamOrder.length] ?? 'modern'
       outcomes.push(await ask(host, upstream, `${subjects[index]}-${call}`))
     }
   }
@@ -145,7 +145,7 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   await running
 
   const failed = outcomes.filter(({ error }) => error !== undefined)
-  // An upstream that stops answers for itself until its connections are closed.
+  // While an upstream stops, it still returns its own error until its connections are closed.
   for (const { upstream, error } of failed)
     expect(error?.message).toMatch(new RegExp(`Upstream "${upstream}" (gave no answer|is away)|The server is stopping`))
   expect(new Set(failed.map(({ upstream }) => upstream))).not.toContain('old-http')
@@ -153,7 +153,7 @@ test('500 calls with questions of eight users at three instances: a bad upstream
   const answered = outcomes.filter(({ text }) => text !== undefined)
   expect(answered.map(({ text }) => text)).toEqual(answered.map(({ sent }) => sent))
   expect(new Set(answered.map(({ upstream }) => upstream)).size).toBe(3)
-  // The upstream that stopped is served again.
+  // The stopped upstream serves again after its restart.
   const [host] = hosts
   await expect.poll(() => host && ask(host, 'modern', 'again'), { interval: 500 }).toMatchObject({ text: 'again' })
 

@@ -3,22 +3,22 @@ import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFeatures } from '../src/hop/features.ts'
 import { textOf } from './asking.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { openUser, type User } from './gateway-user.ts'
 import { hostileProgram, serveHostileGateway } from './hostile-gateway.ts'
 import { startHostileUpstreams } from './hostile-upstream.ts'
 import { processesOf } from './process-list.ts'
 import { send } from './raw-request.ts'
 
-/** As many as there are instances, so that each instance serves each call once. */
+/** The number of instances, so that each instance serves each call once. */
 const rounds = 2
 let features: ChildProgram
 beforeAll(async () => {
-  features = await childProgram(new URL('programs/features.ts', import.meta.url))
+  features = await bundleProgram(new URL('programs/features.ts', import.meta.url))
 })
 afterAll(() => features[Symbol.asyncDispose]())
 
-/** The tool of each hostile upstream that is called, and the outcome of its calls. */
+/** The hostile upstreams whose calls fail, with the expected outcome. */
 const hostileCalls: readonly (readonly [upstream: string, outcome: RegExp])[] = [
   ['hang', /gave no answer within 1000 ms/],
   ['stream', /gave no answer within 1000 ms/],
@@ -42,11 +42,11 @@ interface Outcome {
   readonly upstream: string
   readonly message: string
   readonly named: unknown
-  /** The canary of the user who called. */
+  /** The canary of the calling user. */
   readonly canary: string
 }
 
-/** Calls a tool of a hostile upstream. */
+/** Calls the tool of a hostile upstream. */
 async function callHostile({ client, canary }: User, upstream: string): Promise<Outcome> {
   try {
     const result = await client.callTool(`${upstream}__go`, { canary }, { onProgress: () => {} })
@@ -57,7 +57,7 @@ async function callHostile({ client, canary }: User, upstream: string): Promise<
   }
 }
 
-/** Calls every upstream at once, and lists the tools meanwhile. */
+/** Calls all upstreams concurrently and lists the tools at the same time. */
 async function runRound(user: User): Promise<Outcome[]> {
   const { client, canary } = user
   const hostile = Promise.all([...hostileCalls.map(([name]) => name), ...noisy].map((name) => callHostile(user, name)))
@@ -76,13 +76,13 @@ async function runRound(user: User): Promise<Outcome[]> {
   expect(names.filter((name) => name.length > 64 || !/^[\w.-]+$/.test(name))).toEqual([])
   const long = names.find((name) => name.startsWith('names__mmm')) ?? ''
   expect(textOf(await client.callTool(long))).toBe('names')
-  // A name of more than 128 characters is never offered (server/tools, tool names).
+  // Names of more than 128 characters are not listed (server/tools, tool names).
   expect(names.filter((name) => name.startsWith('names__nnn'))).toEqual([])
   return hostile
 }
 
 async function runRounds(user: User): Promise<readonly Outcome[]> {
-  // The processes of the honest upstream start before the many others do.
+  // The processes of the honest upstream start before the load begins.
   for (let round = 0; round < rounds; round += 1) await user.client.callTool('old-honest__sum', { a: 1, b: 2 })
   const outcomes: Outcome[] = []
   for (let round = 0; round < rounds; round += 1) outcomes.push(...(await runRound(user)))
@@ -91,7 +91,7 @@ async function runRounds(user: User): Promise<readonly Outcome[]> {
 
 const listen = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 
-test('upstreams that hang, lie, flood and change their lists fail their own calls alone, with their names, and nothing of a user reaches another [GWY-001 GWY-005 GWY-006 GWY-007]', async () => {
+test('upstreams that hang, send invalid results, flood and change their lists fail only their own calls, with their names, and no user receives data of another [GWY-001 GWY-005 GWY-006 GWY-007]', async () => {
   await using hostile = await startHostileUpstreams()
   const honest = await serveHttp(createFeatures())
   const honestTargets = { url: honest.url, program: features.path }

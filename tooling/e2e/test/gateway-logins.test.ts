@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { textOf } from './asking.ts'
 import { hostSecretOf } from './exchange-world.ts'
 import type { LastPage } from './follow-pages.ts'
-import { accounts, createLoginWorld, type LoginWorld, type User } from './login-world.ts'
+import { accounts, createLoginSetup, type LoginSetup, type User } from './login-world.ts'
 
-/** A host of a user, whose browser is that of `person`. */
+/** A host of a user. `person` is the user of the browser. */
 interface Host extends AsyncDisposable {
   readonly client: Client
   readonly token: string
@@ -14,7 +14,7 @@ interface Host extends AsyncDisposable {
   readonly links: string[]
 }
 
-async function openHost(world: LoginWorld, user: User, person: User = user): Promise<Host> {
+async function openHost(world: LoginSetup, user: User, person: User = user): Promise<Host> {
   const { company, url } = world
   const token = await company.issue({ id: user, secret: hostSecretOf(user), resource: url, scope: 'use' })
   const connection = connectHttp(url, { headers: { authorization: `Bearer ${token}` } })
@@ -34,8 +34,8 @@ async function openHost(world: LoginWorld, user: User, person: User = user): Pro
 
 const namesOf = async ({ client }: Host): Promise<string[]> => (await client.listTools()).map(({ name }) => name)
 
-test('two users log in at an upstream through any instance, and nothing of one reaches the other, the store or the log [GWY-002 GWY-003 GWY-008]', async () => {
-  await using world = await createLoginWorld()
+test('two users log in at an upstream through any instance, and no data of one reaches the other, the store or the log [GWY-002 GWY-003 GWY-008]', async () => {
+  await using world = await createLoginSetup()
   await using ada = await openHost(world, 'ada')
   await using grace = await openHost(world, 'grace')
   const received: string[] = []
@@ -58,14 +58,14 @@ test('two users log in at an upstream through any instance, and nothing of one r
   const tokens = [...world.upstream.tokens, ada.token, grace.token]
   const stored = await world.readStore()
   expect(stored.length).toBeGreaterThan(4)
-  // An answer names its user at the upstream, and has no token.
+  // A result names the account at the upstream, and has no token.
   for (const text of received) for (const each of [...tokens, 'canary']) expect(text).not.toContain(each)
   for (const text of [...stored, ...world.logged, ...ada.links, ...grace.links])
     for (const each of [...tokens, 'canary', 'ada.crm']) expect(text).not.toContain(each)
 })
 
-test('a link that another person opens connects neither account, and the call ends with the refusal', async () => {
-  await using world = await createLoginWorld()
+test('a link that another person opens connects neither account, and the call fails', async () => {
+  await using world = await createLoginSetup()
   await using host = await openHost(world, 'ada', 'mallory')
   const result = await host.client.callTool('crm__login')
   expect(result).toMatchObject({ isError: true })
@@ -75,8 +75,8 @@ test('a link that another person opens connects neither account, and the call en
   expect(world.upstream.tokens.size).toBe(0)
 })
 
-test('a store that is away costs a caller the calls of that time, and no login', async () => {
-  await using world = await createLoginWorld()
+test('while the store is unreachable, calls fail, and no login is lost', async () => {
+  await using world = await createLoginSetup()
   await using ada = await openHost(world, 'ada')
   await using grace = await openHost(world, 'grace')
   await ada.client.callTool('crm__login')

@@ -3,19 +3,22 @@ import type { Exchange } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 import type { HttpServer } from '@x/transport-http/node'
 
-/** The header from which the instances of a test take the subject of a caller. */
+/** The request header that carries the subject of a caller. */
 export const subjectHeader = 'x-test-subject'
 
-/** A user of a gateway, with a word that no other user may receive. */
+/** A user of a gateway, with a canary text that no other user may receive. */
 export interface User extends AsyncDisposable {
   readonly client: Client
   readonly exchange: Exchange
   readonly canary: string
-  /** Everything that this user received. */
+  /** All messages that this user received. */
   readonly received: string[]
 }
 
-/** Opens a user whose requests reach the instances in turns: those for each tool, so that no other call decides the turn. */
+/**
+ * Opens a user whose requests are distributed in turn among the instances. Each tool has its own turn, so that other
+ * calls do not affect it.
+ */
 export function openUser(subject: string, instances: readonly HttpServer[]): User {
   const canary = `canary-of-${subject}`
   const received: string[] = []

@@ -15,7 +15,7 @@ const deploy = tool('deploy', {
   run: ({ region, replicas, dry }) => [region, replicas, dry].join(' '),
 })
 
-overEveryTransport('an argument that a header repeats', (serve) => {
+overEveryTransport('an argument with an x-mcp-header', (serve) => {
   test.each([
     [{ region: 'us-west1' }, 'us-west1  '],
     [{ region: 'eu', replicas: 42, dry: false }, 'eu 42 false'],
@@ -24,14 +24,14 @@ overEveryTransport('an argument that a header repeats', (serve) => {
     [{ region: '=?base64?SGVsbG8=?=' }, '=?base64?SGVsbG8=?=  '],
     [{ region: '' }, '  '],
     [{ region: 'line\r\nInjected: yes' }, 'line\r\nInjected: yes  '],
-  ])('arrives as it is: %j [SHT-037 SHT-050 SHT-051 SHT-052 SHT-056 SHT-057 SHT-066 SHT-067]', async (args, text) => {
+  ])('arrives unchanged: %j [SHT-037 SHT-050 SHT-051 SHT-052 SHT-056 SHT-057 SHT-066 SHT-067]', async (args, text) => {
     await using served = await serve({ tools: [deploy] })
     const { client } = served.connect()
     await client.listTools()
     expect((await client.callTool('deploy', args)).content).toEqual([{ type: 'text', text }])
   })
 
-  test('needs no list beforehand: the client reads it when the server misses the header [SHT-060]', async () => {
+  test('needs no earlier list: the client lists the tools when the server rejects the missing header [SHT-060]', async () => {
     await using served = await serve({ tools: [deploy] })
     const { content } = await served.connect().client.callTool('deploy', { region: 'eu' })
     expect(content).toEqual([{ type: 'text', text: 'eu  ' }])
@@ -42,15 +42,15 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
   test.each([
     ['another value', new Map([['Region', 'us']])],
     ['another case of the value', new Map([['Region', 'EU']])],
-    ['an encoding that is broken', new Map([['Region', '=?base64?%%%?=']])],
+    ['an invalid encoding', new Map([['Region', '=?base64?%%%?=']])],
     [
-      'a value that the body does not have',
+      'a value for a missing argument',
       new Map([
         ['Region', 'eu'],
         ['Dry', 'true'],
       ]),
     ],
-  ])('is refused with %s [SHT-063 SHT-070 SHT-073 BAS-019]', async (_, headerParams) => {
+  ])('is rejected with %s [SHT-063 SHT-070 SHT-073 BAS-019]', async (_, headerParams) => {
     await using served = await serve({ tools: [deploy] })
     const call = { method: 'tools/call', params: { name: 'deploy', arguments: { region: 'eu' } } }
     const { response } = await send(served.connect().exchange, call, {
@@ -59,7 +59,7 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
     expect(response).toMatchObject({ id: 1, error: { code: -32020 } })
   })
 
-  test('matches in every way to write an integer, and under any case of the name [SHT-069 SHT-071]', async () => {
+  test('matches every spelling of an integer and every case of its name [SHT-069 SHT-071]', async () => {
     await using served = await serve({ tools: [deploy] })
     const call = { method: 'tools/call', params: { name: 'deploy', arguments: { region: 'eu', replicas: 42 } } }
     const headerParams = new Map([

@@ -8,7 +8,7 @@ import { textOf } from './asking.ts'
 import { everything, filesystem, memory, peerOf, type Peer, temporaryFolder } from './older-server-peers.ts'
 import { useServerEverything } from './server-everything.ts'
 
-/** A host in front of a proxy, in front of a program of Node. */
+/** Connects a host to a proxy in front of a Node program. */
 async function throughHop(...args: readonly string[]): Promise<Peer> {
   const connect = () => connectAny({ command: process.execPath, args }, { handshakeTimeoutMs: 60_000 })
   const server = proxy({ connect }, { name: 'upstream', version: '1.0.0', extensions: [legacy()] })

@@ -5,7 +5,7 @@ import { sealedState } from '@x/state-codec'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type Check, checks, createHost } from '../src/hop/checks.ts'
 import { createFeatures } from '../src/hop/features.ts'
 
@@ -21,7 +21,7 @@ const ends: readonly End[] = (['modern', 'legacy'] as const).flatMap((era) =>
 )
 const combinations = ends.flatMap((host) => ends.map((upstream) => ({ host, upstream })))
 
-/** The checks that fail if one end is of an older revision, with the reason. */
+/** Checks that fail if one end is of an older revision, with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   'caching hints': 'revisions before 2026-07-28 have no ttlMs',
 }
@@ -32,8 +32,8 @@ let hop: ChildProgram
 
 beforeAll(async () => {
   ;[features, hop] = await Promise.all([
-    childProgram(new URL('programs/features.ts', import.meta.url)),
-    childProgram(new URL('programs/hop.ts', import.meta.url)),
+    bundleProgram(new URL('programs/features.ts', import.meta.url)),
+    bundleProgram(new URL('programs/hop.ts', import.meta.url)),
   ])
 })
 
@@ -41,7 +41,7 @@ afterAll(async () => {
   await features[Symbol.asyncDispose]()
   await hop[Symbol.asyncDispose]()
   const reasons = Object.entries(exceptions).map(
-    ([name, reason]) => `not where one end is older: ${name}, since ${reason}`,
+    ([name, reason]) => `skipped if one end is older: ${name}, because ${reason}`,
   )
   process.stdout.write(`${['host -> upstream: checks that passed', ...table, ...reasons].join('\n')}\n`)
 })
@@ -78,7 +78,7 @@ async function serveHop(
   return { target: http.url, close: () => http.close() }
 }
 
-async function passes(check: Check, host: Parameters<Check>[0]): Promise<true | unknown> {
+async function runCheck(check: Check, host: Parameters<Check>[0]): Promise<true | unknown> {
   try {
     await check(host)
     return true
@@ -87,7 +87,7 @@ async function passes(check: Check, host: Parameters<Check>[0]): Promise<true | 
   }
 }
 
-describe('everything that both ends can express crosses a hop [GWY-010]', () => {
+describe('every feature of both revisions crosses a hop [GWY-010]', () => {
   test.each(
     combinations.map(({ host, upstream }) => [describeEnd(host), describeEnd(upstream), host, upstream] as const),
   )(
@@ -99,7 +99,7 @@ describe('everything that both ends can express crosses a hop [GWY-010]', () => 
       try {
         const hostOfHop = createHost(connection)
         const outcomes: [string, unknown][] = []
-        for (const [name, check] of Object.entries(checks)) outcomes.push([name, await passes(check, hostOfHop)])
+        for (const [name, check] of Object.entries(checks)) outcomes.push([name, await runCheck(check, hostOfHop)])
         const passed = outcomes.filter(([, outcome]) => outcome === true).map(([name]) => name)
         table.push(`${hostName} -> ${upstreamName}: ${passed.length} of ${outcomes.length}`)
         const failures = outcomes.filter(([name, outcome]) => outcome !== true && exceptions[name] === undefined)

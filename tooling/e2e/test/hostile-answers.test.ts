@@ -8,21 +8,21 @@ import { describe, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
 import { overEveryTransport, type ServeOptions } from './over-every-transport.ts'
 
-const said = (text: string): JsonObject => ({ resultType: 'complete', content: [{ type: 'text', text }] })
+const textResult = (text: string): JsonObject => ({ resultType: 'complete', content: [{ type: 'text', text }] })
 const cached: JsonObject = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
 const schemaOf = (properties: JsonObject): JsonObject => ({ type: 'object', properties })
 
-/** A server that answers some methods as the test says, and the others, and calls of `echo`, as it should. */
-function instead(answers: Readonly<Record<string, (request: RpcRequest) => JsonObject>>): ServeOptions {
+/** Overrides the results of some methods. Other methods and calls of `echo` are served by the real server. */
+function overrideResults(answers: Readonly<Record<string, (request: RpcRequest) => JsonObject>>): ServeOptions {
   const hostile = new Map(Object.entries(answers))
-  const around =
+  const middleware =
     (server: Exchange): Exchange =>
     async (request, call) => {
       const answer = request.params?.['name'] === 'echo' ? undefined : hostile.get(request.method)
       if (answer === undefined) return server(request, call)
       return { jsonrpc: '2.0', id: request.id, result: answer(request) }
     }
-  return { around }
+  return { middleware }
 }
 
 const honest = { tools: [tool('echo', { description: 'Answers', run: () => 'still here' })] }
@@ -32,7 +32,7 @@ overEveryTransport('a hostile server', (serve) => {
     const hostile: JsonObject = JSON.parse(
       '{"resultType":"complete","__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}},"content":[],"_meta":{"__proto__":{"admin":true}},"structuredContent":{"__proto__":{"admin":true}}}',
     )
-    await using served = await serve(honest, instead({ 'tools/call': () => hostile }))
+    await using served = await serve(honest, overrideResults({ 'tools/call': () => hostile }))
     const { client } = served.connect()
     const result = await client.callTool('hostile').catch((error: unknown) => error)
     for (const value of [result, {}, [], client]) expect(value).not.toHaveProperty('admin')
@@ -40,17 +40,20 @@ overEveryTransport('a hostile server', (serve) => {
   })
 
   test.each([
-    ['none', {}],
+    ['an empty object', {}],
     ['no content', { resultType: 'complete' }],
-    ['content that is no list', { resultType: 'complete', content: { length: 1e9 } }],
-    ['content of an unknown kind of message', { resultType: 'complete', content: [{ type: 'text', text: { a: 1 } }] }],
-    ['an unknown kind', { resultType: '__proto__', content: [] }],
-    ['questions that are no map', { resultType: 'input_required', inputRequests: [1, 2] }],
-    ['an unknown question', { resultType: 'input_required', inputRequests: { a: { method: 'shell/run' } } }],
+    ['content that is not a list', { resultType: 'complete', content: { length: 1e9 } }],
+    ['content with a malformed block', { resultType: 'complete', content: [{ type: 'text', text: { a: 1 } }] }],
+    ['an unknown result type', { resultType: '__proto__', content: [] }],
+    ['input requests that are a list', { resultType: 'input_required', inputRequests: [1, 2] }],
+    [
+      'an input request with an unknown method',
+      { resultType: 'input_required', inputRequests: { a: { method: 'shell/run' } } },
+    ],
   ] satisfies readonly (readonly [string, JsonObject])[])(
-    'whose result is %s is an error of that call alone',
+    'whose result is %s fails only that call',
     async (_, result) => {
-      await using served = await serve(honest, instead({ 'tools/call': () => result }))
+      await using served = await serve(honest, overrideResults({ 'tools/call': () => result }))
       const { client } = served.connect({ capabilities: { elicitation: {} } })
       await expect(client.callTool('hostile')).rejects.toMatchObject({ name: 'ClientError', method: 'tools/call' })
       expect(textOf(await client.callTool('echo'))).toBe('still here')
@@ -60,20 +63,20 @@ overEveryTransport('a hostile server', (serve) => {
   test.each([
     ['the same cursor for ever', () => 'again'],
     ['a new cursor for ever', ({ id }: RpcRequest) => `page ${id}`],
-  ])('that gives %s does not hold the client for ever', async (_, cursorOf) => {
+  ])('that returns %s does not block the client', async (_, cursorOf) => {
     let pages = 0
     const answer = (request: RpcRequest): JsonObject => {
       pages += 1
       return { ...cached, tools: [], nextCursor: cursorOf(request) }
     }
-    await using served = await serve(honest, instead({ 'tools/list': answer }))
+    await using served = await serve(honest, overrideResults({ 'tools/list': answer }))
     const { client } = served.connect()
     await expect(client.listTools()).rejects.toMatchObject({ code: 'endless_list' })
     expect(pages).toBeLessThanOrEqual(1000)
     expect(textOf(await client.callTool('echo'))).toBe('still here')
   })
 
-  test('that asks for input for ever is asked no more after ten rounds', async () => {
+  test('that asks for input without end is limited to ten rounds', async () => {
     let rounds = 0
     const form = { mode: 'form', message: 'Again?', requestedSchema: schemaOf({ a: { type: 'string' } }) }
     const question = { method: 'elicitation/create', params: form }
@@ -81,7 +84,7 @@ overEveryTransport('a hostile server', (serve) => {
       rounds += 1
       return { resultType: 'input_required', inputRequests: { a: question }, requestState: `${rounds}` }
     }
-    await using served = await serve(honest, instead({ 'tools/call': answer }))
+    await using served = await serve(honest, overrideResults({ 'tools/call': answer }))
     const { client } = served.connect({ elicit: () => ({ action: 'accept', content: { a: 'yes' } }) })
     await expect(client.callTool('hostile')).rejects.toMatchObject({ code: 'too_many_rounds' })
     expect(rounds).toBeLessThanOrEqual(11)
@@ -98,10 +101,10 @@ overEveryTransport('a hostile server', (serve) => {
     'https://user:password@example.com',
     'https://example.com/\u202emoc.elgoog',
     '$(touch /tmp/pwned)',
-  ])('that wants %j opened is not shown to the user', async (url) => {
+  ])('that requests to open %j is not shown to the user', async (url) => {
     const question = { method: 'elicitation/create', params: { mode: 'url', message: 'Go there', url } }
     const answer = (): JsonObject => ({ resultType: 'input_required', inputRequests: { a: question } })
-    await using served = await serve(honest, instead({ 'tools/call': answer }))
+    await using served = await serve(honest, overrideResults({ 'tools/call': answer }))
     const opened: string[] = []
     const { client } = served.connect({
       capabilities: { elicitation: { url: {} } },
@@ -115,7 +118,7 @@ overEveryTransport('a hostile server', (serve) => {
     expect(textOf(await client.callTool('echo'))).toBe('still here')
   })
 
-  test('whose icons run code has them left out [BAS-067]', async () => {
+  test('whose icons have unsafe URLs has those icons removed [BAS-067]', async () => {
     const sources = [
       'javascript:alert(1)',
       'JAVASCRIPT:alert(1)',
@@ -125,22 +128,22 @@ overEveryTransport('a hostile server', (serve) => {
     ]
     const icons = ['https://example.com/a.png', ...sources].map((src) => ({ src }))
     const tools = [{ name: 'hostile', inputSchema: schemaOf({}), icons }]
-    await using served = await serve(honest, instead({ 'tools/list': () => ({ ...cached, tools }) }))
+    await using served = await serve(honest, overrideResults({ 'tools/list': () => ({ ...cached, tools }) }))
     const [listed] = await served.connect().client.listTools()
     expect(listed?.icons?.map(({ src }) => src)).toEqual(['https://example.com/a.png'])
   })
 
-  test('whose schemas point elsewhere has nothing fetched (CVE-2026-116686) [BAS-041 BAS-042]', async () => {
-    await using trap = await openTrap()
+  test('whose schemas have external references causes no request (CVE-2026-116686) [BAS-041 BAS-042]', async () => {
+    await using trap = await openCountingServer()
     const file = { $ref: 'file:///etc/passwd' }
     const tools = [{ $ref: trap.url }, { $ref: `${trap.url}#/$defs/a` }, { $id: trap.url, $ref: 'other' }, file].map(
-      (part, place) => ({ name: `t${place}`, inputSchema: schemaOf({}), outputSchema: schemaOf({ part }) }),
+      (part, index) => ({ name: `t${index}`, inputSchema: schemaOf({}), outputSchema: schemaOf({ part }) }),
     )
     const answers = {
       'tools/list': () => ({ ...cached, tools }),
-      'tools/call': () => ({ ...said('{}'), structuredContent: { part: 1 } }),
+      'tools/call': () => ({ ...textResult('{}'), structuredContent: { part: 1 } }),
     }
-    await using served = await serve(honest, instead(answers))
+    await using served = await serve(honest, overrideResults(answers))
     const warnings: LogRecord[] = []
     const log = (record: LogRecord): void => void warnings.push(record)
     const { client } = served.connect({ outputSchemaCompiler: compileJsonSchema, log })
@@ -149,21 +152,21 @@ overEveryTransport('a hostile server', (serve) => {
     expect(warnings.length).toBeGreaterThan(0)
   })
 
-  test('whose tools want headers that no header may be has them left out [SHT-047 SHT-048 SHT-049]', async () => {
+  test('whose tools require invalid header names has those tools removed [SHT-047 SHT-048 SHT-049]', async () => {
     const names = ['X\r\nInjected: yes', 'a b', '', 'Größe', 'a:b']
     const inputSchemas = names.map((name) => schemaOf({ a: { type: 'string', 'x-mcp-header': name } }))
-    const tools = inputSchemas.map((inputSchema, place) => ({ name: `t${place}`, inputSchema }))
-    await using served = await serve(honest, instead({ 'tools/list': () => ({ ...cached, tools }) }))
-    const refused: unknown[] = []
-    const { client } = served.connect({ log: ({ name }) => void refused.push(name) })
+    const tools = inputSchemas.map((inputSchema, index) => ({ name: `t${index}`, inputSchema }))
+    await using served = await serve(honest, overrideResults({ 'tools/list': () => ({ ...cached, tools }) }))
+    const rejected: unknown[] = []
+    const { client } = served.connect({ log: ({ name }) => void rejected.push(name) })
     expect(await client.listTools()).toEqual([])
-    expect(refused).toEqual(tools.map(({ name }) => name))
+    expect(rejected).toEqual(tools.map(({ name }) => name))
   })
 })
 
-describe('a server that sends a client elsewhere (CVE-2026-111769)', () => {
-  test.each([301, 302, 303, 307, 308])('with %i gets nothing to another origin', async (status) => {
-    await using trap = await openTrap()
+describe('a server that redirects a client (CVE-2026-111769)', () => {
+  test.each([301, 302, 303, 307, 308])('with %i receives no request at the other origin', async (status) => {
+    await using trap = await openCountingServer()
     const server = createHttpServer((_, response) => response.writeHead(status, { location: trap.url }).end())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const connection = connectHttp(`http://127.0.0.1:${portOf(server.address())}/mcp`, {
@@ -177,8 +180,8 @@ describe('a server that sends a client elsewhere (CVE-2026-111769)', () => {
   })
 })
 
-/** Somewhere that nobody is to come to. */
-async function openTrap() {
+/** Opens a server that counts its connections. A test expects none. */
+async function openCountingServer() {
   let visits = 0
   const server = createHttpServer((_, response) => response.end('{}'))
   server.on('connection', () => void (visits += 1))

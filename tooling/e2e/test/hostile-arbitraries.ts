@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import * as fc from 'fast-check'
 import { type Target, targets } from './hostile-server.ts'
 
-/** Any target. */
+/** Generates any target. */
 export const target: fc.Arbitrary<Target> = fc.constantFrom(...targets)
 
 const hostileKey = fc.oneof(
@@ -20,7 +20,7 @@ const scalar = fc.oneof(
 )
 const members = (value: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> =>
   fc.array(fc.tuple(hostileKey, value), { maxLength: 5 }).map((entries) => Object.fromEntries(entries))
-const almostAnswer: fc.Arbitrary<JsonValue> = fc.oneof(
+const nearlyAnswer: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.record({ action: fc.constantFrom('accept', 'decline', 'cancel'), content: members(scalar) }),
   fc.record({ action: fc.constantFrom('accept', 'decline', 'cancel', 'ACCEPT', '') }),
   fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), content: anyJson, model: fc.string() }),
@@ -32,51 +32,56 @@ const almostAnswer: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.record({ roots: fc.array(fc.record({ uri: fc.constantFrom('file:///', 'https://e.com', '', 'FILE:///') })) }),
 )
 
-/** Answers that a client may send: some resemble valid answers, some have keys that are dangerous for maps. */
+/** Generates answers of a client. Some resemble valid answers, others have keys that are dangerous for maps. */
 export const answers: fc.Arbitrary<JsonValue> = fc.oneof(
-  { weight: 3, arbitrary: members(fc.oneof(almostAnswer, anyJson)) },
-  { weight: 3, arbitrary: members(almostAnswer) },
+  { weight: 3, arbitrary: members(fc.oneof(nearlyAnswer, anyJson)) },
+  { weight: 3, arbitrary: members(nearlyAnswer) },
   { weight: 1, arbitrary: anyJson },
 )
 
-/** Good answers, of which some are left out, of another kind, or with other values in their forms. */
-function nearlyGood({ good }: Target): fc.Arbitrary<JsonObject> {
+/** Generates valid answers with some missing, of another type, or with other values in their forms. */
+function nearlyValid({ validAnswers }: Target): fc.Arbitrary<JsonObject> {
   const second = { original: { action: 'accept', content: { original: 17 } } }
-  const entries = Object.entries<JsonObject>({ ...good, ...second })
-  const model = entries.map(([key, answer]) => [key, fc.oneof(fc.constant(answer), refilled(answer), almostAnswer)])
+  const entries = Object.entries<JsonObject>({ ...validAnswers, ...second })
+  const model = entries.map(([key, answer]) => [
+    key,
+    fc.oneof(fc.constant(answer), withOtherValues(answer), nearlyAnswer),
+  ])
   return fc.record(Object.fromEntries(model), { requiredKeys: [] })
 }
 
-function refilled(answer: JsonObject): fc.Arbitrary<JsonObject> {
+function withOtherValues(answer: JsonObject): fc.Arbitrary<JsonObject> {
   const { content } = answer
   if (!isJsonObject(content)) return fc.constant(answer)
   const fields = Object.keys(content).map((field) => [field, scalar])
   return fc.record(Object.fromEntries(fields)).map((changed: JsonObject) => ({ ...answer, content: changed }))
 }
 
-/** Answers that a client may send to this target. */
-const toTarget = (of: Target): fc.Arbitrary<JsonValue> =>
-  fc.oneof({ weight: 1, arbitrary: answers }, { weight: 2, arbitrary: nearlyGood(of) })
+/** Generates answers to a target. */
+const answersTo = (of: Target): fc.Arbitrary<JsonValue> =>
+  fc.oneof({ weight: 1, arbitrary: answers }, { weight: 2, arbitrary: nearlyValid(of) })
 
-/** A target, and the answers of one round. */
-export const onTarget: fc.Arbitrary<[Target, JsonValue]> = target.chain((of) => fc.tuple(fc.constant(of), toTarget(of)))
+/** Generates a target with the answers of one round. */
+export const targetWithAnswers: fc.Arbitrary<[Target, JsonValue]> = target.chain((of) =>
+  fc.tuple(fc.constant(of), answersTo(of)),
+)
 
-/** A target, and the answers of several rounds. */
-export const roundsOnTarget: fc.Arbitrary<[Target, JsonValue[]]> = target.chain((of) =>
-  fc.tuple(fc.constant(of), fc.array(toTarget(of), { minLength: 2, maxLength: 6 })),
+/** Generates a target with the answers of several rounds. */
+export const targetWithRounds: fc.Arbitrary<[Target, JsonValue[]]> = target.chain((of) =>
+  fc.tuple(fc.constant(of), fc.array(answersTo(of), { minLength: 2, maxLength: 6 })),
 )
 
 /** The characters of a token, without the dots between its parts. */
 export const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** One change to a token, at a place that is brought within it. */
+/** One change to a token. The position is taken modulo the length of the token. */
 export interface Alteration {
   readonly kind: 'flip' | 'cut' | 'insert' | 'swap'
   readonly at: number
   readonly by: number
 }
 
-/** Any change to a token. */
+/** Generates any change to a token. */
 export const alteration: fc.Arbitrary<Alteration> = fc.oneof(
   fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), by: fc.integer({ min: 1, max: 63 }) }),
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(), by: fc.integer({ min: 1, max: 40 }) }),
@@ -84,10 +89,10 @@ export const alteration: fc.Arbitrary<Alteration> = fc.oneof(
   fc.record({ kind: fc.constant('swap' as const), at: fc.nat(), by: fc.integer({ min: 1, max: 4 }) }),
 )
 
-/** A token with one change in it, which may come to nothing. */
+/** Changes a token once. The result may equal the token. */
 export function alter(token: string, { kind, at, by }: Alteration): string {
-  const place = at % token.length
-  const [before, after] = [token.slice(0, place), token.slice(place)]
+  const position = at % token.length
+  const [before, after] = [token.slice(0, position), token.slice(position)]
   if (kind === 'insert') return `${before}${alphabet[by]}${after}`
   if (kind === 'cut') return `${before}${after.slice(by)}`
   if (kind === 'swap') {

@@ -7,20 +7,20 @@ import { keys } from './asking.ts'
 import { subjectHeader } from './gateway-user.ts'
 import type { HostileUpstreams } from './hostile-upstream.ts'
 
-/** The program of the hostile upstreams over stdio, whose names begin with `old-`. */
+/** The program of the hostile upstreams over stdio, whose names start with `old-`. */
 export const hostileProgram = `${import.meta.dirname}/programs/hostile-upstream.mjs`
-/** Milliseconds that an upstream which never answers a call may be silent. */
+/** The time limit for upstreams that never answer a call, in milliseconds. */
 const timeoutMs = 1000
 const silent = ['hang', 'stream', 'old-ids']
 
 /** The upstreams of a gateway. */
 export interface GatewayTargets {
   readonly hostile: HostileUpstreams
-  /** The address and the program of the upstreams that keep to the protocol. */
+  /** The URL and the program of the upstreams that follow the protocol. */
   readonly honest: { readonly url: string; readonly program: string }
 }
 
-/** Serves an instance of a gateway in front of two honest upstreams, and of hostile ones with these names. */
+/** Serves an instance of a gateway in front of two honest upstreams and the hostile ones with the given names. */
 export function serveHostileGateway(
   names: readonly string[],
   { hostile, honest }: GatewayTargets,

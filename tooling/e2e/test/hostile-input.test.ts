@@ -15,8 +15,16 @@ import { connectHttp } from '@x/transport-http/client'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
-import { alphabet, alter, alteration, onTarget, roundsOnTarget, target, answers } from './hostile-arbitraries.ts'
-import { believable, hostileDefinition, secret, type Target, targets } from './hostile-server.ts'
+import {
+  alphabet,
+  alter,
+  alteration,
+  targetWithAnswers,
+  targetWithRounds,
+  target,
+  answers,
+} from './hostile-arbitraries.ts'
+import { expectedInputs, hostileDefinition, secret, type Target, targets } from './hostile-server.ts'
 import { resultOf, send } from './raw-request.ts'
 
 const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } }
@@ -28,42 +36,42 @@ const completeOf = new Map<string, { parse(result: unknown): unknown }>([
 
 interface Attempt {
   readonly response: RpcResponse
-  /** The record of handlers after a question. */
-  readonly past: readonly (readonly [string, unknown])[]
+  /** The questions whose answers reached the handler, with the values that it received. */
+  readonly accepted: readonly (readonly [string, unknown])[]
   readonly errors: readonly unknown[]
 }
 
-/** A server under attack, and what came of each request. */
-function besieged(wrap: (exchange: Exchange) => Exchange = (exchange) => exchange) {
-  let past: [string, unknown][] = []
+/** Creates a server and a function that sends it a hostile request. */
+function createAttack(wrap: (exchange: Exchange) => Exchange = (exchange) => exchange) {
+  let accepted: [string, unknown][] = []
   let errors: unknown[] = []
   const server = createServer({
     name: 'hostile',
     version: '1.0.0',
-    ...hostileDefinition((key, given) => void past.push([key, given])),
+    ...hostileDefinition((key, given) => void accepted.push([key, given])),
     log: ({ err }) => void errors.push(err),
   })
   const exchange = wrap(server.exchange)
   return async ({ method, params }: Target, more: JsonObject): Promise<Attempt> => {
-    past = []
+    accepted = []
     errors = []
     const { response } = await send(exchange, { method, params: { ...params, ...more }, meta, id: 'attack' })
-    return { response, past, errors }
+    return { response, accepted, errors }
   }
 }
 
-/** Checks the properties of every response, for any input. */
-function judge({ method }: Target, { response, past, errors }: Attempt, code = -32602): void {
+/** Checks the properties that hold for every response to any input. */
+function checkAttempt({ method }: Target, { response, accepted, errors }: Attempt, code = -32602): void {
   zodOf(shapes.rpcResponse).parse(response)
   expect(response.id).toBe('attack')
   const text = JSON.stringify(response)
-  // Nothing of the server's inside: what it keeps, its keys, its files, its stacks.
+  // The response reveals no stored value, key, file name or stack trace of the server.
   for (const inside of [secret, keys.first, 'node:', '.ts:', 'at async', 'StateError', 'unknown_key', 'forged']) {
     expect(text).not.toContain(inside)
   }
-  // A token that was refused is the operator's to know; any other error is a fault of the server's.
+  // A rejected token is logged. Any other error is a fault of the server.
   expect(errors.filter((error) => !isStateError(error))).toEqual([])
-  for (const [key, given] of past) expect(believable.get(key)?.safeParse(given).success, key).toBe(true)
+  for (const [key, given] of accepted) expect(expectedInputs.get(key)?.safeParse(given).success, key).toBe(true)
   if ('error' in response) {
     expect(response.error.code).toBe(code)
     expect(response.error.message.length).toBeLessThan(1000)
@@ -77,9 +85,9 @@ function judge({ method }: Target, { response, past, errors }: Attempt, code = -
   completeOf.get(method)?.parse(response.result)
 }
 
-async function stateOf(attack: ReturnType<typeof besieged>, of: Target): Promise<string> {
+async function stateOf(attack: ReturnType<typeof createAttack>, of: Target): Promise<string> {
   const { requestState } = resultOf((await attack(of, {})).response)
-  if (typeof requestState !== 'string') throw new Error('the first round gave no state')
+  if (typeof requestState !== 'string') throw new Error('the first round returned no state')
   return requestState
 }
 
@@ -88,7 +96,7 @@ const hostileEntries: readonly [string, JsonValue][] = [
   ['constructor', 1],
 ]
 
-function said(text: string): JsonObject {
+function sampled(text: string): JsonObject {
   return { role: 'assistant', content: { type: 'text', text }, model: 'm' }
 }
 
@@ -108,8 +116,8 @@ describe.each([
   ['memory', undefined, 1000],
   ['the fetch handler', overFetch, 200],
 ] as const)('hostile input over %s', (_, wrap, numRuns) => {
-  test('any text as a state is refused, and no handler gets past a question [MRT-007 MRT-009]', async () => {
-    const attack = besieged(wrap)
+  test('any text as a state is rejected, and no handler receives an answer [MRT-007 MRT-009]', async () => {
+    const attack = createAttack(wrap)
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
       fc.string({ unit: fc.constantFrom(...alphabet, '.', '='), maxLength: 300 }),
@@ -117,15 +125,15 @@ describe.each([
     )
     const property = fc.asyncProperty(target, text, answers, async (of, requestState, inputResponses) => {
       const attempt = await attack(of, { requestState, inputResponses })
-      judge(of, attempt)
+      checkAttempt(of, attempt)
       expect(attempt.response).toHaveProperty('error')
-      expect(attempt.past).toEqual([])
+      expect(attempt.accepted).toEqual([])
     })
     await fc.assert(property, { numRuns })
   })
 
-  test('a real state that was altered is refused, and no handler gets past a question [MRT-007 MRT-008 MRT-009 MRT-026]', async () => {
-    const attack = besieged(wrap)
+  test('a state that was altered is rejected, and no handler receives an answer [MRT-007 MRT-008 MRT-009 MRT-026]', async () => {
+    const attack = createAttack(wrap)
     const property = fc.asyncProperty(
       target,
       fc.array(alteration, { minLength: 1, maxLength: 3 }),
@@ -133,62 +141,62 @@ describe.each([
         const real = await stateOf(attack, of)
         const requestState = changes.reduce((state, change) => (state === '' ? state : alter(state, change)), real)
         fc.pre(requestState !== real)
-        const attempt = await attack(of, { requestState, inputResponses: of.good })
-        judge(of, attempt)
+        const attempt = await attack(of, { requestState, inputResponses: of.validAnswers })
+        checkAttempt(of, attempt)
         expect(attempt.response).toMatchObject({ error: { message: 'Invalid or expired requestState' } })
-        expect(attempt.past).toEqual([])
+        expect(attempt.accepted).toEqual([])
       },
     )
     await fc.assert(property, { numRuns })
   })
 
-  test('a state of another call is refused [MRT-012]', async () => {
-    const attack = besieged(wrap)
+  test('a state of another call is rejected [MRT-012]', async () => {
+    const attack = createAttack(wrap)
     const property = fc.asyncProperty(target, target, async (of, other) => {
       fc.pre(of !== other)
-      const attempt = await attack(of, { requestState: await stateOf(attack, other), inputResponses: of.good })
-      judge(of, attempt)
+      const attempt = await attack(of, { requestState: await stateOf(attack, other), inputResponses: of.validAnswers })
+      checkAttempt(of, attempt)
       expect(attempt.response).toMatchObject({ error: { message: 'Invalid or expired requestState' } })
-      expect(attempt.past).toEqual([])
+      expect(attempt.accepted).toEqual([])
     })
     await fc.assert(property, { numRuns: 100 })
   })
 
-  test('answers of any form that come before the question are an error, or asked again, or right [MRT-022 MRT-024]', async () => {
-    const attack = besieged(wrap)
-    const property = fc.asyncProperty(onTarget, async ([of, inputResponses]) => {
+  test('answers that arrive before the question are rejected, asked for again, or accepted if valid [MRT-022 MRT-024]', async () => {
+    const attack = createAttack(wrap)
+    const property = fc.asyncProperty(targetWithAnswers, async ([of, inputResponses]) => {
       const attempt = await attack(of, { inputResponses })
-      // The explicit form without a state takes answers of each of the three kinds before it has asked; its handler
-      // checks them.
+      // Without a state, the explicit form accepts answers of each of the three kinds before its first question. Its
+      // handler validates them.
       const isExplicit = JSON.stringify(of.params).includes('"explicit"')
-      judge(of, isExplicit ? { ...attempt, past: [] } : attempt)
-      for (const [key] of attempt.past) {
+      checkAttempt(of, isExplicit ? { ...attempt, accepted: [] } : attempt)
+      for (const [key] of attempt.accepted) {
         expect(isJsonObject(inputResponses) && Object.hasOwn(inputResponses, key), key).toBe(true)
       }
     })
     await fc.assert(property, { numRuns })
   })
 
-  test('answers of any form to a real state are an error, or asked again, or right [MRT-022 MRT-023 MRT-024 MRT-025]', async () => {
-    const attack = besieged(wrap)
-    const property = fc.asyncProperty(onTarget, async ([of, inputResponses]) => {
+  test('answers of any form to a real state are rejected, asked for again, or accepted if valid [MRT-022 MRT-023 MRT-024 MRT-025]', async () => {
+    const attack = createAttack(wrap)
+    const property = fc.asyncProperty(targetWithAnswers, async ([of, inputResponses]) => {
       const attempt = await attack(of, { requestState: await stateOf(attack, of), inputResponses })
-      judge(of, attempt)
-      // A handler that asked must have received the answer.
-      for (const [key] of attempt.past) {
+      checkAttempt(of, attempt)
+      // The handler received the answer to each question that it asked.
+      for (const [key] of attempt.accepted) {
         expect(isJsonObject(inputResponses) && Object.hasOwn(inputResponses, key), key).toBe(true)
       }
     })
     await fc.assert(property, { numRuns })
   })
 
-  test('answers of any form, round after round, give a handler nothing that does not fit [MRT-022]', async () => {
-    const attack = besieged(wrap)
-    const property = fc.asyncProperty(roundsOnTarget, async ([of, rounds]) => {
+  test('answers of any form over several rounds give a handler only values that match its schema [MRT-022]', async () => {
+    const attack = createAttack(wrap)
+    const property = fc.asyncProperty(targetWithRounds, async ([of, rounds]) => {
       let more: JsonObject = {}
       for (const given of [{}, ...rounds]) {
         const attempt = await attack(of, { ...more, inputResponses: given })
-        judge(of, attempt)
+        checkAttempt(of, attempt)
         if ('error' in attempt.response) return
         const { requestState } = attempt.response.result
         if (requestState === undefined) return
@@ -199,41 +207,38 @@ describe.each([
   })
 
   test.each([
-    ['a text of 20 KB', said('x'.repeat(20_000))],
-    ['a _meta of 40 levels', { ...said('x'), _meta: nested(40) }],
-    ['a _meta with hostile keys', { ...said('x'), _meta: Object.fromEntries(hostileEntries) }],
-    ['a lone surrogate', said('\uD800')],
-  ])('an answer of %s is kept', async (_, why) => {
-    const attack = besieged(wrap)
+    ['a text of 20 KB', sampled('x'.repeat(20_000))],
+    ['a _meta of 40 levels', { ...sampled('x'), _meta: nested(40) }],
+    ['a _meta with hostile keys', { ...sampled('x'), _meta: Object.fromEntries(hostileEntries) }],
+    ['a lone surrogate', sampled('\uD800')],
+  ])('an answer of %s is stored in the state', async (_, why) => {
+    const attack = createAttack(wrap)
     const [, atOnce] = targets
     const attempt = await attack(atOnce, { requestState: await stateOf(attack, atOnce), inputResponses: { why } })
-    judge(atOnce, attempt)
+    checkAttempt(atOnce, attempt)
     expect(Object.keys(resultOf(attempt.response)['inputRequests'] ?? {})).toEqual(['sure', 'places'])
   })
 
   test.each([
-    ['a text of 100 KB', said('x'.repeat(100_000))],
-    ['a text of 3 MB', said('x'.repeat(3_000_000))],
-    ['10,000 blocks of text', { ...said(''), content: Array(10_000).fill({ type: 'text', text: 'x' }) }],
+    ['a text of 100 KB', sampled('x'.repeat(100_000))],
+    ['a text of 3 MB', sampled('x'.repeat(3_000_000))],
+    ['10,000 blocks of text', { ...sampled(''), content: Array(10_000).fill({ type: 'text', text: 'x' }) }],
   ])(
-    'an answer of %s is too large for the state: the client gets an error, and the reason is logged',
+    'an answer of %s is too large for the state: the client receives an error, and the reason is logged',
     async (_, why) => {
-      const attack = besieged(wrap)
+      const attack = createAttack(wrap)
       const [, atOnce] = targets
       const attempt = await attack(atOnce, { requestState: await stateOf(attack, atOnce), inputResponses: { why } })
       expect(attempt.errors).toMatchObject([{ code: 'too_large' }])
-      judge(atOnce, { ...attempt, errors: [] }, -32602)
-      expect(attempt.past).toEqual([])
+      checkAttempt(atOnce, { ...attempt, errors: [] }, -32602)
+      expect(attempt.accepted).toEqual([])
     },
   )
 
-  test.each(targets)(
-    '$method $params.name: the good answers go through, so the attacks above could have',
-    async (of) => {
-      const attack = besieged(wrap)
-      const attempt = await attack(of, { requestState: await stateOf(attack, of), inputResponses: of.good })
-      judge(of, attempt)
-      expect(attempt.past.map(([key]) => key)).toEqual(Object.keys(of.good))
-    },
-  )
+  test.each(targets)('$method $params.name: valid answers are accepted', async (of) => {
+    const attack = createAttack(wrap)
+    const attempt = await attack(of, { requestState: await stateOf(attack, of), inputResponses: of.validAnswers })
+    checkAttempt(of, attempt)
+    expect(attempt.accepted.map(([key]) => key)).toEqual(Object.keys(of.validAnswers))
+  })
 })

@@ -2,11 +2,11 @@ import { inputRequired, prompt, resource, type ServerDefinition, tool } from '@x
 import * as z from 'zod'
 import { forms, keys, stateWith } from './asking.ts'
 
-/** A word that only the server knows; it stands in everything that a call keeps. */
+/** A canary that only the server knows. Every call stores it in its state. */
 export const secret = 'hunter2-behind-the-counter'
 
-/** The record of handlers after a question, each with its input. */
-export type Trace = (key: string, given: unknown) => void
+/** Records the answers that handlers receive. */
+export type OnAnswer = (key: string, given: unknown) => void
 
 const question = { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10 } as const
 const explicitForm = {
@@ -18,46 +18,46 @@ const explicitForm = {
   },
 } as const
 
-/** Everything that can ask, in every way that there is. */
-export function hostileDefinition(trace: Trace): Omit<ServerDefinition, 'name' | 'version'> {
+/** Creates tools, a prompt and a resource that ask in all supported ways. */
+export function hostileDefinition(onAnswer: OnAnswer): Omit<ServerDefinition, 'name' | 'version'> {
   const twice = tool('twice', {
-    description: 'Two rounds, and a step between them',
+    description: 'Asks twice, with a step in between',
     run: async (_, ctx) => {
       const { resolution } = await ctx.elicit('resolution', { message: 'How?', schema: forms.resolution })
-      trace('resolution', resolution)
+      onAnswer('resolution', resolution)
       await ctx.step('price', () => ({ secret }))
       const { original } = await ctx.elicit('original', { message: 'Of which?', schema: forms.original })
-      trace('original', original)
+      onAnswer('original', original)
       return `${resolution} ${original}`
     },
   })
   const atOnce = tool('at-once', {
-    description: 'Three kinds of questions at once',
+    description: 'Asks three kinds of questions concurrently',
     run: async (_, ctx) => {
-      const [{ sure }, said, roots] = await Promise.all([
+      const [{ sure }, sampled, roots] = await Promise.all([
         ctx.elicit('sure', { message: 'Sure?', schema: forms.sure }),
         ctx.sample('why', question),
         ctx.roots('places'),
       ])
-      trace('sure', sure)
-      trace('why', said.role)
-      trace('places', roots)
+      onAnswer('sure', sure)
+      onAnswer('why', sampled.role)
+      onAnswer('places', roots)
       return `${sure} ${roots.length}`
     },
   })
   const explicit = tool('explicit', {
-    description: 'Asks in the terms of the protocol',
+    description: 'Returns an input request explicitly',
     run: (_, ctx) => {
       const which = ctx.responses.get('which')
       if (which === undefined) return inputRequired({ requests: { which: explicitForm }, state: { secret } })
-      trace('which', 'action' in which ? ctx.state : 'another kind')
+      onAnswer('which', 'action' in which ? ctx.state : 'another kind')
       return 'which'
     },
   })
   const letter = prompt('letter', {
     run: async (_, ctx) => {
       const { login } = await ctx.elicit('login', { message: 'Who?', schema: forms.login })
-      trace('login', login)
+      onAnswer('login', login)
       return 'Dear'
     },
   })
@@ -65,7 +65,7 @@ export function hostileDefinition(trace: Trace): Omit<ServerDefinition, 'name' |
     name: 'page',
     read: async (ctx) => {
       await ctx.elicitUrl('page', { message: 'Go there', url: 'https://example.com/page' })
-      trace('page', 'gone')
+      onAnswer('page', 'opened')
       return 'read'
     },
   })
@@ -78,8 +78,8 @@ export function hostileDefinition(trace: Trace): Omit<ServerDefinition, 'name' |
   }
 }
 
-/** The inputs that a handler may receive after each question; anything else passed a check by mistake. */
-export const believable: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
+/** The schemas of the values that a handler may receive for each question. */
+export const expectedInputs: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['resolution', forms.resolution.shape.resolution],
   ['original', forms.original.shape.original],
   ['sure', forms.sure.shape.sure],
@@ -87,28 +87,32 @@ export const believable: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodT
   ['why', z.enum(['user', 'assistant'])],
   ['places', z.array(z.looseObject({ uri: z.string().startsWith('file://') }))],
   ['which', z.strictObject({ secret: z.literal(secret) })],
-  ['page', z.literal('gone')],
+  ['page', z.literal('opened')],
 ])
 
-/** Every target with the question that it asks first, and a good answer to it. */
+/** Every target with its first questions and valid answers to them. */
 export const targets = [
   {
     method: 'tools/call',
     params: { name: 'twice', arguments: {} },
-    good: { resolution: accept({ resolution: 'Fixed' }) },
+    validAnswers: { resolution: accept({ resolution: 'Fixed' }) },
   },
   {
     method: 'tools/call',
     params: { name: 'at-once', arguments: {} },
-    good: {
+    validAnswers: {
       sure: accept({ sure: true }),
       why: { role: 'assistant', content: { type: 'text', text: 'Because' }, model: 'm' },
       places: { roots: [{ uri: 'file:///work' }] },
     },
   },
-  { method: 'tools/call', params: { name: 'explicit', arguments: {} }, good: { which: accept({ which: 'a' }) } },
-  { method: 'prompts/get', params: { name: 'letter' }, good: { login: accept({ login: 'Ada' }) } },
-  { method: 'resources/read', params: { uri: 'test://page' }, good: { page: { action: 'accept' } } },
+  {
+    method: 'tools/call',
+    params: { name: 'explicit', arguments: {} },
+    validAnswers: { which: accept({ which: 'a' }) },
+  },
+  { method: 'prompts/get', params: { name: 'letter' }, validAnswers: { login: accept({ login: 'Ada' }) } },
+  { method: 'resources/read', params: { uri: 'test://page' }, validAnswers: { page: { action: 'accept' } } },
 ] as const
 
 /** One of the {@link targets}. */

@@ -3,29 +3,29 @@ import { json } from 'node:stream/consumers'
 import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
 import { portOf } from './older-server-peers.ts'
 
-/** Servers of revision 2026-07-28 that break the protocol, each at a path of its own. */
+/** Servers of revision 2026-07-28 that violate the protocol, each at its own path. */
 export interface HostileUpstreams extends AsyncDisposable {
   urlOf(behaviour: string): string
-  /** The number of calls of tools that arrived, by behaviour. */
+  /** The number of tool calls that arrived, by behaviour. */
   readonly arrived: ReadonlyMap<string, number>
   /** The number of open sockets. */
   sockets(): Promise<number>
 }
 
-/** A request, and the response that it waits for. */
+/** A request with its open response. */
 interface Arrival {
   readonly id: unknown
   readonly params: JsonObject
   readonly response: ServerResponse
-  /** The id of the request before it. */
+  /** The id of the previous request. */
   readonly otherId: unknown
 }
 
 /** The number of notifications of one call. */
 const notificationCount = 5000
-/** More bytes than a client accepts in one message. */
+/** The size of a message that exceeds the limit of a client. */
 const floodBytes = 17 * 1024 * 1024
-/** The names of tools of the upstream `names`. */
+/** The names of the tools of the upstream `names`. */
 const hostileNames = ['m'.repeat(128), 'n'.repeat(100_000), 'honest__sum', 'a b', '../x', '__proto__', 'constructor']
 
 const notification = (method: string, params: JsonObject): JsonObject => ({ jsonrpc: '2.0', method, params })
@@ -33,7 +33,7 @@ const complete = (result: JsonObject): JsonObject => ({ resultType: 'complete', 
 const textResult = (text: string): JsonObject => complete({ content: [{ type: 'text', text }] })
 const canaryIn = ({ params }: Arrival): string => String(Object(params['arguments'])['canary'])
 
-/** The answers to a call of a tool, by behaviour. */
+/** The reaction to a tool call, by behaviour. */
 const behaviours: Readonly<Record<string, (arrival: Arrival) => void>> = {
   hang: () => {},
   stream: ({ response }) => void openStream(response).write(': nothing follows\n\n'),
@@ -49,7 +49,7 @@ const behaviours: Readonly<Record<string, (arrival: Arrival) => void>> = {
   changes: (arrival) => answer(arrival, textResult(canaryIn(arrival))),
 }
 
-/** Starts the servers. */
+/** Starts the hostile servers. */
 export async function startHostileUpstreams(): Promise<HostileUpstreams> {
   const arrived = new Map<string, number>()
   let lists = 0
@@ -102,7 +102,7 @@ function otherThan(id: unknown, lastId: unknown): unknown {
   return lastId === undefined || lastId === id ? `${String(id)}-other` : lastId
 }
 
-/** The list of the upstream `changes` is another one each time. */
+/** Lists the tools of an upstream. The list of `changes` differs each time. */
 function toolsOf(behaviour: string, lists: number): JsonObject[] {
   const changing = behaviour === 'changes' ? [`go-${lists}`] : []
   const names = behaviour === 'names' ? hostileNames : ['go', ...changing]
@@ -121,7 +121,7 @@ function sendEvent(response: ServerResponse, message: JsonObject): void {
   response.write(`data: ${JSON.stringify(message)}\n\n`)
 }
 
-/** Sends notifications about this call, about calls that do not exist and about lists, and then the result. */
+/** Sends notifications about this call, about unknown calls and about lists, and then the result. */
 function sendNoise(arrival: Arrival): void {
   const { id, params, response, otherId } = arrival
   const progressToken = Object(params['_meta'])['progressToken']
@@ -139,7 +139,7 @@ function sendNoise(arrival: Arrival): void {
   stream.end()
 }
 
-/** Sends changes of the list for as long as a client listens. */
+/** Sends changes of the list until the client closes the stream. */
 function sendChanges({ id, response }: Arrival): void {
   const _meta = { [metaKeys.subscriptionId]: String(id) }
   const stream = openStream(response)

@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { type CreateMessageResult, metaKeys, protocolVersion, type Root } from '@x/schema'
 import { type Context, prompt, resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { duplicateOf17, forms, keys, recording, resolveTool, stateWith, textOf } from './asking.ts'
+import { duplicateOf17, forms, keys, recordRequests, resolveTool, stateWith, textOf } from './asking.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 import { type RoundEvent, roundObserver } from './round-observer.ts'
@@ -11,12 +11,12 @@ import { resultOf, send } from './raw-request.ts'
 const state = stateWith(keys.first)
 const capabilities = { elicitation: {}, sampling: {}, roots: {} }
 const meta = { [metaKeys.clientCapabilities]: capabilities }
-const said: CreateMessageResult = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
+const sampled: CreateMessageResult = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
 const places: readonly Root[] = [{ uri: 'file:///work', name: 'work' }]
 const accepted = (content: Record<string, string | number | boolean>) => ({ action: 'accept', content }) as const
 
 const everything = tool('everything', {
-  description: 'Asks the user, the model and the client at once',
+  description: 'Asks the user, the model and the client concurrently',
   run: async (_, ctx) => {
     const [{ sure }, answer, roots] = await Promise.all([
       ctx.elicit('sure', { message: 'Are you sure?', schema: forms.sure }),
@@ -31,7 +31,7 @@ const everything = tool('everything', {
 })
 
 overEveryTransport('a call that asks', (serve) => {
-  test('twice runs to its end in three requests, and does its work once', async () => {
+  test('twice ends after three requests and does its work once', async () => {
     const work = { saved: [], runs: [] }
     await using served = await serve({ tools: [resolveTool(work)], state })
     const rounds: RoundEvent[] = []
@@ -46,10 +46,10 @@ overEveryTransport('a call that asks', (serve) => {
     expect(work.saved).toEqual(['#4522 duplicates #17'])
   })
 
-  test('is retried with the same arguments, its state byte for byte, only the new answers and an id of its own [MRT-002 MRT-017 MRT-018 MRT-020]', async () => {
+  test('is retried with the same arguments, the unchanged state, only the new answers and a new id [MRT-002 MRT-017 MRT-018 MRT-020]', async () => {
     await using served = await serve({ tools: [resolveTool()], state })
     const answers: unknown[] = []
-    const { exchange, requests } = recording(async (request, call) => {
+    const { exchange, requests } = recordRequests(async (request, call) => {
       const response = await served.connect().exchange(request, call)
       answers.push(response)
       return response
@@ -76,7 +76,7 @@ overEveryTransport('a call that asks', (serve) => {
     expect(new Set(requests.map(({ id }) => id)).size).toBe(3)
   })
 
-  test('several things at once does it in one round, through results alone [MRT-001 MRT-005 MRT-006 MRT-014 SCO-001]', async () => {
+  test('for several inputs concurrently sends them in one result [MRT-001 MRT-005 MRT-006 MRT-014 SCO-001]', async () => {
     await using served = await serve({ tools: [everything], state })
     const call = { method: 'tools/call', params: { name: 'everything', arguments: {} }, meta, id: 7 }
     const { response, notifications } = await send(served.connect().exchange, call)
@@ -96,21 +96,21 @@ overEveryTransport('a call that asks', (serve) => {
     let rounds = 0
     const { client } = served.connect({
       elicit: () => accepted({ sure: true }),
-      sample: () => said,
+      sample: () => sampled,
       roots: () => places,
       extensions: [roundObserver(() => void (rounds += 1))],
     })
     const text = textOf(await client.callTool('everything'))
-    expect(JSON.parse(text)).toEqual([true, said.content, places])
+    expect(JSON.parse(text)).toEqual([true, sampled.content, places])
     expect(rounds).toBe(2)
   })
 
-  test('and is answered in part asks for the rest alone, and ignores what it did not ask [MRT-024 MRT-025]', async () => {
+  test('and is answered in part asks only for the rest and ignores unknown answers [MRT-024 MRT-025]', async () => {
     await using served = await serve({ tools: [everything], state })
     const { exchange } = served.connect()
     const params = { name: 'everything', arguments: {} }
     const first = await send(exchange, { method: 'tools/call', params, meta })
-    const inputResponses = { sure: accepted({ sure: true }), nobodyAsked: accepted({ sure: false }) }
+    const inputResponses = { sure: accepted({ sure: true }), unknown: accepted({ sure: false }) }
     const retry = { ...params, inputResponses, requestState: resultOf(first.response)['requestState'] ?? '' }
     const { response } = await send(exchange, { method: 'tools/call', params: retry, meta })
     expect(response).toMatchObject({ result: { resultType: 'input_required' } })
@@ -118,7 +118,7 @@ overEveryTransport('a call that asks', (serve) => {
   })
 
   test.each(['decline', 'cancel'] as const)(
-    'and gets %s for an answer reports it to the model, and does not ask again',
+    'and receives %s for an answer reports it to the model and does not ask again',
     async (action) => {
       let asked = 0
       await using served = await serve({ tools: [resolveTool()], state })
@@ -133,7 +133,7 @@ overEveryTransport('a call that asks', (serve) => {
     },
   )
 
-  test('of a client that cannot answer gets -32021 with what is missing, and asks nothing [MRT-015]', async () => {
+  test('a client without the capability fails with -32021, which names it [MRT-015]', async () => {
     await using served = await serve({ tools: [resolveTool()], state })
     const call = { method: 'tools/call', params: { name: 'resolve', arguments: { id: 1 } } }
     const declared = { [metaKeys.clientCapabilities]: { sampling: {}, roots: {} } }
@@ -145,8 +145,8 @@ overEveryTransport('a call that asks', (serve) => {
   })
 
   test('reports progress and logs in every round', async () => {
-    const talks = tool('talks', {
-      description: 'Talks before and after its question',
+    const reports = tool('reports', {
+      description: 'Reports before and after its question',
       run: async (_, ctx) => {
         ctx.progress(1, 2, 'before')
         ctx.log('info', 'before')
@@ -156,12 +156,12 @@ overEveryTransport('a call that asks', (serve) => {
         return 'done'
       },
     })
-    // Without strict replay: it runs a handler, and with it what the handler reports, more often.
-    await using served = await serve({ tools: [talks], state, strictReplay: false })
+    // Strict replay runs a handler again, and so repeats its reports.
+    await using served = await serve({ tools: [reports], state, strictReplay: false })
     const progress: unknown[] = []
     const logs: unknown[] = []
     await served.connect({ elicit: () => accepted({ sure: true }) }).client.callTool(
-      'talks',
+      'reports',
       {},
       {
         onProgress: ({ message }) => progress.push(message),
@@ -172,10 +172,10 @@ overEveryTransport('a call that asks', (serve) => {
     expect(logs).toEqual(['before', 'before', 'after'])
   })
 
-  test('can be cancelled while a user is asked: the question closes, and the server receives no answer', async () => {
+  test('can be cancelled while a user answers: the question closes, and the server receives no answer', async () => {
     const work = { saved: [], runs: [] as string[] }
     await using served = await serve({ tools: [resolveTool(work)], state })
-    const { exchange, requests } = recording(served.connect().exchange)
+    const { exchange, requests } = recordRequests(served.connect().exchange)
     const controller = new AbortController()
     const reason = new Error('the user left')
     const closed = createGate()
@@ -194,10 +194,10 @@ overEveryTransport('a call that asks', (serve) => {
     expect(new Set(work.runs)).toEqual(new Set(['began']))
   })
 
-  test('leaves a connection that other calls use meanwhile [MRT-021]', async () => {
+  test('leaves the connection usable for other calls [MRT-021]', async () => {
     const open = tool('open', { description: 'Asks nothing', run: () => 'open' })
     await using served = await serve({ tools: [resolveTool(), open], state })
-    const { exchange, requests } = recording(served.connect().exchange)
+    const { exchange, requests } = recordRequests(served.connect().exchange)
     const gate = createGate()
     const client = createClient(exchange, {
       name: 'e2e-client',
@@ -238,7 +238,7 @@ overEveryTransport('a prompt and a resource', (serve) => {
     })
   }
 
-  test('may ask as well', async () => {
+  test('can ask for input', async () => {
     await using served = await serve({ prompts: [letter], resources: [secretFile([])], state })
     const { client } = served.connect({ elicit: () => accepted({ login: 'Ada' }) })
     const { messages } = await client.getPrompt('letter')
@@ -246,7 +246,7 @@ overEveryTransport('a prompt and a resource', (serve) => {
     expect((await client.readResource('test://secret')).contents).toMatchObject([{ text: 'for Ada' }])
   })
 
-  test('have no other way to say that their user would not answer than an error', async () => {
+  test('that the user declines to answer fail with an error', async () => {
     await using served = await serve({ prompts: [letter], resources: [secretFile([])], state })
     const { client } = served.connect({ elicit: () => ({ action: 'decline' }) })
     await expect(client.getPrompt('letter')).rejects.toMatchObject({ rpc: { code: -32602 } })
@@ -265,26 +265,26 @@ overEveryTransport('a prompt and a resource', (serve) => {
 })
 
 overEveryTransport('a call that has ended', (serve) => {
-  test('asks nothing more: its context has ended with it, and there is no other way to the client [SCO-001 SCO-002]', async () => {
-    const kept: Context[] = []
+  test('asks nothing more: its context has ended, and the server has no other way to ask the client [SCO-001 SCO-002]', async () => {
+    const contexts: Context[] = []
     const keeps = tool('keeps', {
       description: 'Keeps its context',
       run: (_, ctx) => {
-        kept.push(ctx)
-        return 'kept'
+        contexts.push(ctx)
+        return 'done'
       },
     })
     await using served = await serve({ tools: [keeps], state })
     await served.connect({ elicit: () => accepted({ sure: true }) }).client.callTool('keeps')
-    const [ctx] = kept
+    const [ctx] = contexts
     const question = { message: 'Sure?', schema: forms.sure }
-    const sampled = { messages: [], maxTokens: 1 }
+    const sampleRequest = { messages: [], maxTokens: 1 }
     const ended = { name: 'HandlerError', code: 'ended' }
     await expect(ctx?.elicit('late', question)).rejects.toMatchObject(ended)
     await expect(ctx?.elicitUrl('late', { message: 'Go', url: 'https://example.com/' })).rejects.toMatchObject(ended)
-    await expect(ctx?.sample('late', sampled)).rejects.toMatchObject(ended)
+    await expect(ctx?.sample('late', sampleRequest)).rejects.toMatchObject(ended)
     await expect(ctx?.roots('late')).rejects.toMatchObject(ended)
-    // None of what a server offers beside its answers asks a client anything; a new one has to be looked at.
+    // No member of a server other than results can ask a client. A new member must be reviewed.
     const offered =
       'adapters attachHost close drain emit exchange info ledger load localOnly log needsPrincipal notifyListChanged notifyResourceUpdated ready receive update'
     expect(Object.keys(served.server).toSorted().join(' ')).toBe(offered)

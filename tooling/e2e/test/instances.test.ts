@@ -11,7 +11,7 @@ const host = { name: 'e2e-client', version: '1.0.0' }
 const loginOf = (login: string) => ({ action: 'accept', content: { login } }) as const
 
 overEveryTransport('a fleet without sticky sessions', (serve) => {
-  test('serves every round of a call at another instance, and does the work once [BAS-031]', async () => {
+  test('serves each round of a call at another instance and does the work once [BAS-031]', async () => {
     const works: Work[] = [1, 2, 3].map(() => ({ saved: [], runs: [] }))
     await using fleet = await startFleet(
       serve,
@@ -23,14 +23,14 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
     expect(works.map(({ saved }) => saved.length)).toEqual([0, 0, 1])
   })
 
-  test('continues a call whose last instance died before the answer arrived', async () => {
+  test('continues a call whose last instance was killed before the answer arrived', async () => {
     const definition = { tools: [resolveTool()], state }
     await using fleet = await startFleet(serve, [definition, definition, definition])
     const killed: string[] = []
     const client = createClient(fleet.exchange, {
       ...host,
       elicit: async (question, context) => {
-        // The instance that asked goes away while somebody thinks.
+        // The instance that asked is killed before the user answers.
         await fleet.kill(killed.length)
         killed.push(context.key)
         return duplicateOf17.elicit(question, context)
@@ -41,7 +41,7 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
     expect(fleet.served).toEqual([1, 1, 1])
   })
 
-  test('does not do a recorded step again at another instance', async () => {
+  test('does not repeat a recorded step at another instance', async () => {
     const ran: string[] = []
     const orders = tool('orders', {
       description: 'Works, asks and works',
@@ -63,44 +63,44 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
     expect(fleet.served).toEqual([1, 1])
   })
 
-  test('changes its keys in two phases, instance by instance, and no call under way fails', async () => {
-    const [old, young] = [keys.first, keys.second]
-    // Nine rounds are one more than a server warns of.
+  test('rotates its keys in two phases, one instance at a time, and no open call fails', async () => {
+    const [oldKey, newKey] = [keys.first, keys.second]
+    // A server warns after eight rounds. These calls have nine.
     const log = (): void => {}
     const definitionWith = (...ring: string[]) => ({ tools: [askOften], state: stateWith(...ring), log })
-    const both = definitionWith(old, young)
-    const turned = definitionWith(young, old)
-    const alone = definitionWith(young)
+    const both = definitionWith(oldKey, newKey)
+    const reversed = definitionWith(newKey, oldKey)
+    const newOnly = definitionWith(newKey)
     await using fleet = await startFleet(
       serve,
-      [old, old, old].map((key) => definitionWith(key)),
+      [oldKey, oldKey, oldKey].map((key) => definitionWith(key)),
     )
     const calls = openCalls(fleet)
     await calls.begin(4)
-    // First every instance learns to open with the new key, then each seals with it; then the old one is taken away.
-    for (const definition of [both, turned, alone]) {
-      for (const place of [0, 1, 2]) {
-        const busy = calls.runBusily(5)
-        await fleet.restart(place, definition)
-        await calls.goOn()
-        await busy
+    // First every instance accepts the new key. Then each seals with it. Then the previous key is removed.
+    for (const definition of [both, reversed, newOnly]) {
+      for (const index of [0, 1, 2]) {
+        const running = calls.runConcurrently(5)
+        await fleet.restart(index, definition)
+        await calls.advance()
+        await running
         await calls.begin(1)
       }
     }
     expect(await calls.finish()).toEqual(Array.from({ length: 13 }, () => answersOf(9)))
   })
 
-  test('whose keys were changed in one phase refuses what the others sealed', async () => {
+  test('whose keys were replaced in one phase rejects the state that other instances sealed', async () => {
     const definitionWith = (key: string) => ({ tools: [askOften], state: stateWith(key), log: () => {} })
     await using fleet = await startFleet(serve, [definitionWith(keys.first), definitionWith(keys.first)])
     const calls = openCalls(fleet)
     await calls.begin(1)
     await fleet.restart(1, definitionWith(keys.second))
-    await expect(calls.goOn()).rejects.toMatchObject({ rpc: { code: -32602 } })
+    await expect(calls.advance()).rejects.toMatchObject({ rpc: { code: -32602 } })
   })
 })
 
-overEveryTransport('two versions of a handler that take turns', (serve) => {
+overEveryTransport('two versions of a handler behind one balancer', (serve) => {
   const login = (name: string) => ({ message: `Your name at ${name}?`, schema: forms.login })
   const before = tool('join', {
     description: 'Asks for two logins',
@@ -113,7 +113,7 @@ overEveryTransport('two versions of a handler that take turns', (serve) => {
     },
   })
   const after = tool('join', {
-    description: 'Asks for two logins, of which one is another',
+    description: 'Asks for two logins, one of them new',
     run: async (_, ctx) => {
       const [github, microsoft] = await Promise.all([
         ctx.elicit('github_login', login('GitHub')),
@@ -130,10 +130,10 @@ overEveryTransport('two versions of a handler that take turns', (serve) => {
   test.each([
     ['before', 'after', 'after', 'after: at github_login, at microsoft_login'],
     ['after', 'before', 'before', 'before: at github_login, at google_login'],
-    // The answer that a version in between had no use for is still there.
+    // An answer that the version in between does not use is kept.
     ['before', 'after', 'before', 'before: at github_login, at google_login'],
     ['after', 'before', 'after', 'after: at github_login, at microsoft_login'],
-  ])('%s, %s, %s: ask for what is missing alone, and keep what the other knows', async (...row) => {
+  ])('%s, %s, %s: each version asks only for missing answers and keeps the answers of the other', async (...row) => {
     const text = row[3]
     const definitions = row.slice(0, 3).flatMap((version) => versions.get(version) ?? [])
     await using fleet = await startFleet(serve, definitions)
@@ -152,7 +152,7 @@ overEveryTransport('two versions of a handler that take turns', (serve) => {
 const times = 9
 const answersOf = (count: number): string => Array.from({ length: count }, (_, at) => `a${at + 1}`).join(' ')
 
-/** Calls that take a round whenever they are told to, and calls that run to their end at once. */
+/** Opens calls that proceed one round at a time, and calls that run to completion. */
 function openCalls(fleet: Fleet) {
   const client: Client = createClient(fleet.exchange, {
     ...host,
@@ -160,21 +160,21 @@ function openCalls(fleet: Fleet) {
     elicit: (_, { key }) => loginOf(answerTo(key)),
   })
   let open: Round<'tools/call'>[] = []
-  const goOn = async (): Promise<void> => {
+  const advance = async (): Promise<void> => {
     open = await Promise.all(open.map(step))
   }
   return {
-    goOn,
+    advance,
     begin: async (count: number): Promise<void> => {
-      const begun = Array.from({ length: count }, () => client.manualRounds.callTool('often', { times }))
-      open.push(...(await Promise.all(begun)))
+      const started = Array.from({ length: count }, () => client.manualRounds.callTool('often', { times }))
+      open.push(...(await Promise.all(started)))
     },
-    runBusily: async (count: number): Promise<void> => {
+    runConcurrently: async (count: number): Promise<void> => {
       const results = Array.from({ length: count }, () => client.callTool('often', { times }))
       for (const result of await Promise.all(results)) expect(textOf(result)).toBe(answersOf(times))
     },
     finish: async (): Promise<readonly string[]> => {
-      while (open.some(({ status }) => status === 'input_required')) await goOn()
+      while (open.some(({ status }) => status === 'input_required')) await advance()
       return open.map((round) => (round.status === 'complete' ? textOf(round.result) : 'open'))
     },
   }

@@ -9,13 +9,13 @@ const secret = tool('secret', {
   visibleTo: (principal) => principal?.subject === 'ada',
   run: () => 'the secret',
 })
-const open = tool('open', { description: 'For everybody', run: () => 'open' })
+const open = tool('open', { description: 'For all users', run: () => 'open' })
 
 overEveryTransport('two callers', (serve) => {
-  test('who use the same ids at the same time get their own answers and progress', async () => {
+  test('who use the same ids concurrently receive their own answers and progress', async () => {
     const gate = createGate()
     const whoami = tool('whoami', {
-      description: 'Says who calls',
+      description: 'Returns the subject of the caller',
       run: async (_, ctx) => {
         ctx.progress(1, 2, ctx.principal?.subject)
         await gate.opened
@@ -40,7 +40,7 @@ overEveryTransport('two callers', (serve) => {
     }
   })
 
-  test('see different lists where a tool is hidden, and cannot call what they do not see [TOL-005 TOL-036 CCH-026 CCH-027]', async () => {
+  test('see different lists if a tool is hidden, and cannot call hidden tools [TOL-005 TOL-036 CCH-026 CCH-027]', async () => {
     await using served = await serve({ tools: [secret, open] })
     const names = async ({ client }: Peer): Promise<string[]> => (await client.listTools()).map(({ name }) => name)
     const ada = served.connect({ subject: 'ada' })
@@ -52,7 +52,7 @@ overEveryTransport('two callers', (serve) => {
     }
   })
 
-  test('cannot tell a hidden tool from one that does not exist', async () => {
+  test('cannot distinguish a hidden tool from one that does not exist', async () => {
     await using served = await serve({ tools: [secret, open] })
     const { exchange } = served.connect({ subject: 'grace' })
     const call = (name: string) => send(exchange, { method: 'tools/call', params: { name, arguments: {} } })

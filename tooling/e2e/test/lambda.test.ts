@@ -14,7 +14,7 @@ const stepMs = 150
 
 afterEach(() => vi.unstubAllGlobals())
 
-/** A server whose tool works for longer than an invocation may last. */
+/** Creates a server whose tool runs for longer than an invocation may last. */
 function createSlowServer() {
   const steps: string[] = []
   const work = tool('work', {
@@ -51,16 +51,16 @@ function invokeStreamed(server: McpServer): Invoke {
   return (event, context, response) => handler(event, response, context)
 }
 
-const about = { name: 'host', version: '1.0.0' }
+const host = { name: 'host', version: '1.0.0' }
 
 describe.each([
   ['whose response is sent as a whole', invokeBuffered],
   ['whose response is streamed', invokeStreamed],
 ])('a function %s', (_, invoke) => {
-  test('completes a call that is longer than its time limit, and runs each step once [OPS-009]', async () => {
+  test('completes a call that is longer than its time limit and runs each step once [OPS-009]', async () => {
     const { server, steps } = createSlowServer()
     await using endpoint = await serveFunctionUrl(invoke(server))
-    await using client = createClient(connectHttp(endpoint.url), about)
+    await using client = createClient(connectHttp(endpoint.url), host)
     const { content } = await client.callTool('work', { steps: 10 })
     expect(content).toMatchObject([{ text: '10 steps' }])
     expect(steps).toEqual(Array.from({ length: 10 }, (_unused, index) => `step-${index}`))
@@ -71,17 +71,17 @@ describe.each([
   test('serves the next invocation after one that was drained', async () => {
     const { server } = createSlowServer()
     await using endpoint = await serveFunctionUrl(invoke(server))
-    await using client = createClient(connectHttp(endpoint.url), about)
+    await using client = createClient(connectHttp(endpoint.url), host)
     await client.callTool('work', { steps: 10 })
     expect(server.load.draining).toBe(false)
     expect((await client.callTool('work', { steps: 1 })).content).toMatchObject([{ text: '1 steps' }])
     await server.close()
   })
 
-  test('knows the address of the client from Lambda', async () => {
+  test('receives the address of the client from Lambda', async () => {
     const { server } = createSlowServer()
     await using endpoint = await serveFunctionUrl(invoke(server))
-    await using client = createClient(connectHttp(endpoint.url), about)
+    await using client = createClient(connectHttp(endpoint.url), host)
     expect((await client.callTool('address')).content).toMatchObject([{ text: '192.0.2.7' }])
     await server.close()
   })
@@ -105,19 +105,19 @@ describe.each([
           notifications: { toolsListChanged: true },
           _meta: {
             'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-            'io.modelcontextprotocol/clientInfo': about,
+            'io.modelcontextprotocol/clientInfo': host,
             'io.modelcontextprotocol/clientCapabilities': {},
           },
         },
       }),
     })
-    // A stream that Lambda stops is broken off, and reading it rejects.
+    // Reading a stream rejects if Lambda stops the invocation.
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('acknowledged')])
     await server.close()
   })
 })
 
-test('a call that is longer than the time limit fails where the server is not drained', async () => {
+test('a call that is longer than the time limit fails if the server is not drained', async () => {
   const { server } = createSlowServer()
   const handle = httpHandler(server)
   await using endpoint = await serveFunctionUrl(async (event, _context, response) => {
@@ -134,7 +134,7 @@ test('a call that is longer than the time limit fails where the server is not dr
       body: await answer.text(),
     })
   })
-  await using client = createClient(connectHttp(endpoint.url), about)
+  await using client = createClient(connectHttp(endpoint.url), host)
   await expect(client.callTool('work', { steps: 10 })).rejects.toThrow('502')
   await server.close()
 })
@@ -146,7 +146,7 @@ describe('an event', () => {
   test.each([
     ['of the payload format 1.0', { path: '/mcp', httpMethod: 'POST', headers: {}, requestContext: {} }],
     ['of a queue', { Records: [] }],
-  ])('%s is rejected with the format that is needed', async (_, event) => {
+  ])('%s is rejected, and the error names the required format', async (_, event) => {
     const handler = lambdaHandler(server)
     await expect(handler(event as unknown as LambdaEvent, context)).rejects.toThrow('the payload format 2.0')
   })
@@ -184,6 +184,6 @@ describe('an event', () => {
   })
 })
 
-test('lambdaStream says where it runs when it is created elsewhere', () => {
+test('lambdaStream names the required runtime if it is created elsewhere', () => {
   expect(() => lambdaStream(createSlowServer().server)).toThrow('runs on the Node runtime of Lambda only')
 })

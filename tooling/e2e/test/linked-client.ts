@@ -1,23 +1,23 @@
 import { setTimeout } from 'node:timers/promises'
 import { isJsonObject, type JsonObject } from '@x/schema'
 
-/** A client of 2025-11-25 that sends again what was not answered, and resumes its streams. */
-export interface LinkedClient {
-  /** Calls a tool, and answers its questions; resolves with the response. */
+/** A client of 2025-11-25 that repeats unanswered requests and resumes its streams. */
+export interface ResumingClient {
+  /** Calls a tool, answers its questions, and resolves to the response. */
   call(tool: string, id: string, answer?: (message: string) => Promise<JsonObject>): Promise<JsonObject>
 }
 
-const mostTries = 60
+const maxAttempts = 60
 const retryMs = 100
 
-/** An event of a stream; one without a message has undefined. */
+/** An event of a stream. An event without a message has undefined. */
 interface ReceivedEvent {
   readonly id: string | undefined
   readonly message: JsonObject | undefined
 }
 
-/** Introduces a client that can be asked. */
-export async function linkedClient(url: string): Promise<LinkedClient> {
+/** Initializes a client with the elicitation capability. */
+export async function connectResumingClient(url: string): Promise<ResumingClient> {
   const headers: Record<string, string> = {
     accept: 'application/json, text/event-stream',
     'content-type': 'application/json',
@@ -34,8 +34,8 @@ export async function linkedClient(url: string): Promise<LinkedClient> {
       clientInfo: { name: 'chaos', version: '1.0.0' },
     },
   }
-  const introduced = await post(initialize)
-  headers['mcp-session-id'] = introduced.headers.get('mcp-session-id') ?? ''
+  const initialized = await post(initialize)
+  headers['mcp-session-id'] = initialized.headers.get('mcp-session-id') ?? ''
   headers['mcp-protocol-version'] = '2025-11-25'
   let lastId = 0
   const resume = async (lastEvent: string): Promise<Response> => {
@@ -49,49 +49,49 @@ export async function linkedClient(url: string): Promise<LinkedClient> {
       lastId += 1
       const params = { name: tool, arguments: { id }, _meta: { progressToken: lastId } }
       const request = { jsonrpc: '2.0', id: lastId, method: 'tools/call', params }
-      const answering = new Map<unknown, Promise<void>>()
-      let response = await retried(() => post(request))
+      const pendingAnswers = new Map<unknown, Promise<void>>()
+      let response = await retry(() => post(request))
       let lastEvent = ''
       for (;;) {
-        for await (const { id: eventId, message } of eventsOf(response)) {
+        for await (const { id: eventId, message } of readEvents(response)) {
           lastEvent = eventId ?? lastEvent
           if (message === undefined) continue
-          if (message['method'] === 'elicitation/create') ask(message, { answer, answering, post })
+          if (message['method'] === 'elicitation/create') ask(message, { answer, pendingAnswers, post })
           if (message['method'] !== undefined) continue
-          await Promise.all(answering.values())
+          await Promise.all(pendingAnswers.values())
           return message
         }
-        // The stream broke off, or its instance has left the call to another one.
+        // The connection broke, or the instance handed the call off.
         if (lastEvent === '') throw new Error(`The call ${id} broke off before its first event`)
         const after = lastEvent
-        response = await retried(() => resume(after))
+        response = await retry(() => resume(after))
       }
     },
   }
 }
 
-interface Asking {
+interface QuestionContext {
   readonly answer: ((message: string) => Promise<JsonObject>) | undefined
-  /** The answers that are on their way, by the ids of their questions. */
-  readonly answering: Map<unknown, Promise<void>>
+  /** The pending answers, by the ids of their questions. */
+  readonly pendingAnswers: Map<unknown, Promise<void>>
   readonly post: (body: JsonObject) => Promise<Response>
 }
 
-/** Answers a question once, until an instance has the answer. */
-function ask({ id, params }: JsonObject, { answer, answering, post }: Asking): void {
-  if (answering.has(id)) throw new Error(`The question ${String(id)} was asked twice`)
+/** Answers a question once, and repeats the request until an instance accepts the answer. */
+function ask({ id, params }: JsonObject, { answer, pendingAnswers, post }: QuestionContext): void {
+  if (pendingAnswers.has(id)) throw new Error(`The question ${String(id)} was asked twice`)
   const send = async (): Promise<void> => {
     const result = (await answer?.(isJsonObject(params) ? String(params['message']) : '')) ?? { action: 'cancel' }
-    await retried(async () => {
+    await retry(async () => {
       const { status } = await post({ jsonrpc: '2.0', id: id ?? null, result })
       if (status !== 202 && status !== 400) throw new Error(`An answer was answered with ${status}`)
     })
   }
-  answering.set(id, send())
+  pendingAnswers.set(id, send())
 }
 
-/** Reads the events of a stream until it ends or breaks off. */
-async function* eventsOf({ body, headers }: Response): AsyncGenerator<ReceivedEvent> {
+/** Reads the events of a stream until it ends or its connection breaks. */
+async function* readEvents({ body, headers }: Response): AsyncGenerator<ReceivedEvent> {
   if (body === null || headers.get('content-type') !== 'text/event-stream') throw new Error('not a stream')
   let rest = ''
   try {
@@ -101,7 +101,7 @@ async function* eventsOf({ body, headers }: Response): AsyncGenerator<ReceivedEv
       for (const block of blocks) yield parseEvent(block)
     }
   } catch {
-    // The connection broke; the stream goes on at another one.
+    // The connection broke. The stream is resumed over another one.
   }
 }
 
@@ -111,12 +111,12 @@ function parseEvent(block: string): ReceivedEvent {
   return { id: fields.get('id'), message: isJsonObject(message) ? message : undefined }
 }
 
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt()
     } catch (error) {
-      if (tries === mostTries) throw error
+      if (tries === maxAttempts) throw error
       await setTimeout(retryMs)
     }
   }

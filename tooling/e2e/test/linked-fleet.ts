@@ -1,19 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Instance, startBalancer, startInstance } from './balanced-processes.ts'
 
-/** Processes behind a balancer that takes turns. */
-export interface LinkedFleet extends AsyncDisposable {
+/** Processes behind a balancer that distributes requests in turn. */
+export interface ResumingFleet extends AsyncDisposable {
   readonly url: string
-  /** Kills a process, and starts another in its place. */
-  replace(place: number): Promise<void>
-  /** Makes a process stand still, with its connections open, for some seconds. */
-  freeze(place: number): Promise<void>
+  /** Kills a process and starts another one. */
+  replace(index: number): Promise<void>
+  /** Freezes a process for three seconds. Its connections stay open. */
+  freeze(index: number): Promise<void>
 }
 
 const frozenMs = 3000
 
-/** Starts three processes of a program. */
-export async function startLinkedFleet(program: string, environment: NodeJS.ProcessEnv): Promise<LinkedFleet> {
+/** Starts three processes of a program and a balancer. */
+export async function startResumingFleet(program: string, environment: NodeJS.ProcessEnv): Promise<ResumingFleet> {
   const instances: Instance[] = await Promise.all([1, 2, 3].map(() => startInstance(program, environment)))
   const balancer = await startBalancer(instances)
   const end = async ({ child, exited }: Instance): Promise<void> => {
@@ -22,13 +22,13 @@ export async function startLinkedFleet(program: string, environment: NodeJS.Proc
   }
   return {
     url: balancer.url,
-    async replace(place) {
-      const [old] = instances.splice(place, 1)
+    async replace(index) {
+      const [old] = instances.splice(index, 1)
       if (old !== undefined) await end(old)
       instances.push(await startInstance(program, environment))
     },
-    async freeze(place) {
-      const child = instances[place]?.child
+    async freeze(index) {
+      const child = instances[index]?.child
       child?.kill('SIGSTOP')
       await setTimeout(frozenMs)
       child?.kill('SIGCONT')

@@ -16,7 +16,7 @@ const everything = {
 }
 
 overEveryTransport('a list', (serve) => {
-  test('that needs several pages is read whole and in the same order each time [TOL-005 TOL-007]', async () => {
+  test('that needs several pages is read completely and in the same order each time [TOL-005 TOL-007]', async () => {
     await using served = await serve({ tools: five, ...twoInAPage })
     const names = async (): Promise<string[]> =>
       (await served.connect({ cache: false }).client.listTools()).map(({ name }) => name)
@@ -25,7 +25,7 @@ overEveryTransport('a list', (serve) => {
     expect(await names()).toEqual(first)
   })
 
-  test('is cut at the page size, and its last page has no cursor', async () => {
+  test('is split at the page size, and its last page has no cursor', async () => {
     await using served = await serve({ tools: five, ...twoInAPage })
     const { exchange } = served.connect()
     const sizes: number[] = []
@@ -39,7 +39,7 @@ overEveryTransport('a list', (serve) => {
     expect(sizes).toEqual([2, 2, 1])
   })
 
-  test('refuses a cursor that it never gave', async () => {
+  test('rejects a cursor that the server did not issue', async () => {
     await using served = await serve({ tools: five, ...twoInAPage })
     const { response } = await send(served.connect().exchange, { method: 'tools/list', params: { cursor: 'x' } })
     expect(response).toMatchObject({ id: 1, error: { code: -32602 } })
@@ -52,7 +52,7 @@ overEveryTransport('a list', (serve) => {
     expect(await served.connect().client.listTools()).toEqual(before)
   })
 
-  test('shows a change of definitions to the next request, whole', async () => {
+  test('returns all changed definitions to the next request', async () => {
     await using served = await serve({ tools: five })
     served.server.update({ tools: [named('six')] })
     const { client } = served.connect()
@@ -71,7 +71,7 @@ overEveryTransport('caching hints', (serve) => {
     ['resources/templates/list', {}],
     ['resources/read', { uri: 'test://one' }],
   ])(
-    'come with the result of %s [CCH-001 CCH-002 CCH-003 CCH-004 CCH-005 CCH-006 CCH-014 CCH-015]',
+    'are part of the result of %s [CCH-001 CCH-002 CCH-003 CCH-004 CCH-005 CCH-006 CCH-014 CCH-015]',
     async (method, params) => {
       await using served = await serve(everything)
       const result = resultOf((await send(served.connect().exchange, { method, params })).response)
@@ -80,7 +80,7 @@ overEveryTransport('caching hints', (serve) => {
     },
   )
 
-  test('are the same on all pages of a list [CCH-024]', async () => {
+  test('are equal on all pages of a list [CCH-024]', async () => {
     await using served = await serve({ tools: five, ...twoInAPage, cache: { ttlMs: 60_000, scope: 'public' } })
     const { exchange } = served.connect()
     const first = resultOf((await send(exchange, { method: 'tools/list' })).response)
@@ -90,7 +90,7 @@ overEveryTransport('caching hints', (serve) => {
     expect([second['cacheScope'], second['ttlMs']]).toEqual(['public', 60_000])
   })
 
-  test('of some length spare the server a second question [CCH-011]', async () => {
+  test('with a ttlMs above 0 avoid a second request [CCH-011]', async () => {
     await using served = await serve({ tools: five, cache: { ttlMs: 60_000 } })
     const { client } = served.connect()
     await client.listTools()
@@ -99,7 +99,7 @@ overEveryTransport('caching hints', (serve) => {
     expect(await client.listTools({ refresh: true })).toHaveLength(1)
   })
 
-  test('of no length make the client ask again [CCH-010]', async () => {
+  test('with a ttlMs of 0 make the client send the request again [CCH-010]', async () => {
     await using served = await serve({ tools: five, cache: { ttlMs: 0 } })
     const { client } = served.connect()
     await client.listTools()
@@ -116,7 +116,7 @@ overEveryTransport('discovery', (serve) => {
     expect(Object.keys(capabilities)).toEqual(expect.arrayContaining(['tools', 'prompts', 'resources']))
   })
 
-  test('declares no family without definitions', async () => {
+  test('declares no capability for a family without definitions', async () => {
     await using served = await serve({ tools: [named('one')] })
     const { capabilities } = await served.connect().client.discover()
     expect(capabilities).toHaveProperty('tools')

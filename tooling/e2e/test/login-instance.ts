@@ -19,7 +19,7 @@ export interface LoginSettings {
   readonly log: NonNullable<GatewayOptions['log']>
 }
 
-/** One instance of a gateway whose users log in at its upstream. */
+/** An instance of a gateway whose users log in at its upstream. */
 export interface LoginInstance {
   readonly handle: RequestListener
   close(): Promise<void>

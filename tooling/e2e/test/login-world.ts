@@ -6,27 +6,27 @@ import { createHostClient, createUpstream, type Endpoint, openEndpoint } from '.
 import { followPages, type LastPage } from './follow-pages.ts'
 import { createLoginInstance, type LoginSettings } from './login-instance.ts'
 
-/** The users, with their names at the authorization server of the upstream. */
+/** The users, with their account names at the authorization server of the upstream. */
 export const accounts = { ada: 'ada.crm', grace: 'grace.crm', mallory: 'mallory.crm' }
 export type User = keyof typeof accounts
 const users = Object.keys(accounts)
 
-/** Two instances of a gateway behind one address, which serve its requests in turns. */
-export interface LoginWorld extends AsyncDisposable {
+/** Two instances of a gateway behind one URL, which receive its requests in turn. */
+export interface LoginSetup extends AsyncDisposable {
   readonly url: string
   readonly company: AuthServer
   readonly crm: AuthServer
   readonly upstream: Endpoint
   readonly redis: RealRedis
   readonly logged: readonly string[]
-  /** Opens a page in a new browser of this user, and follows it. Resolves with the last page. */
+  /** Opens a page in a new browser of the user and follows its redirects. Resolves to the last page. */
   visit(url: string, user: User): Promise<LastPage>
-  /** Returns everything that is in Redis. */
+  /** Returns all keys and values of Redis. */
   readStore(): Promise<readonly string[]>
 }
 
-/** Two instances of a gateway at one address, and an upstream with an authorization server of its own. */
-export async function createLoginWorld(): Promise<LoginWorld> {
+/** Starts two instances of a gateway at one URL, and an upstream with its own authorization server. */
+export async function createLoginSetup(): Promise<LoginSetup> {
   const [entry, upstream] = [await openEndpoint(), await openEndpoint()]
   const { origin } = new URL(entry.url)
   const resourcesOf = (resource: string) => [{ resource, scopes: ['use'] }]

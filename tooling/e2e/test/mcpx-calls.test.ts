@@ -23,7 +23,7 @@ describe.each([
   ],
   ['HTTP', everything],
 ] as const)('server-everything over %s', (_, open) => {
-  test('is listed and called, and its error has the code 5', async () => {
+  test('is listed and called, and its error has the exit code 5', async () => {
     await using served = await open()
     const listed = await mcpx.run('list', served.url)
     expect(listed).toMatchObject({ code: 0, json: { prompts: expect.any(Array), resources: expect.any(Array) } })
@@ -38,7 +38,7 @@ describe.each([
 describe('mcpx bridge', () => {
   const host = { name: 'host', version: '1.0.0' }
 
-  test('gives a host over stdio the tools at a URL, and ends with the host', async () => {
+  test('gives a host over stdio the tools of a URL, and ends with the host', async () => {
     await using http = await serveOurs(keys.first)
     const connection = connectStdio({ command: process.execPath, args: [mcpx.path, 'bridge', http.url] })
     const tools = await createClient(connection, host).listTools()
@@ -57,7 +57,7 @@ describe('mcpx bridge', () => {
       expect(textOf(await client.callTool('echo', { message: 'over the bridge' }))).toContain('over the bridge')
     }
     child.kill('SIGTERM')
-    // The process ends as a program without a handler does, after its calls.
+    // The process ends after its open calls with the signal as its exit status.
     expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
     await expect(fetch(String(url))).rejects.toThrow('fetch failed')
   })

@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { build } from 'esbuild'
 
-/** The command `mcpx` as a program, which a test starts as a person does. */
+/** The command `mcpx` as a bundled program. */
 export interface Mcpx extends AsyncDisposable {
   readonly path: string
-  /** Runs a command line with `--json`, and resolves with its exit code and what it printed. */
+  /** Runs a command line with `--json`, and resolves to its exit code and its output. */
   run(
     ...args: readonly string[]
   ): Promise<{ readonly code: number | null; readonly json: JsonObject; readonly err: string }>
 }
 
-/** Bundles the program. Packages that are CommonJS call `require`, which a module has to make. */
+/** Bundles the program. Bundled CommonJS packages call `require`, so the banner defines it. */
 export async function buildMcpx(): Promise<Mcpx> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-mcpx-'))
   const path = join(folder, 'dist', 'mcpx.mjs')

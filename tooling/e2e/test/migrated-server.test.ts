@@ -4,13 +4,13 @@ import { findFreePort } from '@tooling/real-servers/free-port'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { expect, test } from 'vitest'
-import { childProgram } from './child-program.ts'
+import { bundleProgram } from './child-program.ts'
 import { startServer, stopServer } from './deployed-fleet.ts'
 import { buildMcpx } from './mcpx.ts'
 
-/** Starts a program, and waits until it serves. */
+/** Starts a program and waits until it serves. */
 async function serveProgram(source: URL): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const program = await childProgram(source)
+  const program = await bundleProgram(source)
   const port = await findFreePort()
   const server = startServer(program.path, { PORT: String(port) })
   await once(server.stdout ?? server, 'data')
@@ -26,12 +26,12 @@ const programs = {
   migrated: new URL('./interop/served.ts', import.meta.url),
 }
 
-// `served.ts` is what the command `mcpx migrate` makes of `served-v1.ts`, which a test of the command checks.
+// `served.ts` is the output of `mcpx migrate` for `served-v1.ts`, which a test of the command checks.
 test.each<[string, 'legacy' | 'modern', URL]>([
   ['of the official SDK v1', 'legacy', programs.official],
   ['after mcpx migrate', 'modern', programs.migrated],
   ['after mcpx migrate, for an older client', 'legacy', programs.migrated],
-])('a program %s offers and does the same', async (_, era, program) => {
+])('a program %s offers the same features with the same results', async (_, era, program) => {
   const served = await serveProgram(program)
   const connection = connectAny(served.url, { era })
   const client = createClient(connection, {
@@ -58,7 +58,7 @@ test.each<[string, 'legacy' | 'modern', URL]>([
   await served.close()
 })
 
-test('the command names the package that it needs and that is not installed', async () => {
+test('the command names the missing package that it needs', async () => {
   await using mcpx = await buildMcpx()
   const { code, err } = await mcpx.run('migrate', fileURLToPath(programs.official))
   expect([code, err]).toEqual([1, expect.stringContaining('npx -p @x/cli -p ts-morph@28 mcpx migrate FILE')])

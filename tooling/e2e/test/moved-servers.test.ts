@@ -25,7 +25,7 @@ test.each<[string, 'legacy' | 'modern', () => Promise<Served>]>([
   ['the official SDK v2', 'modern', serveV2],
   ['these packages', 'modern', () => serveHttp(travel())],
   ['these packages, for an older client', 'legacy', () => serveHttp(travel())],
-])('the server of the guide about moving, with %s, asks and books', async (_, era, serve) => {
+])('the server of the migration guide, with %s, asks and books', async (_, era, serve) => {
   const served = await serve()
   const connection = connectAny(served.url, { era })
   const client = createClient(connection, {

@@ -6,7 +6,7 @@ import { officialTravel, serveBoth } from './interop/moving.ts'
 import { travel } from './interop/travel.ts'
 
 test.each(['modern', 'legacy'] as const)(
-  'a server whose tools move one by one serves the moved ones here and the others from the official SDK, to a %s client',
+  'a server whose tools are migrated one by one serves the migrated tools itself and the others from the official SDK, to a %s client',
   async (era) => {
     await using http = await serveHttp(serveBoth(officialTravel(), travel(), new Set(['book'])))
     await using connection = connectAny(http.url, { era })

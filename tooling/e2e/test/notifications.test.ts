@@ -17,7 +17,7 @@ const counts = tool('counts', {
 const callCounts = (to: number) => ({ method: 'tools/call', params: { name: 'counts', arguments: { to } } })
 
 overEveryTransport('progress', (serve) => {
-  test('arrives in order, before the result, with the token of the request and no id [BAS-026 PRG-003 PRG-004 PRG-005]', async () => {
+  test('arrives in order, before the result, with the token of the request and without an id [BAS-026 PRG-003 PRG-004 PRG-005]', async () => {
     await using served = await serve({ tools: [counts] })
     const meta = { [metaKeys.progressToken]: 'token-1' }
     const { response, notifications } = await send(served.connect().exchange, { ...callCounts(3), meta })
@@ -35,48 +35,48 @@ overEveryTransport('progress', (serve) => {
   })
 
   test('never decreases, even if the handler reports smaller values [PRG-003]', async () => {
-    const wavers = tool('wavers', {
-      description: 'Reports progress that falls',
+    const decreasing = tool('decreasing', {
+      description: 'Reports decreasing progress',
       run: (_, ctx) => {
         for (const progress of [1, 3, 2, 3, 4]) ctx.progress(progress)
         return 'done'
       },
     })
-    await using served = await serve({ tools: [wavers] })
+    await using served = await serve({ tools: [decreasing] })
     const seen: number[] = []
-    await served.connect().client.callTool('wavers', {}, { onProgress: ({ progress }) => seen.push(progress) })
+    await served.connect().client.callTool('decreasing', {}, { onProgress: ({ progress }) => seen.push(progress) })
     expect(seen).toEqual([1, 3, 4])
   })
 
-  test('stops with the result, although the handler continues [PRG-006 PRG-009]', async () => {
+  test('stops with the result, even if the handler continues [PRG-006 PRG-009]', async () => {
     const answered = createGate()
-    const overtime = createGate()
-    const lingers = tool('lingers', {
+    const reported = createGate()
+    const continues = tool('continues', {
       description: 'Reports progress after its end',
       run: (_, ctx) => {
         ctx.progress(1)
         void answered.opened.then(() => {
           ctx.progress(2)
-          overtime.open()
+          reported.open()
         })
         return 'done'
       },
     })
-    await using served = await serve({ tools: [lingers, counts] })
+    await using served = await serve({ tools: [continues, counts] })
     const { exchange } = served.connect()
-    const params = { name: 'lingers', arguments: {} }
+    const params = { name: 'continues', arguments: {} }
     const { notifications } = await send(exchange, { method: 'tools/call', params, meta: { progressToken: 1 } })
     answered.open()
-    await overtime.opened
-    // A later answer over the same connection would arrive behind a late notification.
+    await reported.opened
+    // A later response over the same connection would arrive after a late notification.
     await send(exchange, callCounts(0))
     expect(notifications.map((message) => message.params?.['progress'])).toEqual([1])
   })
 
-  test('has a token of its own in each of the calls that run at once [PRG-001 PRG-002]', async () => {
+  test('has a separate token for each of several concurrent calls [PRG-001 PRG-002]', async () => {
     const gate = createGate()
     const token = tool('token', {
-      description: 'Gives back the progress token',
+      description: 'Returns the progress token',
       run: async (_, ctx) => {
         await gate.opened
         return JSON.stringify(ctx.meta.progressToken)
@@ -91,7 +91,7 @@ overEveryTransport('progress', (serve) => {
     expect(new Set(tokens).size).toBe(5)
   })
 
-  test('of calls that run at once goes to the call that it is about [PRG-007 SHT-017]', async () => {
+  test('of concurrent calls goes to its own call [PRG-007 SHT-017]', async () => {
     await using served = await serve({ tools: [counts] })
     const { client } = served.connect()
     const run = async (to: number): Promise<(number | undefined)[]> => {
@@ -105,7 +105,7 @@ overEveryTransport('progress', (serve) => {
 })
 
 overEveryTransport('logging', (serve) => {
-  const talks = tool('talks', {
+  const logs = tool('logs', {
     description: 'Logs at every level',
     run: (_, ctx) => {
       ctx.log('debug', 'a detail')
@@ -115,22 +115,22 @@ overEveryTransport('logging', (serve) => {
     },
   })
 
-  test('reaches a request that asks for a level, from that level up', async () => {
-    await using served = await serve({ tools: [talks] })
+  test('is sent to a request with a log level, from that level up', async () => {
+    await using served = await serve({ tools: [logs] })
     const seen: unknown[] = []
     const onLog = (message: object): void => void seen.push(message)
-    await served.connect().client.callTool('talks', {}, { logLevel: 'info', onLog })
+    await served.connect().client.callTool('logs', {}, { logLevel: 'info', onLog })
     expect(seen).toMatchObject([
       { level: 'info', data: { step: 1 }, logger: 'worker' },
       { level: 'error', data: 'a fault' },
     ])
   })
 
-  test('does not reach a request that does not ask', async () => {
-    await using served = await serve({ tools: [talks] })
+  test('is not sent to a request without a log level', async () => {
+    await using served = await serve({ tools: [logs] })
     const { notifications } = await send(served.connect().exchange, {
       method: 'tools/call',
-      params: { name: 'talks', arguments: {} },
+      params: { name: 'logs', arguments: {} },
     })
     expect(notifications).toEqual([])
   })

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A proxy that listens on a port of this machine. */
-export interface OddProxy extends AsyncDisposable {
+/** A proxy on a loopback port. */
+export interface SplittingProxy extends AsyncDisposable {
   readonly port: number
 }
 
 /**
- * Forwards connections to a port of this machine, byte for byte, in pieces that end anywhere: within a header, a
- * length, an event or a character. The sizes are random and the same in every run.
+ * Forwards connections to a loopback port in pieces that end at any byte: within a header, a length, an event or a
+ * character. The sizes are pseudo-random and equal in every run.
  */
-export async function startOddProxy(targetPort: number): Promise<OddProxy> {
+export async function startSplittingProxy(targetPort: number): Promise<SplittingProxy> {
   const open = new Set<Socket>()
   const nextSize = sizesFrom(1)
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
@@ -25,13 +25,13 @@ export async function startOddProxy(targetPort: number): Promise<OddProxy> {
         open.delete(socket)
         other.destroy()
       })
-      void trickle(socket, other, nextSize)
+      void forwardInPieces(socket, other, nextSize)
     }
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the proxy listens on no port')
+  if (typeof address !== 'object' || address === null) throw new Error('the proxy has no port')
   const dispose = async (): Promise<void> => {
     for (const socket of open) socket.destroy()
     server.close()
@@ -40,10 +40,10 @@ export async function startOddProxy(targetPort: number): Promise<OddProxy> {
   return { port: address.port, [Symbol.asyncDispose]: dispose }
 }
 
-async function trickle(from: Socket, to: Socket, nextSize: () => number): Promise<void> {
+async function forwardInPieces(from: Socket, to: Socket, nextSize: () => number): Promise<void> {
   try {
     for await (const chunk of from.iterator({ destroyOnReturn: false })) {
-      // A socket without an encoding gives buffers.
+      // A socket without an encoding emits buffers.
       const bytes: Buffer = chunk
       for (let at = 0; at < bytes.length; ) {
         const size = nextSize()
@@ -57,7 +57,7 @@ async function trickle(from: Socket, to: Socket, nextSize: () => number): Promis
   }
 }
 
-/** Writes one piece, and lets the loop turn, so that the next one is read by itself. */
+/** Writes one piece and waits for the next turn of the event loop, so that the reader receives the piece separately. */
 function write(to: Socket, piece: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     to.write(piece, (error) => {
@@ -67,7 +67,7 @@ function write(to: Socket, piece: Buffer): Promise<void> {
   })
 }
 
-/** Sizes from 1 to 16,384 bytes, small ones more often: a linear congruential generator. */
+/** Generates sizes from 1 to 16,384 bytes, more often small ones, with a linear congruential generator. */
 function sizesFrom(seed: number): () => number {
   let state = seed
   return () => {

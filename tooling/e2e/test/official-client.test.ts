@@ -4,13 +4,13 @@ import { metaKeys } from '@x/schema'
 import { createServer, resource, resourceTemplate } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { ourServer } from './interop/our-definition.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/our-server.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/our-server.ts', import.meta.url))
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 
@@ -42,10 +42,10 @@ function officialClient(options: ClientOptions = {}): Client {
 describe.each([
   ['HTTP', overHttp],
   ['stdio', overStdio],
-] as const)('the official client, with our server at 2026-07-28, over %s', (_, connectWith: Connect) => {
+] as const)('the official client with our server at 2026-07-28, over %s', (_, connectWith: Connect) => {
   const connect = (options?: ClientOptions): Promise<OfficialPeer> => connectWith(officialClient(options))
 
-  test('connects in the modern era, and reads the name of the server', async () => {
+  test('connects in the modern era and reads the name of the server', async () => {
     await using peer = await connect()
     expect(peer.client.getProtocolEra()).toBe('modern')
     expect(peer.client.getServerVersion()).toMatchObject({ name: 'ours', version: '1.0.0' })
@@ -55,7 +55,7 @@ describe.each([
   test('reads every list over several pages', async () => {
     await using peer = await connect()
     const { tools } = await peer.client.listTools()
-    const names = ['greet', 'sum', 'broken', 'deploy', 'count', 'heard', 'wait', 'stopped', 'resolve', 'change']
+    const names = ['greet', 'sum', 'broken', 'deploy', 'count', 'received', 'wait', 'stopped', 'resolve', 'change']
     expect(tools.map(({ name }) => name)).toEqual(names)
     const { prompts } = await peer.client.listPrompts()
     expect(prompts.map(({ name }) => name)).toEqual(['review', 'plain', 'third'])
@@ -65,7 +65,7 @@ describe.each([
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['book://{author}/{title}'])
   })
 
-  test('reads one page where it asks for it', async () => {
+  test('reads one page if it requests one', async () => {
     await using peer = await connect()
     const { nextCursor } = await peer.client.listTools()
     expect(nextCursor).toBeUndefined()
@@ -75,7 +75,7 @@ describe.each([
     expect((await peer.client.request({ method: 'tools/list', params: { cursor } })).tools).toHaveLength(2)
   })
 
-  test('calls tools, with text, structured content and a header param', async () => {
+  test('calls tools with text, structured content and a header parameter', async () => {
     await using peer = await connect()
     await peer.client.listTools()
     const greeted = await peer.client.callTool({ name: 'greet', arguments: { name: 'Ζωή 🎈' } })
@@ -86,7 +86,7 @@ describe.each([
     expect(deployed.content).toEqual([{ type: 'text', text: 'Zürich' }])
   })
 
-  test('gets a prompt, and completes its argument', async () => {
+  test('gets a prompt and completes its argument', async () => {
     await using peer = await connect()
     const { messages } = await peer.client.getPrompt({ name: 'review', arguments: { language: 'rust' } })
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this rust' } }])
@@ -97,7 +97,7 @@ describe.each([
     expect(completion.values).toEqual(['ruby', 'rust'])
   })
 
-  test('reads resources as text and bytes, and those of a template, whose variables it completes', async () => {
+  test('reads resources as text, as bytes and by template, and completes the variables of the template', async () => {
     await using peer = await connect()
     expect((await peer.client.readResource({ uri: 'test://two' })).contents).toMatchObject([{ text: 'Text two' }])
     expect((await peer.client.readResource({ uri: 'test://bytes' })).contents).toMatchObject([{ blob: 'AP8K' }])
@@ -110,22 +110,22 @@ describe.each([
     expect(completion.values).toEqual(['Ada', 'Adele'])
   })
 
-  test('receives progress, and logs from the level that it requests', async () => {
+  test('receives progress, and logs from the requested level', async () => {
     await using peer = await connect()
     const progressed: unknown[] = []
     const logged: unknown[] = []
     const all = createGate()
-    const hear = (list: unknown[], message: unknown): void => {
+    const record = (list: unknown[], message: unknown): void => {
       list.push(message)
       if (progressed.length === 3 && logged.length === 1) all.open()
     }
-    const onprogress = (progress: unknown): void => hear(progressed, progress)
-    peer.client.setNotificationHandler('notifications/message', ({ params }) => hear(logged, params))
+    const onprogress = (progress: unknown): void => record(progressed, progress)
+    peer.client.setNotificationHandler('notifications/message', ({ params }) => record(logged, params))
     const params = { name: 'count', arguments: {}, _meta: { [metaKeys.logLevel]: 'info' } }
     const call = peer.client.callTool(params, { onprogress })
-    // The official client loses progress that comes in one chunk with the response, so the response waits for it.
+    // The official client loses progress that arrives in one chunk with the response, so the response waits.
     await all.opened
-    await peer.client.callTool({ name: 'heard', arguments: {} })
+    await peer.client.callTool({ name: 'received', arguments: {} })
     expect((await call).content).toEqual([{ type: 'text', text: 'counted' }])
     expect(progressed).toMatchObject([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })))
     expect(logged).toMatchObject([{ level: 'warning', data: { left: 0 }, logger: 'counter' }])
@@ -134,11 +134,11 @@ describe.each([
   test('cancels a call, and the signal of its handler aborts', async () => {
     await using peer = await connect()
     const controller = new AbortController()
-    const begun = createGate()
-    const onprogress = (): void => begun.open()
+    const started = createGate()
+    const onprogress = (): void => started.open()
     const call = peer.client.callTool({ name: 'wait', arguments: {} }, { signal: controller.signal, onprogress })
     const failure = call.catch((error: unknown) => error)
-    await begun.opened
+    await started.opened
     controller.abort(new Error('the user pressed stop'))
     expect(await failure).toBeInstanceOf(Error)
     expect((await peer.client.callTool({ name: 'stopped', arguments: {} })).content).toMatchObject([
@@ -153,7 +153,7 @@ describe.each([
     await expect(peer.client.readResource({ uri: 'test://none' })).rejects.toMatchObject({ code: -32602 })
   })
 
-  test('answers both questions of a tool and gets the result', async () => {
+  test('answers both questions of a tool and receives the result', async () => {
     await using peer = await connect({ capabilities: { elicitation: { form: {} } } })
     const asked: string[] = []
     peer.client.setRequestHandler('elicitation/create', ({ params }) => {
@@ -165,7 +165,7 @@ describe.each([
     expect(asked).toEqual(['How was #4522 resolved?', 'Of which item?'])
   })
 
-  test('declines, and is asked no more', async () => {
+  test('declines a question and receives no further one', async () => {
     await using peer = await connect({ capabilities: { elicitation: { form: {} } } })
     let asked = 0
     peer.client.setRequestHandler('elicitation/create', () => {
@@ -175,13 +175,13 @@ describe.each([
     expect(await peer.client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({ isError: true })
     expect(asked).toBe(1)
   })
-  test('subscribes, and receives only the requested changes, until it ends the stream', async () => {
+  test('subscribes and receives only the requested changes until it closes the stream', async () => {
     await using peer = await connect()
-    const heard: unknown[] = []
+    const received: unknown[] = []
     const [listChanged, updated] = [createGate(), createGate()]
     peer.client.setNotificationHandler('notifications/tools/list_changed', () => listChanged.open())
     peer.client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      heard.push(params.uri)
+      received.push(params.uri)
       updated.open()
     })
     const filter = { toolsListChanged: true, resourceSubscriptions: ['test://one', 'test://none'] }
@@ -189,14 +189,14 @@ describe.each([
     expect(subscription.honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: ['test://one'] })
     await peer.client.callTool({ name: 'change', arguments: {} })
     await Promise.all([listChanged.opened, updated.opened])
-    expect(heard).toEqual(['test://one'])
+    expect(received).toEqual(['test://one'])
     await subscription.close()
     expect(await subscription.closed).toBe('local')
     expect((await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).content).toHaveLength(1)
   })
 })
 
-test('the official client reads resources with URIs of their own and those of a template on one page', async () => {
+test('the official client reads static resources and those of a template on one page', async () => {
   const read = () => 'text'
   let requestCount = 0
   const server = createServer({

@@ -15,13 +15,13 @@ import { connectHttp } from '@x/transport-http/client'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { createGate } from '@tooling/vitest/gate'
 import { officialServers } from './interop/official-server.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/official-server.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/official-server.ts', import.meta.url))
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 
@@ -61,13 +61,13 @@ interface OurPeer extends AsyncDisposable {
 describe.each([
   ['HTTP', overHttp],
   ['stdio', overStdio],
-] as const)('our client, with the official server at 2026-07-28, over %s', (_, open: () => Promise<Connected>) => {
+] as const)('our client with the official server at 2026-07-28, over %s', (_, open: () => Promise<Connected>) => {
   async function connect(options: Partial<ClientOptions> = {}): Promise<OurPeer> {
     const { connection, ...rest } = await open()
     return { client: createClient(connection, { name: 'ours', version: '1.0.0', ...options }), ...rest }
   }
 
-  test('discovers it', async () => {
+  test('discovers the server', async () => {
     await using peer = await connect()
     expect((await peer.client.discover()).supportedVersions).toContain('2026-07-28')
     expect(peer.client.serverInfo).toMatchObject({ name: 'official', version: '2.0.0' })
@@ -83,14 +83,14 @@ describe.each([
     expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual(['book://{author}/{title}'])
   })
 
-  test('calls tools, with text and structured content', async () => {
+  test('calls tools with text and structured content', async () => {
     await using peer = await connect()
     const { content } = await peer.client.callTool('greet', { name: 'Ζωή 🎈' })
     expect(content).toEqual([{ type: 'text', text: 'Hello, Ζωή 🎈!' }])
     expect((await peer.client.callTool('sum', { a: 1, b: 2 })).structuredContent).toEqual({ total: 3 })
   })
 
-  test('gets a prompt, and completes its argument', async () => {
+  test('gets a prompt and completes its argument', async () => {
     await using peer = await connect()
     const { messages } = await peer.client.getPrompt('review', { language: 'rust' })
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Review this rust' } }])
@@ -99,7 +99,7 @@ describe.each([
     expect(completion.values).toEqual(['ruby', 'rust'])
   })
 
-  test('reads resources as text and bytes, and those of a template, whose variables it completes', async () => {
+  test('reads resources as text, as bytes and by template, and completes the variables of the template', async () => {
     await using peer = await connect()
     expect((await peer.client.readResource('test://one')).contents).toMatchObject([{ text: 'Text one' }])
     expect((await peer.client.readResource('test://bytes')).contents).toMatchObject([{ blob: 'AP8K' }])
@@ -109,7 +109,7 @@ describe.each([
     expect((await peer.client.complete(ref, argument)).completion.values).toEqual(['Ada', 'Adele'])
   })
 
-  test('receives progress, and logs from the level that it requests', async () => {
+  test('receives progress, and logs from the requested level', async () => {
     await using peer = await connect()
     const progressed: Progress[] = []
     const logged: LogMessage[] = []
@@ -123,11 +123,11 @@ describe.each([
   test('cancels a call, and the signal of its handler aborts', async () => {
     await using peer = await connect()
     const controller = new AbortController()
-    const begun = createGate()
-    const onProgress = (): void => begun.open()
+    const started = createGate()
+    const onProgress = (): void => started.open()
     const call = peer.client.callTool('wait', {}, { signal: controller.signal, onProgress })
     const failure = call.catch((error: unknown) => error)
-    await begun.opened
+    await started.opened
     const reason = new Error('the user pressed stop')
     controller.abort(reason)
     expect(await failure).toBe(reason)
@@ -140,7 +140,7 @@ describe.each([
     await expect(peer.client.callTool('nothing', {})).rejects.toMatchObject({ code: 'rpc', rpc: { code: -32602 } })
   })
 
-  test('answers the question of a tool and gets the result', async () => {
+  test('answers the question of a tool and receives the result', async () => {
     const rounds: ClientEvent[] = []
     await using peer = await connect({
       extensions: [{ side: 'client', name: 'events', start: () => ({ observe: (event) => void rounds.push(event) }) }],
@@ -161,18 +161,18 @@ describe.each([
     const last = await round.resume({ city: { action: 'accept', content: { city: 'Lima' } } })
     expect(last).toMatchObject({ status: 'complete', result: { content: [{ text: 'Off to Lima' }] } })
   })
-  test('subscribes, and receives only the requested changes, until it ends the stream', async () => {
+  test('subscribes and receives only the requested changes until it closes the stream', async () => {
     await using peer = await connect()
     const filter = { toolsListChanged: true, resourceSubscriptions: ['test://one'] }
-    const heard: SubscriptionEvent[] = []
+    const received: SubscriptionEvent[] = []
     for await (const event of peer.client.listen(filter)) {
-      heard.push(event)
+      received.push(event)
       if (event.type === 'opened') await peer.client.callTool('change')
-      if (heard.length === 3) break
+      if (received.length === 3) break
     }
-    expect(heard[0]).toEqual({ type: 'opened', notifications: filter, mayHaveMissedChanges: false })
+    expect(received[0]).toEqual({ type: 'opened', notifications: filter, mayHaveMissedChanges: false })
     const changes = [{ type: 'toolsListChanged' }, { type: 'resourceUpdated', uri: 'test://one' }]
-    expect(heard.slice(1)).toEqual(expect.arrayContaining(changes))
+    expect(received.slice(1)).toEqual(expect.arrayContaining(changes))
     expect(textOf(await peer.client.callTool('greet', { name: 'Ada' }))).toBe('Hello, Ada!')
   })
 })

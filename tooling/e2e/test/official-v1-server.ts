@@ -7,13 +7,13 @@ import { connectAny } from '@x/legacy/client'
 import * as z from 'zod'
 import { type Peer, peerOf, portOf } from './older-server-peers.ts'
 
-/** The official v1 server, with a transport for each session or for each request. */
+/** Starts the official v1 server with one transport per session or one per request. */
 export async function official(hasSessions: boolean): Promise<Peer> {
   const { url, close } = await serveOfficial(hasSessions, officialServer)
   return peerOf(connectAny(url), close)
 }
 
-/** Serves official v1 servers over HTTP. Each transport gets its own server. */
+/** Serves official v1 servers over HTTP. Each transport has its own server. */
 export async function serveOfficial(
   hasSessions: boolean,
   createServer: () => OfficialServer,
@@ -27,7 +27,7 @@ export async function serveOfficial(
       onsessioninitialized: (id) => void sessions.set(id, transport),
     } as ConstructorParameters<typeof StreamableHTTPServerTransport>[0])
     const server = createServer()
-    // The types of the official SDK were not written for exactOptionalPropertyTypes.
+    // The types of the official SDK conflict with exactOptionalPropertyTypes.
     await server.connect(transport as Transport)
     await transport.handleRequest(request, response)
   })
@@ -45,7 +45,7 @@ function officialServer(): OfficialServer {
   const server = new OfficialServer({ name: 'official', version: '1.0.0' })
   server.registerTool('ask', { description: 'Asks' }, async () => {
     const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } }
-    // Without the call's id, as most servers ask: the SDK sends it on the GET stream.
+    // Like most servers, it omits the id of the call, so the SDK sends the question on the GET stream.
     const answer = await server.server.elicitInput({ message: 'Name?', requestedSchema })
     return { content: [{ type: 'text', text: JSON.stringify(answer.content) }] }
   })

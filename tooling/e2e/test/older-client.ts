@@ -7,17 +7,17 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { serveHttp } from '@x/transport-http/node'
-import { childProgram } from './child-program.ts'
+import { bundleProgram } from './child-program.ts'
 import { ourServerOfBothEras } from './interop/our-definition.ts'
 
 const require = createRequire(import.meta.url)
 
-/** A client of the v1 SDK that is connected, and the questions that its user was asked. */
+/** A connected client of the v1 SDK, and the questions that it received. */
 export interface OlderPeer extends AsyncDisposable {
   readonly client: Client
   readonly asked: readonly string[]
 }
-/** A client of the v1 SDK whose user resolves every item as a duplicate of #17. */
+/** Creates a client of the v1 SDK whose user resolves every item as a duplicate of #17. */
 function olderClient(): { readonly client: Client; readonly asked: readonly string[] } {
   const asked: string[] = []
   const client = new Client({ name: 'v1', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } })
@@ -31,7 +31,7 @@ function olderClient(): { readonly client: Client; readonly asked: readonly stri
   return { client, asked }
 }
 
-/** Straight to the HTTP endpoint of a server of ours. */
+/** Connects a client to our server over HTTP. */
 export async function overHttp(): Promise<OlderPeer> {
   const http = await serveHttp(ourServerOfBothEras())
   const { client, asked } = olderClient()
@@ -46,18 +46,18 @@ export async function overHttp(): Promise<OlderPeer> {
 /** Connects a client of the v1 SDK to an endpoint. */
 async function connectOverHttp(client: Client, url: string): Promise<void> {
   const transport = new StreamableHTTPClientTransport(new URL(url))
-  // The types of the SDK do not allow what its own transport gives under exactOptionalPropertyTypes.
+  // The types of the SDK reject its own transport under exactOptionalPropertyTypes.
   await client.connect(transport as Parameters<Client['connect']>[0])
 }
 
-/** Over stdio, to a program. */
+/** Connects a client to a program over stdio. */
 export async function overStdio(program: string): Promise<OlderPeer> {
   const { client, asked } = olderClient()
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [program] }))
   return { client, asked, [Symbol.asyncDispose]: () => client.close() }
 }
 
-/** `mcp-remote`, a stdio server in front of an HTTP endpoint. */
+/** Connects a client to our server through `mcp-remote`, a stdio server in front of an HTTP endpoint. */
 export async function overRemote(): Promise<OlderPeer> {
   const http = await serveHttp(ourServerOfBothEras())
   const { client, asked } = olderClient()
@@ -71,10 +71,10 @@ export async function overRemote(): Promise<OlderPeer> {
   return { client, asked, [Symbol.asyncDispose]: dispose }
 }
 
-/** `mcp-proxy`, an HTTP endpoint in front of a stdio server. */
+/** Connects a client to our server through `mcp-proxy`, an HTTP endpoint in front of a stdio server. */
 export async function overProxy(): Promise<OlderPeer> {
   const path = join(dirname(require.resolve('mcp-proxy')), 'bin/mcp-proxy.mjs')
-  const program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  const program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
   const port = await freePort()
   const args = [
     path,
@@ -95,11 +95,11 @@ export async function overProxy(): Promise<OlderPeer> {
     child.kill()
     await program[Symbol.asyncDispose]()
   }
-  await retried(() => connectOverHttp(client, `http://127.0.0.1:${port}/mcp`))
+  await retry(() => connectOverHttp(client, `http://127.0.0.1:${port}/mcp`))
   return { client, asked, [Symbol.asyncDispose]: dispose }
 }
 
-async function retried(attempt: () => Promise<void>): Promise<void> {
+async function retry(attempt: () => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await attempt()
@@ -116,10 +116,10 @@ async function freePort(): Promise<number> {
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
   if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the system gave no port')
+  throw new Error('the server has no port')
 }
 
-/** Calls the tool that asks, as a host of revision 2025-11-25 does. Resolves with the results. */
+/** Calls the tool that asks, like a host of revision 2025-11-25. Resolves to the results. */
 export async function callAsOlderHost(url: string, count: number): Promise<readonly string[]> {
   const client = new Client({ name: 'older host', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } })
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Ada' } }))

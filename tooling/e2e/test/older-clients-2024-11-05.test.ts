@@ -5,12 +5,12 @@ import { StdioClientTransport as LaterStdio } from '@modelcontextprotocol/sdk-1.
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk-1.10/client/streamableHttp.js'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { ourServerOfBothEras } from './interop/our-definition.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 
@@ -40,12 +40,12 @@ describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<vo
       await using http = await serveHttp(ourServerOfBothEras())
       const client = new LaterClient(info)
       const transport = new StreamableHTTPClientTransport(new URL(http.url))
-      // The types of the SDK do not allow what its own transport gives under exactOptionalPropertyTypes.
+      // The types of the SDK reject its own transport under exactOptionalPropertyTypes.
       await client.connect(transport as Parameters<LaterClient['connect']>[0])
       await use(client).finally(() => client.close())
     },
   ],
-])('the client of %s, which speaks 2024-11-05', (_, connect) => {
+])('the client of %s with revision 2024-11-05', (_, connect) => {
   test('reads lists, prompts, resources and completions, and calls tools [LEX-004]', async () => {
     await connect(async (client) => {
       const { tools } = await client.listTools()
@@ -67,7 +67,7 @@ describe.each<[string, (use: (client: OldClient) => Promise<void>) => Promise<vo
     })
   })
 
-  test('is not asked, and the tool that needs it says so [LEG-014 LEX-004]', async () => {
+  test('receives no question, and the tool that needs one returns an error [LEG-014 LEX-004]', async () => {
     await connect(async (client) => {
       expect(await client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({
         isError: true,

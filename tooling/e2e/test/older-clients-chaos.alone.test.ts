@@ -7,34 +7,37 @@ import { randomFrom } from '@tooling/vitest/random'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { createStateTable } from '@x/state-codec/postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
-import { type LinkedClient, linkedClient } from './linked-client.ts'
-import { type LinkedFleet, startLinkedFleet } from './linked-fleet.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
+import { type ResumingClient, connectResumingClient } from './linked-client.ts'
+import { type ResumingFleet, startResumingFleet } from './linked-fleet.ts'
 
-// `LINK_CHAOS_SEED=… LINK_CHAOS_COUNT=… npx vitest run test/older-clients-chaos.alone.test.ts` chooses the same again. Each
-// wave of calls has two troubles; three waves are enough for each kind at each place, and CI makes ten.
+// `LINK_CHAOS_SEED=… LINK_CHAOS_COUNT=… npx vitest run test/older-clients-chaos.alone.test.ts` repeats a run. Each wave
+// of calls has two faults. Three waves inject each kind of fault between each pair of answers. CI runs ten waves.
 const seed = Number(process.env['LINK_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['LINK_CHAOS_COUNT'] ?? 60)
 
-/** The number of concurrent calls that ask; one more works meanwhile. */
-const callsAtOnce = 20
+/** The number of concurrent calls that ask. One more call works at the same time. */
+const concurrency = 20
 
 let program: ChildProgram
 
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/linked-instance.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/linked-instance.ts', import.meta.url))
 })
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
 })
 
-/** Meets so many callers: each waits until all are there or have ended, and what happens then has begun. */
+/**
+ * Creates a barrier for a number of callers. Each caller waits until all others have arrived or ended, and until
+ * `onAll` has run.
+ */
 function createBarrier(size: number, onAll: () => Promise<void>): (caller: number) => Promise<void> {
-  const left = new Set(Array.from({ length: size }, (_, caller) => caller))
+  const remaining = new Set(Array.from({ length: size }, (_, caller) => caller))
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => (open = resolve))
   return async (caller) => {
-    if (left.delete(caller) && left.size === 0) await onAll().finally(open)
+    if (remaining.delete(caller) && remaining.size === 0) await onAll().finally(open)
     await opened
   }
 }
@@ -45,35 +48,35 @@ interface Store {
   restart(): Promise<void>
 }
 
-/** Milliseconds in which answers arrive while the store does not run. */
+/** The duration of an outage of the store, in milliseconds. Answers arrive during the outage. */
 const storeOutageMs = 300
 
-/** Ends the store. It starts again in the background, when answers have been sent to instances that cannot reach it. */
+/** Kills the store and restarts it in the background, after answers were sent to instances that cannot reach it. */
 async function restartStore({ kill, restart }: Store, background: Promise<void>[]): Promise<void> {
   await kill()
   background.push(new Promise((resolve) => setTimeout(resolve, storeOutageMs)).then(restart))
 }
 
-/** Kills or freezes one instance. A frozen one goes on in the background, when its answers have been sent. */
-async function makeTrouble(fleet: LinkedFleet, throwDie: () => number, background: Promise<void>[]): Promise<void> {
-  const place = Math.floor(throwDie() * 3)
-  if (throwDie() < 0.5) await fleet.replace(place)
-  else background.push(fleet.freeze(place))
+/** Kills or freezes one instance. A frozen instance continues after its answers were sent. */
+async function injectFaults(fleet: ResumingFleet, random: () => number, background: Promise<void>[]): Promise<void> {
+  const index = Math.floor(random() * 3)
+  if (random() < 0.5) await fleet.replace(index)
+  else background.push(fleet.freeze(index))
 }
 
-/** One wave: all calls wait for an answer whenever something happens, but for one that works. */
+/** Runs one wave. All calls but one wait for an answer at each fault. */
 async function runWave(
-  fleet: LinkedFleet,
-  clients: readonly LinkedClient[],
-  { first, store, throwDie }: Wave,
+  fleet: ResumingFleet,
+  clients: readonly ResumingClient[],
+  { first, store, random }: Wave,
 ): Promise<JsonObject[]> {
   const background: Promise<void>[] = []
-  const size = Math.min(callsAtOnce, count - first)
-  const trouble = () => makeTrouble(fleet, throwDie, background)
-  // In the first wave the store is what fails, between the first and the second answer of each call.
-  const secondTrouble = first === 0 ? () => restartStore(store, background) : trouble
-  const barriers = [createBarrier(size, trouble), createBarrier(size, secondTrouble)]
-  const asking = Array.from({ length: size }, async (_, index) => {
+  const size = Math.min(concurrency, count - first)
+  const injectFault = () => injectFaults(fleet, random, background)
+  // In the first wave the second fault is a restart of the store, between the two answers of each call.
+  const injectSecondFault = first === 0 ? () => restartStore(store, background) : injectFault
+  const barriers = [createBarrier(size, injectFault), createBarrier(size, injectSecondFault)]
+  const askingCalls = Array.from({ length: size }, async (_, index) => {
     const response = await clientAt(clients, index).call('pair', `call-${first + index}`, async (message) => {
       await barriers[message.endsWith('.1') ? 0 : 1]?.(index)
       return { action: 'accept', content: { name: `answer to ${message}` } }
@@ -81,13 +84,13 @@ async function runWave(
     for (const barrier of barriers) void barrier(index)
     return response
   })
-  const working = clientAt(clients, size).call('work', `wave-${first}`)
-  const responses = await Promise.all([...asking, working])
+  const workingCall = clientAt(clients, size).call('work', `wave-${first}`)
+  const responses = await Promise.all([...askingCalls, workingCall])
   await Promise.all(background)
   return responses
 }
 
-function clientAt(clients: readonly LinkedClient[], index: number): LinkedClient {
+function clientAt(clients: readonly ResumingClient[], index: number): ResumingClient {
   const client = clients[index]
   if (client === undefined) throw new RangeError('There are fewer clients than calls')
   return client
@@ -96,18 +99,18 @@ function clientAt(clients: readonly LinkedClient[], index: number): LinkedClient
 interface Wave {
   readonly first: number
   readonly store: Store
-  readonly throwDie: () => number
+  readonly random: () => number
 }
 
 async function runChaos(environment: NodeJS.ProcessEnv, store: Store): Promise<void> {
   process.stdout.write(`LINK_CHAOS_SEED=${seed} LINK_CHAOS_COUNT=${count}\n`)
   const effects = join(dirname(program.path), `effects-${Object.keys(environment).join()}`)
-  await using fleet = await startLinkedFleet(program.path, { ...environment, EFFECTS: effects })
-  const clients = await Promise.all(Array.from({ length: callsAtOnce + 1 }, () => linkedClient(fleet.url)))
-  const throwDie = randomFrom(seed)
+  await using fleet = await startResumingFleet(program.path, { ...environment, EFFECTS: effects })
+  const clients = await Promise.all(Array.from({ length: concurrency + 1 }, () => connectResumingClient(fleet.url)))
+  const random = randomFrom(seed)
   const worked: JsonObject[] = []
-  for (let first = 0; first < count; first += callsAtOnce) {
-    const responses = await runWave(fleet, clients, { first, store, throwDie })
+  for (let first = 0; first < count; first += concurrency) {
+    const responses = await runWave(fleet, clients, { first, store, random })
     worked.push(...responses.slice(-1))
     responses.slice(0, -1).forEach((response, index) => {
       const id = `call-${first + index}`
@@ -116,11 +119,11 @@ async function runChaos(environment: NodeJS.ProcessEnv, store: Store): Promise<v
     })
   }
   const lines = (await readFile(effects, 'utf8')).trim().split('\n')
-  // Nothing that waited is lost, and nothing runs twice.
+  // No waiting call is lost, and no step runs twice.
   const ids = Array.from({ length: count }, (_, index) => `call-${index}`)
   const steps = ids.flatMap((id) => [`${id}.1 answer to ${id}.1`, `${id}.2 answer to ${id}.2`])
   expect(lines.filter((line) => line.startsWith('call-')).toSorted()).toEqual(steps.toSorted())
-  // What was running has ended, or tells why it did not.
+  // A running call ends with its result, or with the reason of its failure.
   for (const response of worked) {
     if (textOf(response) === 'worked') continue
     expect(response['error']).toMatchObject({ code: -32603, data: { reason: 'lost' } })
@@ -132,11 +135,11 @@ function textOf({ result }: JsonObject): unknown {
   return Array.isArray(content) && isJsonObject(content[0]) ? content[0]['text'] : undefined
 }
 
-const longest = 600_000
+const timeoutMs = 600_000
 
-describeNeeding('redis', 'calls of older clients over instances that are linked by Redis', (redis) => {
+describeNeeding('redis', 'calls of older clients over instances that share Redis', (redis) => {
   test(
-    `continue behind a round-robin balancer while instances are killed (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
+    `continue behind a round-robin balancer while instances are killed or frozen (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
     async () => {
       const server = await startRedis(redis)
       try {
@@ -145,12 +148,12 @@ describeNeeding('redis', 'calls of older clients over instances that are linked 
         await server.close()
       }
     },
-    longest,
+    timeoutMs,
   )
 })
 
 test(
-  `calls of older clients over instances that are linked by PostgreSQL go on (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
+  `calls of older clients over instances that share PostgreSQL continue (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
   async () => {
     const server = await startPostgres()
     const pool = server.pool()
@@ -162,5 +165,5 @@ test(
       await server.close()
     }
   },
-  longest,
+  timeoutMs,
 )

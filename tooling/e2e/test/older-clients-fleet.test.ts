@@ -16,14 +16,14 @@ interface Setup {
   readonly answerTimeoutMs?: number
 }
 
-/** Three instances that share nothing but their keys, behind a proxy. */
+/** Starts three instances behind a proxy. They share only their keys. */
 async function openFleet(program: string, kind: ProxyKind, { hashHeader, answerTimeoutMs }: Setup = {}) {
   const served: HttpServer[] = []
   const servedBy: string[] = []
   const warnings: string[] = []
   for (const name of ['a', 'b', 'c']) {
     const where = tool('where', {
-      description: 'Says which instance serves it',
+      description: 'Returns the name of its instance',
       run: (_, ctx) => {
         ctx.progress(1)
         servedBy.push(name)
@@ -69,7 +69,7 @@ async function openFleet(program: string, kind: ProxyKind, { hashHeader, answerT
 
 for (const kind of [nginx, haproxy]) {
   describeNeeding(kind.name, `older clients of three instances behind ${kind.name}`, (program) => {
-    test('one session is served by all of them in turns, with its progress [LEG-087]', async () => {
+    test('all instances serve one session in turn, with its progress [LEG-087]', async () => {
       await using fleet = await openFleet(program, kind)
       const client = await fleet.connect()
       let progress = 0
@@ -81,16 +81,16 @@ for (const kind of [nginx, haproxy]) {
       expect(progress).toBe(9)
     })
 
-    test('round robin, an answer misses the instance that asked: a warning is logged, and the call ends [LEG-023]', async () => {
+    test('with round robin, an answer reaches another instance than the one that asked: a warning is logged, and the call ends [LEG-023]', async () => {
       await using fleet = await openFleet(program, kind, { answerTimeoutMs: 1000 })
       const client = await fleet.connect()
-      // After the time for the answer the question counts as cancelled.
+      // After the time limit for the answer, the question counts as cancelled.
       const result = await client.callTool({ name: 'resolve', arguments: { id: 1 } })
       expect(result).toMatchObject({ isError: true })
       expect(fleet.warnings).toContain('unknown_answer')
     })
 
-    test('with the session header hashed, each session meets on one instance and can be asked', async () => {
+    test('with the session header hashed, each session uses one instance and can answer questions', async () => {
       await using fleet = await openFleet(program, kind, { hashHeader: 'Mcp-Session-Id' })
       const clients = await Promise.all(Array.from({ length: 6 }, () => fleet.connect()))
       const results = await Promise.all(

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type OlderPeer, overHttp, overRemote, overStdio } from './older-client.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 
@@ -14,8 +14,8 @@ describe.each([
   ['HTTP', overHttp],
   ['stdio', () => overStdio(program.path)],
   ['mcp-remote', overRemote],
-] as const)('the official v1 client, over %s', (_, connect: Connect) => {
-  test('is asked twice in the middle of a call, which does its work once [LEG-001 LEG-003 LEG-089]', async () => {
+] as const)('the official v1 client over %s', (_, connect: Connect) => {
+  test('answers two questions during a call, whose work is done once [LEG-001 LEG-003 LEG-089]', async () => {
     await using peer = await connect()
     const result = await peer.client.callTool({ name: 'resolve', arguments: { id: 4522 } })
     expect(result).toEqual({ content: [{ type: 'text', text: '#4522 duplicates #17 (save 1)' }] })
@@ -39,14 +39,14 @@ describe.each([
 describe.each([
   ['HTTP', overHttp],
   ['stdio', () => overStdio(program.path)],
-] as const)('the official v1 client, over %s alone', (_, connect: Connect) => {
+] as const)('the official v1 client directly over %s', (_, connect: Connect) => {
   test('receives progress and errors', async () => {
     await using peer = await connect()
     const steps: number[] = []
     const counting = peer.client.callTool({ name: 'count', arguments: {} }, undefined, {
       onprogress: ({ progress }) => {
         steps.push(progress)
-        if (progress === 3) void peer.client.callTool({ name: 'heard', arguments: {} })
+        if (progress === 3) void peer.client.callTool({ name: 'received', arguments: {} })
       },
     })
     expect(await counting).toMatchObject({ content: [{ text: 'counted' }] })
@@ -55,7 +55,7 @@ describe.each([
     await expect(peer.client.readResource({ uri: 'test://none' })).rejects.toMatchObject({ code: -32002 })
   })
 
-  test('cancels a call, whose handler stops [LEG-052]', async () => {
+  test('cancels a call, and its handler stops [LEG-052]', async () => {
     await using peer = await connect()
     const controller = new AbortController()
     const waiting = peer.client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: controller.signal })
@@ -67,7 +67,7 @@ describe.each([
     })
   })
 
-  test('pings, sets a level, and subscribes', async () => {
+  test('sends pings, sets a log level and subscribes', async () => {
     await using peer = await connect()
     expect(await peer.client.ping()).toEqual({})
     expect(await peer.client.setLoggingLevel('error')).toEqual({})

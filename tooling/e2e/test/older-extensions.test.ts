@@ -13,7 +13,7 @@ const page = 'ui://chart/page.html'
 const manifest = '---\nname: charts\ndescription: Draws charts\n---\nUse the tool `chart`.\n'
 const cached = { ttlMs: 60_000, cacheScope: 'public' } as const
 
-/** The Skills extension (SEP-2640) with one skill. */
+/** Creates the Skills extension (SEP-2640) with one skill. */
 async function skillsExtension(): Promise<ServerExtension<'skills', object>> {
   const entry: unknown = await skillEntry('charts', { 'SKILL.md': manifest })
   if (!isJsonObject(entry)) throw new Error('The entry is no JSON')
@@ -32,7 +32,7 @@ async function skillsExtension(): Promise<ServerExtension<'skills', object>> {
   }
 }
 
-/** A server with skills and an app, and a notification of an extension that a client sends. */
+/** Serves skills, an app, and an extension that receives a notification of a client. */
 async function serveExtensions(): Promise<{ readonly http: HttpServer; readonly received: readonly string[] }> {
   const received: string[] = []
   const notes: ServerExtension<'notes', object> = {
@@ -43,7 +43,7 @@ async function serveExtensions(): Promise<{ readonly http: HttpServer; readonly 
     start: () => ({ api: {}, receive: ({ method }) => void received.push(method) }),
   }
   const chart = tool('chart', {
-    description: 'Draws a chart, as a page where the host shows pages',
+    description: 'Draws a chart as a page if the host supports pages',
     meta: { ui: { resourceUri: page } },
     run: (_, ctx) => (ctx.can(uiExtension) ? 'as a page' : 'as text'),
   })
@@ -74,9 +74,9 @@ async function connect(url: string, extensions?: ClientCapabilities['extensions'
 
 test.each([
   ['declares the extension', { [SKILLS_EXTENSION_ID]: {} }],
-  ['declares none, as the helper asks for none', undefined],
+  ['declares none, because the helper requires none', undefined],
 ])(
-  'the official Skills helper reads skills at 2025-11-25, when its client %s [LEX-001 LEX-002]',
+  'the official Skills helper reads skills at 2025-11-25 if its client %s [LEX-001 LEX-002]',
   async (_, extensions) => {
     const { http } = await serveExtensions()
     await using _http = http
@@ -93,7 +93,7 @@ test.each([
   },
 )
 
-test('an app at 2025-11-25: the page of its tool is read, and the tool knows that the host shows pages [LEX-001]', async () => {
+test('an app at 2025-11-25: the host reads the page of its tool, and the tool detects that the host supports pages [LEX-001]', async () => {
   const { http } = await serveExtensions()
   await using _http = http
   const host = await connect(http.url, { [uiExtension]: { mimeTypes: ['text/html;profile=mcp-app'] } })

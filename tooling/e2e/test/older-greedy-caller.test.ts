@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { childProgram } from './child-program.ts'
+import { bundleProgram } from './child-program.ts'
 
-/** A client of 2025-11-25 that says which caller it is. */
+/** Connects a client of 2025-11-25 with an address in the header `x-caller`. */
 async function connect(url: string, caller: string) {
   const headers = {
     'content-type': 'application/json',
@@ -26,7 +26,7 @@ async function connect(url: string, caller: string) {
   return { call, answer: (id: string) => post({ id, result: { action: 'accept', content: { name: 'Ada' } } }, session) }
 }
 
-/** Reads a stream until a text is in it. */
+/** Reads a stream until its text matches a pattern. */
 async function readUntil({ body }: Response, pattern: RegExp): Promise<RegExpExecArray> {
   const decoder = new TextDecoder()
   let text = ''
@@ -38,10 +38,10 @@ async function readUntil({ body }: Response, pattern: RegExp): Promise<RegExpExe
   throw new Error(`The stream has ended: ${text}`)
 }
 
-test('a process with a small heap outlives 120 abandoned calls of a megabyte, and serves an honest client [LDG-002 LDG-006]', {
+test('a process with a small heap survives 120 abandoned calls of a megabyte and serves an honest client [LDG-002 LDG-006]', {
   timeout: 120_000,
 }, async () => {
-  await using program = await childProgram(new URL('./programs/greedy-target.ts', import.meta.url))
+  await using program = await bundleProgram(new URL('./programs/greedy-target.ts', import.meta.url))
   const child = spawn(process.execPath, ['--max-old-space-size=128', program.path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

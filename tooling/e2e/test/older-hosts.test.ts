@@ -7,11 +7,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { node24 } from '@tooling/node-versions'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, describe, test } from 'vitest'
-import { childProgram } from './child-program.ts'
+import { bundleProgram } from './child-program.ts'
 import { ourServerOfBothEras } from './interop/our-definition.ts'
 import { overProxy } from './older-client.ts'
 
-test('mcp-proxy passes calls on. It declares no elicitation, and the result names the missing capability [LEG-014]', async () => {
+test('mcp-proxy forwards calls. It declares no elicitation, and the result names the missing capability [LEG-014]', async () => {
   await using peer = await overProxy()
   expect(await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).toMatchObject({
     content: [{ text: 'Hello, Ada!' }],
@@ -23,7 +23,7 @@ test('mcp-proxy passes calls on. It declares no elicitation, and the result name
 })
 
 describe.each(['legacy', 'auto'] as const)('the official v2 client in its mode %s', (mode) => {
-  test('is asked twice in the middle of a call', async () => {
+  test('answers two questions during a call', async () => {
     await using http = await serveHttp(ourServerOfBothEras())
     const options = { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } }
     const client = new Client({ name: 'v2', version: '1.0.0' }, options)
@@ -41,7 +41,7 @@ describe.each(['legacy', 'auto'] as const)('the official v2 client in its mode %
 })
 
 test.each([
-  ['2026-07-28, which it asks for first', true],
+  ['2026-07-28, which it discovers first', true],
   ['2025-11-25', false],
 ])('the AI SDK calls a tool that asks, at %s', async (_, protocolVersionDiscovery) => {
   await using http = await serveHttp(ourServerOfBothEras())
@@ -61,7 +61,7 @@ test.each([
   await http.close({ graceMs: 0 })
 })
 
-test('the adapters of LangChain load the tools and call one', async () => {
+test('the LangChain adapters load the tools and call one', async () => {
   await using http = await serveHttp(ourServerOfBothEras())
   const client = new MultiServerMCPClient({ mcpServers: { ours: { transport: 'http', url: http.url } } })
   const tools = await client.getTools()
@@ -72,20 +72,20 @@ test('the adapters of LangChain load the tools and call one', async () => {
   await client.close()
 })
 
-describe('the command line of the Inspector in its default', () => {
-  test('calls tools over HTTP, and the result names the capability that it lacks [LEG-014]', async () => {
+describe('the command line of the Inspector with its defaults', () => {
+  test('calls tools over HTTP, and the result names the missing capability [LEG-014]', async () => {
     await using http = await serveHttp(ourServerOfBothEras())
     expect(await inspect([http.url], 'greet', 'name=Ada')).toEqual({
       code: 0,
       result: { content: [{ type: 'text', text: 'Hello, Ada!' }] },
     })
-    const refused = await inspect([http.url], 'resolve', 'id=1')
+    const rejected = await inspect([http.url], 'resolve', 'id=1')
     const text = 'This needs the client capability elicitation.form'
-    expect(refused.result).toEqual({ content: [{ type: 'text', text }], isError: true })
+    expect(rejected.result).toEqual({ content: [{ type: 'text', text }], isError: true })
   })
 
   test('calls tools over stdio', async () => {
-    await using program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+    await using program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
     expect(await inspect([process.execPath, program.path], 'greet', 'name=Ada')).toEqual({
       code: 0,
       result: { content: [{ type: 'text', text: 'Hello, Ada!' }] },
@@ -95,7 +95,7 @@ describe('the command line of the Inspector in its default', () => {
 
 const require = createRequire(import.meta.url)
 
-/** Runs the Inspector once; it needs a newer Node than these packages do. */
+/** Runs the Inspector once. It requires a newer Node than these packages. */
 function inspect(
   target: readonly string[],
   tool: string,

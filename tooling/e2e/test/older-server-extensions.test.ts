@@ -3,7 +3,7 @@ import { connectAny } from '@x/legacy/client'
 import type { JsonObject, RpcNotification } from '@x/schema'
 import { expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { childProgram } from './child-program.ts'
+import { bundleProgram } from './child-program.ts'
 import { countingIdentifier, createExtendedServer } from './extended-v1-server.ts'
 import { serveOfficial } from './official-v1-server.ts'
 
@@ -13,7 +13,7 @@ interface Counting {
   count(to: number): Promise<JsonObject>
 }
 
-/** An extension of the client that declares itself, calls a method and receives its notifications. */
+/** A client extension that declares a capability, calls a method and receives its notifications. */
 function countingExtension(received: RpcNotification[]): ClientExtension<'counting', Counting> {
   const onNotification = (notification: RpcNotification): boolean => {
     received.push(notification)
@@ -41,7 +41,7 @@ const overHttp = async (hasSessions: boolean): Promise<Target> => {
 }
 
 const overStdio = async (): Promise<Target> => {
-  const program = await childProgram(new URL('programs/extended-server.ts', import.meta.url))
+  const program = await bundleProgram(new URL('programs/extended-server.ts', import.meta.url))
   const address = { command: process.execPath, args: [program.path] }
   return { address, [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() }
 }
@@ -49,10 +49,10 @@ const overStdio = async (): Promise<Target> => {
 test.each([
   ['stdio', overStdio, { [countingIdentifier]: settings }],
   ['HTTP', () => overHttp(true), { [countingIdentifier]: settings }],
-  // The official server without sessions knows the capabilities of a client in `initialize` only.
+  // The official server without sessions knows the capabilities of a client only in `initialize`.
   ['HTTP without sessions', () => overHttp(false), {}],
 ])(
-  'an extension passes both ways between our client and an official server of 2025-11-25 over %s: capabilities, a method and its notifications [LEX-003]',
+  'an extension works between our client and an official server of 2025-11-25 over %s: capabilities, a method and its notifications [LEX-003]',
   async (_, serve, declared) => {
     await using target = await serve()
     const connection = connectAny(target.address, { handshakeTimeoutMs: 60_000 })

@@ -12,20 +12,20 @@ const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.u
 export const everything = fileURLToPath(new URL('server-everything/dist/index.js', packages))
 export const filesystem = fileURLToPath(new URL('server-filesystem/dist/index.js', packages))
 export const memory = fileURLToPath(new URL('server-memory/dist/index.js', packages))
-/** A program on the official SDK of an older revision, which its argument names. */
+/** A program of the official SDK. Its argument is an older revision. */
 export const serverOfRevision = fileURLToPath(new URL('programs/server-of-revision.mjs', import.meta.url))
 
-/** A client of an older server, over a connection that finds its revision out. */
+/** A client of an older server. Its connection detects the revision. */
 export interface Peer extends AsyncDisposable {
   readonly client: Client
   readonly connection: AnyConnection
-  /** The questions that this side was asked. */
+  /** The questions that the client received. */
   readonly asked: string[]
 }
 
 const workFolder = { uri: 'file:///work', name: 'work' }
 
-/** Makes a client that answers each question. */
+/** Creates a client that answers each question. */
 export function peerOf(
   connection: AnyConnection,
   dispose: () => Promise<void> = async () => {},
@@ -52,12 +52,12 @@ export function peerOf(
   return { client, connection, asked, [Symbol.asyncDispose]: close }
 }
 
-/** Runs a program of Node. */
+/** Connects to a program of Node over stdio. */
 export function overStdio(...args: readonly string[]): Peer {
   return peerOf(connectAny({ command: process.execPath, args }, { handshakeTimeoutMs: 60_000 }))
 }
 
-/** A port without a listener. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const http = createHttpServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
@@ -66,13 +66,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** The port of a server that listens. */
+/** Returns the port of a listening server. */
 export function portOf(http: Server): number {
   const address = http.address()
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** Runs server-everything over HTTP. */
+/** Starts server-everything over HTTP. */
 export async function everythingOverHttp(): Promise<Peer> {
   const port = await freePort()
   const env = { ...process.env, PORT: String(port) }
@@ -92,7 +92,7 @@ export async function everythingOverHttp(): Promise<Peer> {
   })
 }
 
-/** A folder that is gone afterwards. */
+/** Creates a temporary folder that its disposal deletes. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'older-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }

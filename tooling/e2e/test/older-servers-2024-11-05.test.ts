@@ -7,7 +7,7 @@ import { peerOf } from './older-server-peers.ts'
 const programOf = (name: string): string =>
   fileURLToPath(new URL(`../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url))
 
-// The tool that is called exists at no server, so that no service is reached.
+// No server has the called tool, so no external service is called.
 describe.each([
   ['github', { env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'none' }, tool: 'create_issue' }],
   ['brave-search', { env: { BRAVE_API_KEY: 'none' }, tool: 'brave_web_search' }],
@@ -30,6 +30,6 @@ describe.each([
 interface ServerCommand {
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
-  /** One of its tools. */
+  /** The name of one of its tools. */
   readonly tool: string
 }

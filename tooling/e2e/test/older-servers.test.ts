@@ -27,14 +27,14 @@ describe.each([
   ['stdio', async () => overStdio(everything)],
   ['HTTP', everythingOverHttp],
 ] as const)('server-everything over %s', (_, connect) => {
-  test('is used in all its parts [LEG-001 LEG-003 LEG-025]', async () => {
+  test('supports every feature [LEG-001 LEG-003 LEG-025]', async () => {
     await using peer = await connect()
     await useServerEverything(peer)
     expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
   })
 })
 
-test('server-filesystem, which asks for roots outside calls, gets those of the client [SCO-003 LEG-078]', async () => {
+test('server-filesystem, which requests roots outside calls, receives the roots of the client [SCO-003 LEG-078]', async () => {
   await using folder = await temporaryFolder()
   await writeFile(`${folder.path}/note.txt`, 'hello')
   {
@@ -42,7 +42,7 @@ test('server-filesystem, which asks for roots outside calls, gets those of the c
     const connection = connectAny({ command: process.execPath, args: [filesystem, other.path] })
     const root = { uri: `file://${folder.path}`, name: 'notes' }
     await using peer = peerOf(connection, async () => {}, root)
-    // The folder of the command line is not the one that the roots name.
+    // The folder of the command line differs from the one in the roots.
     const read = (): Promise<unknown> =>
       peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }).then(textOf)
     await expect.poll(read).toBe('hello')
@@ -50,7 +50,7 @@ test('server-filesystem, which asks for roots outside calls, gets those of the c
   }
 })
 
-test('server-memory keeps a graph', async () => {
+test('server-memory stores a graph', async () => {
   await using folder = await temporaryFolder()
   {
     const env = { MEMORY_FILE_PATH: `${folder.path}/memory.json` }
@@ -61,8 +61,8 @@ test('server-memory keeps a graph', async () => {
   }
 })
 
-test.each([false, true])('FastMCP is used, stateless: %s', async (stateless) => {
-  // Its proxy prints what it does.
+test.each([false, true])('FastMCP lists and calls a tool, stateless: %s', async (stateless) => {
+  // The proxy of FastMCP logs to the console.
   using _printed = vi.spyOn(console, 'log').mockImplementation(() => {})
   const server = new FastMCP({ name: 'fast', version: '1.0.0', logger: quiet })
   server.addTool({
@@ -78,7 +78,7 @@ test.each([false, true])('FastMCP is used, stateless: %s', async (stateless) => 
   expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
 })
 
-test('mcp-lite is used', async () => {
+test('mcp-lite serves a tool call', async () => {
   const server = new LiteServer({
     name: 'lite',
     version: '1.0.0',
@@ -95,13 +95,13 @@ test('mcp-lite is used', async () => {
   expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-03-26' })
 })
 
-test('the official v1 server with sessions asks in the middle of a call', async () => {
+test('the official v1 server with sessions asks during a call', async () => {
   await using peer = await official(true)
   expect(textOf(await peer.client.callTool('ask'))).toBe('{"name":"Ada"}')
   expect(peer.asked).toEqual(['Name?'])
 })
 
-test('the official v1 server without sessions is used', async () => {
+test('the official v1 server without sessions lists and calls its tools', async () => {
   await using peer = await official(false)
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
   expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask', 'add'])
@@ -110,15 +110,18 @@ test('the official v1 server without sessions is used', async () => {
 test.each([
   ['2025-06-18', 'Ada', ['Name?']],
   ['2025-03-26', 'no user was asked', []],
-])('the official server that speaks %s at most is used [LEG-006]', async (revision, text, asked) => {
-  await using peer = overStdio(serverOfRevision, revision)
-  expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask'])
-  expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision })
-  expect(textOf(await peer.client.callTool('ask'))).toBe(text)
-  expect(peer.asked).toEqual(asked)
-})
+])(
+  'the official server with revision %s asks if the revision has elicitation [LEG-006]',
+  async (revision, text, asked) => {
+    await using peer = overStdio(serverOfRevision, revision)
+    expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask'])
+    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision })
+    expect(textOf(await peer.client.callTool('ask'))).toBe(text)
+    expect(peer.asked).toEqual(asked)
+  },
+)
 
-test('a server of 2026-07-28 is used as it is [VER-007]', async () => {
+test('a server of 2026-07-28 is called directly after its discovery [VER-007]', async () => {
   const methods: string[] = []
   const add = tool('add', { description: 'Adds', input: z.object({ a: z.number() }), run: ({ a }) => `${a + 1}` })
   const handle = httpHandler(createServer({ name: 'modern', version: '1.0.0', tools: [add] }))

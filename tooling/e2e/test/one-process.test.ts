@@ -4,19 +4,19 @@ import { createServer, tool } from '@x/server'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { carryOverChildren } from './carry-stdio.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { openChildTransport } from './carry-stdio.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
 
-describe('a server that runs as a process', () => {
+describe('a server in a child process', () => {
   let program: ChildProgram
   beforeAll(async () => {
-    program = await childProgram(new URL('./programs/our-server.ts', import.meta.url))
+    program = await bundleProgram(new URL('./programs/our-server.ts', import.meta.url))
   })
   afterAll(() => program?.[Symbol.asyncDispose]())
 
-  test('is one process for all conversations, calls and clients of its connection [BAS-030]', async () => {
+  test('is one process for all clients and calls of its connection [BAS-030]', async () => {
     await using connection = connectStdio({ command: process.execPath, args: [program.path] })
     const pids = new Set<number | undefined>()
     for (const name of ['Ada', 'Grace', 'Edsger']) {
@@ -27,7 +27,7 @@ describe('a server that runs as a process', () => {
     expect([pids.size, connection.process.restartCount]).toEqual([1, 0])
   })
 
-  test('is subscribed to again after it died, and missed changes are reported [STD-014 STD-015 SUB-011]', async () => {
+  test('is subscribed to again after it was killed, and missed changes are reported [STD-014 STD-015 SUB-011]', async () => {
     await using connection = connectStdio({ command: process.execPath, args: [program.path] })
     const client = createClient(connection, host)
     const seen: SubscriptionEvent[] = []
@@ -49,16 +49,16 @@ describe('a server that runs as a process', () => {
   })
 })
 
-test('a process is asked what it speaks before all else, and once for all calls [VER-007 VER-009 STD-019]', async () => {
+test('a process receives server/discover first, and only once for all calls [VER-007 VER-009 STD-019]', async () => {
   const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
   const server = createServer({ ...host, tools: [greet] })
   const methods: string[] = []
-  const watched: Exchange = (request, call) => {
+  const observed: Exchange = (request, call) => {
     methods.push(request.method)
     return server.exchange(request, call)
   }
-  await using carrier = await carryOverChildren(serverOf(watched, server))
-  const exchange = carrier.exchangeFor(undefined)
+  await using transport = await openChildTransport(serverOf(observed, server))
+  const exchange = transport.exchangeFor(undefined)
   const clients = [createClient(exchange, host), createClient(exchange, host)]
   await Promise.all([...clients, ...clients].map((client) => client.callTool('greet')))
   for (const client of clients) await client.callTool('greet')

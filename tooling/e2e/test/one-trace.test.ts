@@ -6,7 +6,7 @@ import { taskCalls } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { createSpanFile, type WrittenSpan, writeSpans } from './span-file.ts'
 
 let database: RealPostgres
@@ -14,7 +14,7 @@ let program: ChildProgram
 
 beforeAll(async () => {
   database = await startPostgres()
-  program = await childProgram(new URL('./programs/traced-instance.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/traced-instance.ts', import.meta.url))
 })
 
 afterAll(async () => {
@@ -32,7 +32,7 @@ test('a call that asks, is handed off, becomes a task and ends at a third proces
   const third = await start('third', { RUNS_TASKS: 'yes' })
   const callPorts = [first.port, first.port, second.port]
   await using connection = connectHttp('http://127.0.0.1:1/mcp', {
-    // The first process gets the call and its answer, and the second one the call that is handed off.
+    // The first process receives the call and its answer. The second process receives the call after the hand-off.
     fetch: (_, init) => {
       const isCall = new Headers(init?.headers).get('mcp-method') === 'tools/call'
       return fetch(`http://127.0.0.1:${(isCall && callPorts.shift()) || third.port}/mcp`, init)
@@ -51,10 +51,10 @@ test('a call that asks, is handed off, becomes a task and ends at a third proces
   const spans = await spanFile.read()
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
   const call = spans.find(({ parentId }) => parentId === undefined)
-  // The number of polls depends on the time of the task. Each is a request of the call.
+  // The number of polls depends on the duration of the task. Each poll is a request of the call.
   const polls = spans.filter(({ name, kind }) => name === 'tasks/get' && kind === SpanKind.CLIENT)
   expect(new Set(polls.map(({ parentId }) => parentId))).toEqual(new Set([call?.spanId]))
-  expect(treeOf(spans.filter(({ name }) => name !== 'tasks/get'))).toEqual([
+  expect(formatTree(spans.filter(({ name }) => name !== 'tasks/get'))).toEqual([
     'client INTERNAL call publish',
     '  client CLIENT tools/call publish',
     '    first SERVER tools/call publish: asked',
@@ -69,18 +69,21 @@ test('a call that asks, is handed off, becomes a task and ends at a third proces
   ])
 })
 
-/** Returns a line for each span below its parent, in the order in which they ended. A span of another parent is an error. */
-function treeOf(spans: readonly WrittenSpan[]): readonly string[] {
+/**
+ * Returns a line for each span below its parent, in the order of their ends. A span with an unknown parent fails the
+ * test.
+ */
+function formatTree(spans: readonly WrittenSpan[]): readonly string[] {
   const childrenOf = (parentId: string | undefined, indent: string): readonly string[] =>
     spans
       .filter((span) => span.parentId === parentId)
-      .flatMap((span) => [`${indent}${lineOf(span, spans)}`, ...childrenOf(span.spanId, `${indent}  `)])
+      .flatMap((span) => [`${indent}${formatSpan(span, spans)}`, ...childrenOf(span.spanId, `${indent}  `)])
   const lines = childrenOf(undefined, '')
   expect(lines).toHaveLength(spans.length)
   return lines
 }
 
-function lineOf(span: WrittenSpan, spans: readonly WrittenSpan[]): string {
+function formatSpan(span: WrittenSpan, spans: readonly WrittenSpan[]): string {
   const { process, kind, name, attributes, linkedIds } = span
   const attempt = attributes['dev.x.task.attempt']
   const links = linkedIds.flatMap((id) => spans.filter(({ spanId }) => spanId === id))

@@ -8,11 +8,11 @@ import { describeNeeding } from '@tooling/vitest/needs'
 import { createStateTable } from '@x/state-codec/postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBalancer, startInstance } from './balanced-processes.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { answerTo, type ClientOutcome, openOutageClients, type OutageLoad, repeatOutage } from './outages.ts'
 
-// `OUTAGE_CHAOS_SIZE=1` has 16 outages of 1.5 s, 200 calls and 1,000 changes of sessions in each test. A quarter of the
-// outages meets each part of the load as often for its length.
+// `OUTAGE_CHAOS_SIZE=1` has 16 outages of 1.5 s, 200 calls and 1,000 changes of sessions in each test. A smaller size
+// keeps the ratio of outages to load.
 const size = Number(process.env['OUTAGE_CHAOS_SIZE'] ?? 0.25)
 const outageCount = Math.ceil(16 * size)
 const outages = { count: outageCount, pauseMs: 2000 }
@@ -21,27 +21,27 @@ const instanceCount = 3
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await childProgram(new URL('./programs/outage-instance.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/outage-instance.ts', import.meta.url))
 })
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
 })
 
 interface OutageRun {
-  /** The environment of all instances, or of one of them. */
-  readonly environment: (place: number) => NodeJS.ProcessEnv
+  /** The environment of the instance at an index. */
+  readonly environment: (index: number) => NodeJS.ProcessEnv
   readonly headers?: OutageLoad['headers']
-  readonly repeatsByHand?: boolean
-  /** Something that happens, while the load runs. */
-  readonly trouble: () => Promise<void>
+  readonly repeatsUnstarted?: boolean
+  /** Injects faults while the load runs. */
+  readonly faults: () => Promise<void>
 }
 
-/** Runs the load behind a balancer that sends each request to the next ready instance, and checks what came of it. */
-async function runLoad({ environment, headers, repeatsByHand, trouble }: OutageRun): Promise<void> {
+/** Runs the load behind a balancer that distributes requests in turn among ready instances, and checks the outcomes. */
+async function runLoad({ environment, headers, repeatsUnstarted, faults }: OutageRun): Promise<void> {
   const effects = await mkdtemp(join(tmpdir(), 'outages-'))
   const instances = await Promise.all(
-    Array.from({ length: instanceCount }, (_, place) =>
-      startInstance(program.path, { EFFECTS: effects, ...environment(place) }),
+    Array.from({ length: instanceCount }, (_, index) =>
+      startInstance(program.path, { EFFECTS: effects, ...environment(index) }),
     ),
   )
   const balancer = await startBalancer(instances)
@@ -51,13 +51,13 @@ async function runLoad({ environment, headers, repeatsByHand, trouble }: OutageR
     headers: headers ?? ((caller) => ({ 'x-caller': caller })),
     calls: Math.ceil((200 * size) / clientCount),
     changes: Math.ceil((1000 * size) / clientCount),
-    repeatsByHand,
+    repeatsUnstarted,
     isOver: () => isOver,
   }
   try {
     await using clients = await openOutageClients(load, clientCount)
     const startedAt = performance.now()
-    const ended = trouble().finally(() => (isOver = true))
+    const ended = faults().finally(() => (isOver = true))
     const outcomes = await clients.run()
     await ended
     await expectNothingLost(outcomes, effects, Math.round(performance.now() - startedAt))
@@ -77,24 +77,24 @@ async function expectNothingLost(outcomes: readonly ClientOutcome[], effects: st
   const repetitions = outcomes.reduce((sum, outcome) => sum + outcome.repetitions, 0)
   const failed = [...calls.map(([, text]) => text), ...changes].filter((text) => text.startsWith('failed: '))
   process.stdout.write(
-    `${failed.length} lost of ${calls.length} calls and ${changes.length} changes in ${ms} ms, ${repetitions} repeated by hand\n`,
+    `${failed.length} lost of ${calls.length} calls and ${changes.length} changes in ${ms} ms, ${repetitions} repeated by the client\n`,
   )
   expect(failed).toEqual([])
-  // Each change adds one to what the one before it left.
+  // Each change increments the count that the previous one left.
   for (const outcome of outcomes) expect(outcome.changes).toEqual(outcome.changes.map((_, at) => String(at + 1)))
-  const made = new Map<string, string>()
+  const effectsByKey = new Map<string, string>()
   for (const file of await readdir(effects))
-    made.set(Buffer.from(file, 'base64url').toString(), await readFile(join(effects, file), 'utf8'))
-  expect(made.size).toBe(calls.length * 3)
+    effectsByKey.set(Buffer.from(file, 'base64url').toString(), await readFile(join(effects, file), 'utf8'))
+  expect(effectsByKey.size).toBe(calls.length * 3)
   for (const [name, text] of calls) {
-    const [one, two, three] = ['one', 'two', 'three'].map((step) => made.get(`${name}/${step}`))
+    const [one, two, three] = ['one', 'two', 'three'].map((step) => effectsByKey.get(`${name}/${step}`))
     expect(text).toBe([one, answerTo(`${name}.1`), two, answerTo(`${name}.2`), three].join(' '))
   }
 }
 
-const longest = 600_000
+const timeoutMs = 600_000
 
-describeNeeding('redis', 'calls and changes of sessions, beside a Redis', (path) => {
+describeNeeding('redis', 'calls and changes of sessions with a Redis', (path) => {
   const withRedis = async (run: (redis: RealRedis) => Promise<void>): Promise<void> => {
     const redis = await startRedis(path)
     try {
@@ -105,33 +105,33 @@ describeNeeding('redis', 'calls and changes of sessions, beside a Redis', (path)
   }
 
   test(
-    'that has every state, and is restarted for 1.5 s again and again: none is lost or wrong [UNA-001 UNA-002 UNA-003]',
+    'that stores every state and is restarted for 1.5 s repeatedly: none is lost or wrong [UNA-001 UNA-002 UNA-003]',
     () =>
       withRedis(async (redis) => {
         const environment = () => ({ REDIS_PATH: redis.path, KEEPS_STATES: 'yes' })
         await runLoad({
           environment,
-          trouble: () => repeatOutage({ ...outages, begin: redis.kill, end: redis.restart }),
+          faults: () => repeatOutage({ ...outages, begin: redis.kill, end: redis.restart }),
         })
       }),
-    longest,
+    timeoutMs,
   )
 
   test(
-    'that has the results of keyed calls, and returns empty: none is lost or wrong [UNA-003]',
+    'that stores the results of keyed calls and restarts empty: none is lost or wrong [UNA-003]',
     () =>
       withRedis(async (redis) => {
         const environment = () => ({ REDIS_PATH: redis.path })
-        const trouble = () =>
+        const faults = () =>
           repeatOutage({ ...outages, begin: redis.kill, end: () => redis.restart({ isEmpty: true }) })
-        await runLoad({ environment, trouble })
+        await runLoad({ environment, faults })
       }),
-    longest,
+    timeoutMs,
   )
 })
 
 test(
-  'calls and changes of sessions survive a PostgreSQL that has every state, and is restarted for 1.5 s again and again [UNA-001 UNA-002 UNA-003]',
+  'calls and changes of sessions survive a PostgreSQL that stores every state and is restarted for 1.5 s repeatedly [UNA-001 UNA-002 UNA-003]',
   async () => {
     const database = await startPostgres()
     const pool = database.pool()
@@ -140,34 +140,35 @@ test(
       const environment = () => ({ DATABASE_URL: database.url, KEEPS_STATES: 'yes' })
       await runLoad({
         environment,
-        trouble: () => repeatOutage({ ...outages, begin: database.kill, end: database.restart }),
+        faults: () => repeatOutage({ ...outages, begin: database.kill, end: database.restart }),
       })
     } finally {
       await pool.end()
       await database.close()
     }
   },
-  longest,
+  timeoutMs,
 )
 
 test(
-  'calls and changes of sessions survive an issuer that is away for 1.5 s again and again, four times before it publishes a new key [UNA-001 UNA-003]',
+  'calls and changes of sessions survive an issuer that is unreachable for 1.5 s repeatedly, four times before it publishes a new key [UNA-001 UNA-003]',
   async () => {
     await using issuer = await startScriptedAuthServer({ aud: 'http://127.0.0.1/mcp' })
     const headers = async (caller: string) => ({
       authorization: `Bearer ${await issuer.sign({ claims: { sub: caller } })}`,
     })
     let outageNumber = 0
-    // Four new keys, as many as are looked for in a row: made-up keys must not make a server ask its issuer for ever.
+    // The issuer publishes four new keys. A server limits its requests for unknown keys, so that forged keys do not
+    // cause endless requests.
     const begin = async (): Promise<void> => {
       issuer.break(true)
       if (outageNumber++ % Math.ceil(outageCount / 4) === 0) await issuer.rotate()
     }
-    // An issuer is tried again after 1 and then 2 seconds: the next outage must not begin before that.
-    const trouble = () => repeatOutage({ ...outages, pauseMs: 4000, begin, end: async () => issuer.break(false) })
-    await runLoad({ environment: () => ({ ISSUER: issuer.issuer }), headers, trouble })
+    // A server retries its issuer after 1 and then 2 seconds. The next outage begins after that.
+    const faults = () => repeatOutage({ ...outages, pauseMs: 4000, begin, end: async () => issuer.break(false) })
+    await runLoad({ environment: () => ({ ISSUER: issuer.issuer }), headers, faults })
   },
-  longest,
+  timeoutMs,
 )
 
 test.each([
@@ -180,11 +181,12 @@ test.each([
       NODE_OPTIONS: `--import=${new URL('./programs/shifted-clock.mjs', import.meta.url).href}`,
       CLOCK_OFFSET_MS: String(hours * 3_600_000),
     }
-    // States live longer than clocks differ: an instance whose clock is ahead cannot tell others from expired ones.
+    // States expire after more than the difference of the clocks. Otherwise the other clock would treat them as
+    // expired.
     const states = { STATE_TTL_MS: String(24 * 3_600_000) }
-    const environment = (place: number) => ({ ...states, ...(place === 0 && clock) })
-    // A state of the wrong clock is good at one instance alone, which a client may not meet within its ten seconds.
-    await runLoad({ environment, repeatsByHand: true, trouble: () => Promise.resolve() })
+    const environment = (index: number) => ({ ...states, ...(index === 0 && clock) })
+    // A state with the wrong clock is valid at one instance only, which the client may not reach within ten seconds.
+    await runLoad({ environment, repeatsUnstarted: true, faults: () => Promise.resolve() })
   },
-  longest,
+  timeoutMs,
 )

@@ -4,30 +4,30 @@ import { sessions } from '@x/sessions/client'
 import { connectHttp } from '@x/transport-http/client'
 import { textOf } from './asking.ts'
 
-/** The load of a run: clients, each with calls that ask twice, and a session with changes. */
+/** The load of a run: clients, each with calls that ask twice and a session with changes. */
 export interface OutageLoad {
   readonly url: string
   readonly headers: (caller: string) => Record<string, string> | Promise<Record<string, string>>
-  /** The numbers of calls and of changes that each client makes at least. */
+  /** The minimum numbers of calls and changes of each client. */
   readonly calls: number
   readonly changes: number
-  /** True when clients repeat by hand what no instance has begun, as a person would. */
-  readonly repeatsByHand?: boolean | undefined
-  /** False as long as something happens: clients continue until then. */
+  /** True if clients repeat requests that no instance has started, as a user would. */
+  readonly repeatsUnstarted?: boolean | undefined
+  /** False while faults are injected. Clients continue until it is true. */
   readonly isOver: () => boolean
 }
 
 /** The outcomes of one client. */
 export interface ClientOutcome {
-  /** The name of each call, and the text of its result or of its error. */
+  /** The name of each call, with the text of its result or error. */
   readonly calls: readonly (readonly [name: string, text: string])[]
-  /** The text of each change in its order. */
+  /** The texts of the changes in order. */
   readonly changes: readonly string[]
-  /** The number of repetitions by hand. */
+  /** The number of repeated requests. */
   readonly repetitions: number
 }
 
-/** Opens the clients of a run before anything happens; the function that it returns runs them. */
+/** Opens the clients of a run before the first fault. The returned function runs them. */
 export async function openOutageClients(
   load: OutageLoad,
   count: number,
@@ -54,7 +54,7 @@ async function openClient(load: OutageLoad, caller: string) {
   let repetitions = 0
   const textOrFailure = async (call: () => ReturnType<typeof client.callTool>): Promise<string> => {
     const text = await call().then(textOf, (error: unknown) => `failed: ${String(error)}`)
-    if (load.repeatsByHand !== true || !text.includes('it has not begun this request')) return text
+    if (load.repeatsUnstarted !== true || !text.includes('it has not begun this request')) return text
     repetitions += 1
     return textOrFailure(call)
   }
@@ -77,14 +77,14 @@ async function openClient(load: OutageLoad, caller: string) {
   }
 }
 
-/** The answer of every client to a question. */
+/** Returns the answer of every client to a question. */
 export function answerTo(message: string): string {
   return `<${message}>`
 }
 
 const outageMs = 1500
 
-/** Outages that repeat: what begins and ends each, and the milliseconds between them. */
+/** A repeated outage: functions that begin and end it, their number, and the pause between them in milliseconds. */
 export interface RepeatedOutage {
   readonly count: number
   readonly pauseMs: number
@@ -92,7 +92,7 @@ export interface RepeatedOutage {
   readonly end: () => Promise<void>
 }
 
-/** Takes something away for 1.5 s, so many times. */
+/** Begins and ends an outage of 1.5 s repeatedly. */
 export async function repeatOutage({ count, pauseMs, begin, end }: RepeatedOutage): Promise<void> {
   for (let outage = 0; outage < count; outage += 1) {
     await setTimeout(pauseMs)

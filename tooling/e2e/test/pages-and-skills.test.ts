@@ -10,7 +10,7 @@ import { createExtendedServer, page } from './extended-server.ts'
 
 const pagesCapability = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
 
-test('skills and pages pass through a proxy, and each file is verified behind it', async () => {
+test('skills and pages pass through a proxy, and the client verifies each file', async () => {
   await using upstream = await serveHttp(await createExtendedServer())
   const hop = proxy({ connect: () => connectHttp(upstream.url) }, { name: 'hop', version: '1.0.0' })
   await using http = await serveHttp(hop)
@@ -30,7 +30,7 @@ test('skills and pages pass through a proxy, and each file is verified behind it
 test.each([
   ['with pages', { extensions: pagesCapability }, ['board', 'refresh']],
   ['without pages', {}, ['board']],
-])('a host of an earlier revision %s is offered the tools that it can use', async (_case, capabilities, names) => {
+])('a host of an earlier revision %s receives the tools that it can use', async (_case, capabilities, names) => {
   await using http = await serveHttp(await createExtendedServer())
   const client = new OlderClient({ name: 'older', version: '1.0.0' }, { capabilities })
   await client.connect(new OlderTransport(new URL(http.url)))

@@ -5,28 +5,28 @@ import { expect } from 'vitest'
 import type { ProcessFleet } from './process-fleet.ts'
 
 /** The number of concurrent tasks. */
-const clients = 40
+const concurrency = 40
 
-/** Tasks of the tool `paint`, which clients create and answer while something happens to the processes. */
+/** A run of tasks of the tool `paint`. Clients create and answer them while faults are injected. */
 export interface PaintRun {
   readonly fleet: ProcessFleet
   readonly count: number
   readonly seed: number
 }
 
-/** A client's observations of its task. */
-export interface Ended {
+/** The outcome of a task as its client saw it. */
+export interface TaskOutcome {
   readonly name: string
   readonly taskId: string
   readonly color: string
   readonly wasCancelled: boolean
-  /** The last answer of `tasks/get`. */
+  /** The last result of `tasks/get`. */
   readonly task: JsonObject
 }
 
 /**
- * Asks until there is a result: while the database is away, an instance answers with an error that says nothing of the
- * task.
+ * Repeats a request until it has a result. While the database is unreachable, an instance returns an error that does
+ * not describe the task.
  */
 async function resultOf(fleet: ProcessFleet, method: string, params: JsonObject): Promise<JsonObject> {
   for (;;) {
@@ -37,7 +37,7 @@ async function resultOf(fleet: ProcessFleet, method: string, params: JsonObject)
   }
 }
 
-/** Makes a task. When no answer comes it may have been made nonetheless: then another is, of another name. */
+/** Creates a task. If no response arrives, the task may exist, so the next attempt uses another name. */
 async function makeTask(
   fleet: ProcessFleet,
   number: number,
@@ -51,19 +51,19 @@ async function makeTask(
   }
 }
 
-/** Creates tasks and follows them, several at a time. Adds each to `ended` when it has ended. */
-export async function driveTasks({ fleet, count, seed }: PaintRun, ended: Ended[]): Promise<void> {
-  let left = count
+/** Creates tasks concurrently and follows them. Each outcome is added to `ended`. */
+export async function driveTasks({ fleet, count, seed }: PaintRun, ended: TaskOutcome[]): Promise<void> {
+  let remaining = count
   const drive = async (): Promise<void> => {
-    while (left > 0) ended.push(await driveTask(fleet, left--, seed))
+    while (remaining > 0) ended.push(await driveTask(fleet, remaining--, seed))
   }
-  await Promise.all(Array.from({ length: clients }, drive))
+  await Promise.all(Array.from({ length: concurrency }, drive))
 }
 
-async function driveTask(fleet: ProcessFleet, number: number, seed: number): Promise<Ended> {
-  const throwDie = randomFrom(seed + number)
-  const cancelling = ['never', 'never', 'never', 'never', 'at once', 'when asked'][Math.floor(throwDie() * 6)]
-  const color = `color-${Math.floor(throwDie() * 1000)}`
+async function driveTask(fleet: ProcessFleet, number: number, seed: number): Promise<TaskOutcome> {
+  const random = randomFrom(seed + number)
+  const cancelling = ['never', 'never', 'never', 'never', 'at once', 'when asked'][Math.floor(random() * 6)]
+  const color = `color-${Math.floor(random() * 1000)}`
   const { name, taskId } = await makeTask(fleet, number)
   let wasCancelled = false
   const cancel = async (): Promise<void> => {
@@ -80,22 +80,22 @@ async function driveTask(fleet: ProcessFleet, number: number, seed: number): Pro
     else if (isJsonObject(inputRequests)) {
       const response = { action: 'accept', content: { color } }
       const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, response]))
-      // Two at the same time, at different instances: one of them wakes the task.
-      const bringing = [1, 2].map(() => resultOf(fleet, 'tasks/update', { taskId, inputResponses }))
-      await Promise.all(bringing)
+      // Two instances receive the answer concurrently. One of them resumes the task.
+      const updates = [1, 2].map(() => resultOf(fleet, 'tasks/update', { taskId, inputResponses }))
+      await Promise.all(updates)
     }
     await setTimeout(100)
   }
 }
 
-/** Checks that each task has ended once, with the effects of its steps and its own answer. */
-export async function expectEnds(
+/** Checks that each task ended once, with the effects of its steps and its own answer. */
+export async function expectOutcomes(
   fleet: ProcessFleet,
-  ended: readonly Ended[],
+  ended: readonly TaskOutcome[],
   effects: ReadonlyMap<string, string>,
 ): Promise<void> {
   for (const { taskId, task, ...seen } of ended) {
-    // The interval of polls grows with the task's age.
+    // The poll interval grows with the age of the task.
     expect(await resultOf(fleet, 'tasks/get', { taskId })).toEqual({ ...task, pollIntervalMs: expect.any(Number) })
     if (task['status'] === 'cancelled') expect(seen.wasCancelled).toBe(true)
     else expect([task['status'], textOf(task)]).toEqual(['completed', expectedText(seen, effects)])
@@ -103,7 +103,10 @@ export async function expectEnds(
   expect(ended.filter(({ task }) => task['status'] === 'cancelled').length).toBeGreaterThan(0)
 }
 
-function expectedText({ name, color }: Pick<Ended, 'name' | 'color'>, effects: ReadonlyMap<string, string>): string {
+function expectedText(
+  { name, color }: Pick<TaskOutcome, 'name' | 'color'>,
+  effects: ReadonlyMap<string, string>,
+): string {
   const [one, two, three] = ['one', 'two', 'three'].map((step) => effects.get(`${name}/${step}`))
   return [name, one, two, color, three].join(' ')
 }

@@ -5,21 +5,21 @@ import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, resolveTool, stateWith } from './asking.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 
 const answers = {
   resolution: { resolution: { action: 'accept', content: { resolution: 'Duplicate' } } },
   original: { original: { action: 'accept', content: { original: 17 } } },
 } as const
 
-describe('a call that waits, written down as JSON', () => {
+describe('a pending call, serialized as JSON', () => {
   let program: ChildProgram
   beforeAll(async () => {
-    program = await childProgram(new URL('./programs/resume-call.ts', import.meta.url))
+    program = await bundleProgram(new URL('./programs/resume-call.ts', import.meta.url))
   })
   afterAll(() => program?.[Symbol.asyncDispose]())
 
-  test('is gone on with by another process, and by a third one, at servers that never saw it', async () => {
+  test('is resumed by a second and a third process, at servers that have not seen it', async () => {
     const work = { saved: [] as string[], runs: [] }
     const serve = () =>
       serveHttp(
@@ -37,7 +37,7 @@ describe('a call that waits, written down as JSON', () => {
     expect(work.saved).toEqual(['#1 duplicates #17'])
   })
 
-  test('holds the call and what was asked, and nothing of the one who began it', async () => {
+  test('contains the call and its open requests, but no data of the client that started it', async () => {
     const server = createServer({ name: 'e2e', version: '1.0.0', tools: [resolveTool()], state: stateWith(keys.first) })
     await using http = await serveHttp(server)
     const pending = await begin(http.url)
@@ -47,7 +47,7 @@ describe('a call that waits, written down as JSON', () => {
   })
 })
 
-/** Asks once, and gives the call as whoever keeps it would. */
+/** Starts a call until its first question, and returns the pending call after a round trip through JSON. */
 async function begin(url: string): Promise<PendingCall> {
   const connection = connectHttp(url, { headers: { authorization: 'Bearer first-host' } })
   try {
@@ -56,8 +56,8 @@ async function begin(url: string): Promise<PendingCall> {
       id: 1,
     })
     if (round.status === 'complete') throw new Error('the server asked nothing')
-    const kept: PendingCall = JSON.parse(JSON.stringify(round.pendingCall))
-    return kept
+    const serialized: PendingCall = JSON.parse(JSON.stringify(round.pendingCall))
+    return serialized
   } finally {
     await connection.close()
   }

@@ -3,37 +3,37 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { isJsonObject, type JsonObject } from '@x/schema'
 
-/** Several server processes behind a balancer that sends every request to the next one that is not about to begin. */
+/** Several server processes behind a balancer that distributes requests in turn among the running ones. */
 export interface ProcessFleet extends AsyncDisposable {
-  /** The ports of the instances that are not about to begin. */
+  /** The ports of the running instances. */
   readonly ports: readonly number[]
-  /** Sends a request to one instance; undefined without an answer. The request may then have been processed. */
+  /** Sends a request to one instance. Returns undefined without a response. The request may have been processed. */
   send(method: string, params: JsonObject): Promise<JsonObject | undefined>
-  /** Sends a request to one instance after the other until one answers. Rejects when none does. */
+  /** Sends a request to one instance after another until one responds. Rejects if none does. */
   ask(method: string, params: JsonObject): Promise<JsonObject>
-  /** Ends a process during its work, and starts another. */
-  replace(place: number): Promise<void>
-  /** Stops a process by SIGTERM, and resolves with its exit code; null when it had to be killed. */
-  stop(place: number): Promise<number | null>
-  /** Makes a process stand still, with its connections open, for so many milliseconds. */
-  freeze(place: number, ms: number): Promise<void>
-  /** The number of processes that exited by themselves. */
+  /** Kills a process and starts another one. */
+  replace(index: number): Promise<void>
+  /** Stops a process with SIGTERM and resolves to its exit code, or null if it had to be killed. */
+  stop(index: number): Promise<number | null>
+  /** Freezes a process for a number of milliseconds. Its connections stay open. */
+  freeze(index: number, ms: number): Promise<void>
+  /** The number of processes that exited unexpectedly. */
   readonly crashes: number
 }
 
 interface Instance {
   readonly child: ChildProcess
-  /** Undefined until it listens. */
+  /** Undefined while the process does not listen. */
   port: number | undefined
-  /** True when it was told to stop. */
+  /** True after SIGTERM was sent. */
   isStopping: boolean
 }
 
-/** The time limit of an instance's response in milliseconds; after it the next one is tried. */
-const patienceMs = 4000
-const mostTries = 100
+/** The time limit of a response, in milliseconds. The next instance is tried after it. */
+const responseTimeoutMs = 4000
+const maxAttempts = 100
 
-/** Starts so many processes of a program that prints its port. */
+/** Starts several processes of a program that prints its port. */
 export async function startProcessFleet(
   program: string,
   size: number,
@@ -59,14 +59,14 @@ export async function startProcessFleet(
     const port = ports[turn++ % ports.length]
     return port === undefined ? undefined : post(port, method, params)
   }
-  const replace = async (place: number): Promise<void> => {
-    const old = instances[place]
+  const replace = async (index: number): Promise<void> => {
+    const old = instances[index]
     if (old === undefined) return
     old.port = undefined
-    await end(old)
+    await kill(old)
     const next = await start()
     watch(next)
-    instances[place] = next
+    instances[index] = next
   }
   return {
     get ports() {
@@ -77,7 +77,7 @@ export async function startProcessFleet(
     },
     send,
     ask: async (method, params) => {
-      for (let tries = 0; tries < mostTries; tries++) {
+      for (let tries = 0; tries < maxAttempts; tries++) {
         const answer = await send(method, params)
         if (answer !== undefined) return answer
         await setTimeout(50)
@@ -85,16 +85,16 @@ export async function startProcessFleet(
       throw new Error(`No instance answers ${method}`)
     },
     replace,
-    stop: async (place) => {
-      const instance = instances[place]
+    stop: async (index) => {
+      const instance = instances[index]
       return instance === undefined ? null : stop(instance)
     },
-    freeze: (place, ms) => freeze(instances[place], ms),
-    [Symbol.asyncDispose]: async () => void (await Promise.all(instances.map(end))),
+    freeze: (index, ms) => freeze(instances[index], ms),
+    [Symbol.asyncDispose]: async () => void (await Promise.all(instances.map(kill))),
   }
 }
 
-/** The milliseconds that a process has to exit after SIGTERM. */
+/** The time limit for an exit after SIGTERM, in milliseconds. */
 const exitTimeoutMs = 30_000
 
 async function stop(instance: Instance): Promise<number | null> {
@@ -103,13 +103,13 @@ async function stop(instance: Instance): Promise<number | null> {
   instance.isStopping = true
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
-  const late = new AbortController()
-  const killing = setTimeout(exitTimeoutMs, undefined, { signal: late.signal }).then(
+  const exitTimeout = new AbortController()
+  const killing = setTimeout(exitTimeoutMs, undefined, { signal: exitTimeout.signal }).then(
     () => child.kill('SIGKILL'),
     () => {},
   )
   const [code] = await exited
-  late.abort()
+  exitTimeout.abort()
   await killing
   return code
 }
@@ -120,7 +120,7 @@ async function freeze(instance: Instance | undefined, ms: number): Promise<void>
   instance?.child.kill('SIGCONT')
 }
 
-async function end({ child }: Instance): Promise<void> {
+async function kill({ child }: Instance): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
@@ -146,12 +146,12 @@ async function post(port: number, method: string, params: JsonObject): Promise<J
   }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } })
   try {
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(responseTimeoutMs)
     const response = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', headers, body, signal })
     const answer: unknown = await response.json()
     return isJsonObject(answer) ? answer : undefined
   } catch {
-    // It was killed, stands still, or went away in between.
+    // The process was killed, is frozen, or closed the connection.
     return undefined
   }
 }

@@ -6,7 +6,7 @@ import { protect } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
 
-/** A server with one tool, `who-am-i`, and the authorization server that it trusts, which is a process. */
+/** A server with the tool `who-am-i`, and the process of its authorization server. */
 export interface ProtectedServer extends AsyncDisposable {
   readonly url: string
   readonly authServer: AuthServer
@@ -20,7 +20,7 @@ export async function serveProtected(): Promise<ProtectedServer> {
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
   const authServer = await startAuthServer({ resources: [{ resource: url, scopes: ['items:read'] }] })
   const whoAmI = tool('who-am-i', {
-    description: 'Returns the person and the client that the person uses',
+    description: 'Returns the user and the client of the user',
     run: (_, { principal }) => `${principal?.subject} by ${principal?.client}`,
   })
   const server = createServer({ name: 'items', version: '1.0.0', state: false, tools: [whoAmI] })

@@ -5,44 +5,47 @@ import { connect, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
-/** The backends of a proxy, and its non-default settings. */
+/** The backends of a proxy and its non-default settings. */
 export interface ProxySetup {
-  /** The ports of this machine that it gives its requests to, in turns. */
+  /** The ports of the backends. Requests are distributed in turn. */
   readonly ports: readonly number[]
-  /** Sends each value of this header to one instance; round robin when absent. */
+  /** The header whose value selects the instance. The default is round robin. */
   readonly hashHeader?: string | undefined
-  /** The idle timeout of a connection, in milliseconds; the proxy's own default when absent. */
+  /** The idle timeout of a connection, in milliseconds. The default is that of the proxy. */
   readonly idleMs?: number | undefined
-  /** HAProxy chooses the instance with the fewest connections, of those that are ready; milliseconds between checks. */
+  /**
+   * The interval of health checks of HAProxy, in milliseconds. With it, the ready instance with the fewest connections
+   * is chosen.
+   */
   readonly checkMs?: number | undefined
-  /** More directives of nginx for the location, or of HAProxy for the backend. */
+  /** Additional directives: of the location for nginx, of the backend for HAProxy. */
   readonly directives?: string | undefined
-  /** True when HAProxy gives a request to the next instance after one that takes no connection. */
+  /** True if HAProxy sends a request to the next instance after a refused connection. */
   readonly redispatches?: boolean | undefined
 }
 
-/** A proxy that runs until the end of its scope. */
+/** A proxy that its disposal stops. */
 export interface Proxy extends AsyncDisposable {
   readonly url: string
 }
 
 /** The configuration and the command of one kind of proxy. */
 export interface ProxyKind {
-  /** The program, as `describeNeeding` knows it. */
+  /** The name of the program in `describeNeeding`. */
   readonly name: 'nginx' | 'haproxy'
-  readonly configure: (setup: ProxySetup, place: Place) => string
-  readonly parameters: (place: Place) => readonly string[]
+  readonly configure: (setup: ProxySetup, run: RunSettings) => string
+  readonly parameters: (run: RunSettings) => readonly string[]
 }
 
-interface Place {
+interface RunSettings {
   readonly folder: string
   readonly config: string
   readonly port: number
 }
 
 /**
- * Nginx as Debian configures it: its `http` block, and a site with nothing but where to listen and where to go. Files
- * go to a folder of the test's own, because the usual ones need rights.
+ * nginx with the `http` block of Debian and a site that only proxies. Its files are in a temporary folder, because the
+ * default folders require root.
  */
 export const nginx: ProxyKind = {
   name: 'nginx',
@@ -86,7 +89,7 @@ const checkedBalance = `
   http-check send meth GET uri /readyz hdr host 127.0.0.1
 `
 
-/** HAProxy as Debian configures it, with the same times. */
+/** HAProxy with the configuration and the timeouts of Debian. */
 export const haproxy: ProxyKind = {
   name: 'haproxy',
   parameters: ({ config }) => ['-db', '-f', config],
@@ -102,26 +105,26 @@ frontend clients
   default_backend mcp
 backend mcp
   ${directives}
-${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatches === true ? '  option redispatch 1\n' : ''}${checkMs === undefined ? '' : checkedBalance}${ports.map((each, place) => `  server instance${place} 127.0.0.1:${each}${checkMs === undefined ? '' : ` check inter ${checkMs}ms fall 1 rise 1`}`).join('\n')}
+${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatches === true ? '  option redispatch 1\n' : ''}${checkMs === undefined ? '' : checkedBalance}${ports.map((each, run) => `  server instance${run} 127.0.0.1:${each}${checkMs === undefined ? '' : ` check inter ${checkMs}ms fall 1 rise 1`}`).join('\n')}
 `,
 }
 
-/** Starts a proxy, and resolves when it takes connections. */
+/** Starts a proxy and resolves when it accepts connections. */
 export async function startProxy(program: string, kind: ProxyKind, setup: ProxySetup): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), `e2e-${kind.name}-`))
-  const place = { folder, config: join(folder, 'proxy.conf'), port: await freePort() }
-  await writeFile(place.config, kind.configure(setup, place))
-  const child = spawn(program, kind.parameters(place), { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const run = { folder, config: join(folder, 'proxy.conf'), port: await freePort() }
+  await writeFile(run.config, kind.configure(setup, run))
+  const child = spawn(program, kind.parameters(run), { stdio: ['ignore', 'ignore', 'pipe'] })
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  // A test that runs out of its time leaves its scope never; the proxy goes with the process then.
+  // A test that exceeds its time limit never leaves its scope. The proxy then stops with the process.
   const kill = (): void => void child.kill()
   process.once('exit', kill)
-  await listens(place.port, child).catch((cause: unknown) => {
+  await waitUntilListening(run.port, child).catch((cause: unknown) => {
     kill()
     process.off('exit', kill)
-    throw new Error(`${kind.name} does not start: ${said}`, { cause })
+    throw new Error(`${kind.name} does not start: ${printed}`, { cause })
   })
   const dispose = async (): Promise<void> => {
     kill()
@@ -129,10 +132,10 @@ export async function startProxy(program: string, kind: ProxyKind, setup: ProxyS
     await ended
     await rm(folder, { recursive: true, force: true })
   }
-  return { url: `http://127.0.0.1:${place.port}/mcp`, [Symbol.asyncDispose]: dispose }
+  return { url: `http://127.0.0.1:${run.port}/mcp`, [Symbol.asyncDispose]: dispose }
 }
 
-/** Returns a port of this machine that no process listens on. */
+/** Returns a free loopback port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -140,11 +143,11 @@ export async function freePort(): Promise<number> {
   server.close()
   await once(server, 'close')
   if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the system gave no port')
+  throw new Error('the server has no port')
 }
 
-/** Connects until a connection is accepted. Rejects when the process has ended before. */
-async function listens(port: number, child: ChildProcess): Promise<void> {
+/** Connects until a connection is accepted. Rejects if the process ends first. */
+async function waitUntilListening(port: number, child: ChildProcess): Promise<void> {
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('the process has ended')
     const socket = connect(port, '127.0.0.1')

@@ -11,7 +11,7 @@ import { linkModule, unpackPackages } from '../src/installed/unpack-packages.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const minute = 60_000
 
-/** The entries whose declarations need Node's types. All others are for the web as well. */
+/** Entries whose declarations require the types of Node. All others are checked with the types of the web too. */
 const forNode = new Set([
   '@x/auth/node',
   '@x/cli/terminal',
@@ -35,7 +35,7 @@ const strict = {
   allowImportingTsExtensions: true,
 }
 const programs = {
-  // Without Node's types: a program of the web that names the packages' types and the platform's.
+  // Without the types of Node, as for a program in a browser.
   web: { ...strict, lib: ['es2022', 'dom'], types: [], preserveSymlinks: true },
   node: { ...strict, lib: ['es2022'], types: ['node'] },
 }
@@ -50,7 +50,7 @@ beforeAll(async () => {
   for (const [name, list] of Object.entries({ web, node: entries })) {
     await mkdir(`${folder}/${name}`)
     await writeFile(`${folder}/${name}/package.json`, '{ "type": "module" }')
-    await writeFile(`${folder}/${name}/program.ts`, importing(list))
+    await writeFile(`${folder}/${name}/program.ts`, programOf(list))
   }
   await cp(`${root}tooling/examples/src/tracker`, `${folder}/node/tracker`, { recursive: true })
   await cp(`${root}tooling/examples/guesses/results.ts`, `${folder}/node/results.ts`)
@@ -60,28 +60,28 @@ beforeAll(async () => {
 }, 5 * minute)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A program that names every entry. */
-function importing(entries: readonly string[]): string {
+/** Creates a program that imports the types of every entry. */
+function programOf(entries: readonly string[]): string {
   const imports = entries.map((entry, index) => `import type * as entry${index} from '${entry}'\n`)
   return `${imports.join('')}export type All = [${entries.map((_, index) => `typeof entry${index}`).join(', ')}]\n`
 }
 
 /**
- * The errors of a program and of the packages' declarations; those of other packages are not ours. Besides, every
- * entry is found.
+ * Returns the errors in a program and in the declarations of our packages. Errors in other packages are ignored. An
+ * entry that is not found is an error.
  */
 async function errorsOf(compiler: string, name: keyof typeof programs): Promise<readonly string[]> {
-  const place = `${folder}/${name}`
+  const target = `${folder}/${name}`
   const config = { compilerOptions: programs[name], include: ['*.ts', 'tracker'] }
-  await writeFile(`${place}/tsconfig.json`, JSON.stringify(config))
-  const output = await runCommand(process.execPath, [compiler, '-p', '.', '--pretty', 'false'], place).catch(
+  await writeFile(`${target}/tsconfig.json`, JSON.stringify(config))
+  const output = await runCommand(process.execPath, [compiler, '-p', '.', '--pretty', 'false'], target).catch(
     (error: unknown) => String(error),
   )
   return output.split('\n').filter((line) => /^(?:\.\.\/node_modules\/@x\/|[a-z-/]+\.ts|error )/.test(line))
 }
 
 test.each([...compilers])(
-  'TypeScript %s compiles the packed declarations of every entry, those for the web without the types of Node, the issue tracker, and results as other SDKs write them',
+  'TypeScript %s compiles the packed declarations of every entry (web entries without the types of Node), the issue tracker, and results as other SDKs write them',
   async (_, compiler) => {
     expect(await errorsOf(compiler, 'node')).toEqual([])
     expect(await errorsOf(compiler, 'web')).toEqual([])

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** The whole of what a server answers to bytes that no HTTP client sends, until it closes or has answered in full. */
+/** Sends raw bytes and returns the response, up to its end or the end of the connection. */
 export function sendBytes(port: number, bytes: readonly (string | Uint8Array)[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' })
@@ -11,25 +11,25 @@ export function sendBytes(port: number, bytes: readonly (string | Uint8Array)[])
     }
     socket.setEncoding('utf8').on('data', (text: string) => {
       received += text
-      if (isWhole(received)) end()
+      if (isComplete(received)) end()
     })
-    // A reset is one of the ways to be refused.
+    // A reset is a valid rejection.
     socket.on('error', () => {})
     socket.on('close', end)
     for (const part of bytes) socket.write(part)
   })
 }
 
-function isWhole(answer: string): boolean {
+function isComplete(answer: string): boolean {
   const end = answer.indexOf('\r\n\r\n')
   if (end < 0) return false
   const length = /\r\ncontent-length: (\d+)/i.exec(answer.slice(0, end))?.[1]
   return length !== undefined && Buffer.byteLength(answer.slice(end + 4)) >= Number(length)
 }
 
-/** The head of a POST that is right but for these lines; one that has a name takes the place of the right one. */
+/** Creates the head of a valid POST with additional or replaced header lines. */
 export function headWith(lines: readonly string[]): string {
-  const right = [
+  const valid = [
     'Host: 127.0.0.1',
     'Content-Type: application/json',
     'Accept: application/json, text/event-stream',
@@ -37,16 +37,16 @@ export function headWith(lines: readonly string[]): string {
     'Mcp-Method: tools/list',
   ]
   const nameOf = (line: string): string => (line.split(':', 1)[0] ?? '').toLowerCase()
-  const given = new Set(lines.map(nameOf))
-  const kept = right.filter((line) => !given.has(nameOf(line)))
-  return `${['POST /mcp HTTP/1.1', ...kept, ...lines].join('\r\n')}\r\n\r\n`
+  const replaced = new Set(lines.map(nameOf))
+  const defaults = valid.filter((line) => !replaced.has(nameOf(line)))
+  return `${['POST /mcp HTTP/1.1', ...defaults, ...lines].join('\r\n')}\r\n\r\n`
 }
 
-/** Sends all of it, waits for what has to happen, and is gone without a word. */
-export async function sendAndLeave(port: number, parts: readonly string[], happened: Promise<void>): Promise<void> {
+/** Sends bytes, waits for an event, and destroys the socket. */
+export async function sendAndDisconnect(port: number, parts: readonly string[], event: Promise<void>): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
   await new Promise<void>((resolve) => socket.write(parts.join(''), () => resolve()))
-  await happened
+  await event
   socket.destroy()
 }

@@ -11,7 +11,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 
-/** The `_meta` that every request needs, with changes; a value of `undefined` takes a field out. */
+/** Creates the `_meta` that every request requires, with changes. A value of `undefined` removes a field. */
 function metaWith(changes: JsonObject = {}): JsonObject {
   const meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {}, ...changes }
   return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined))
@@ -25,12 +25,12 @@ export interface RawRequest {
   readonly id?: RequestId
 }
 
-/** A request as it stands on the wire, for what no well-behaved client sends. */
+/** Creates a request without the checks of a client. */
 function rawRequest({ method, params = {}, meta = {}, id = 1 }: RawRequest): RpcRequest {
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: metaWith(meta) } }
 }
 
-/** Sends a raw request and gives its response with the notifications that came before it. */
+/** Sends a raw request. Returns its response and the notifications before it. */
 export async function send(
   exchange: Exchange,
   raw: RawRequest,
@@ -42,7 +42,7 @@ export async function send(
   return { response, notifications }
 }
 
-/** The result of a response; an error fails the test with what it says. */
+/** Returns the result of a response. An error response fails the test. */
 export function resultOf(response: RpcResponse): JsonObject {
   if ('result' in response) return response.result
   throw new Error(`expected a result, got the error ${JSON.stringify(response.error)}`)

@@ -10,7 +10,7 @@ import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-co
 import { followReadme, serveDeployFolder } from './documented-servers.ts'
 import { followTutorial } from './tutorial-steps.ts'
 
-/** Each package, with the siblings that come with it. */
+/** Each package, with the other packages of the workspace that it installs. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/auth', ['@x/core', '@x/schema']],
@@ -44,8 +44,8 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/transport-http', ['@x/core', '@x/schema']],
   ['@x/transport-stdio', ['@x/core', '@x/schema']],
 ])
-/** The optional peers that a user of every entry of a package installs. */
-const besides: ReadonlyMap<string, readonly string[]> = new Map([
+/** The optional peers that a user of all entries of a package installs. */
+const optionalPeers: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/client', ['@opentelemetry/api']],
   ['@x/gateway', ['@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio']],
   ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
@@ -55,10 +55,10 @@ const besides: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/tasks', ['@x/client', '@x/server']],
 ])
 const names = [...siblings.keys()]
-/** Most others depend on the first, none on the last. */
+/** Most other packages depend on the first, none on the last. */
 const bumped = ['@x/core', '@x/server', '@x/cli']
 const minutes = 60_000
-/** Runs the program of a README with any free port, and ends the service that it may export. */
+/** Runs the program of a README on any free port and closes the server that it may export. */
 const runProgram = "process.env.PORT = '0'\nconst { http } = await import('./program.mjs')\nawait http?.close()\n"
 
 let folder = ''
@@ -68,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test(
-  'the first release of every package is 0.1.0, and a minor version of one moves no other to a new major or minor',
+  'the first release of every package is 0.1.0, and a minor version of one changes no major or minor version of another',
   async () => {
     const copy = await copyWorkspace(`${folder}/versions`)
     let versions = await copy.version()
@@ -87,7 +87,7 @@ test(
   5 * minutes,
 )
 
-describe('a release to a registry of this machine', () => {
+describe('a release to a local registry', () => {
   let published: LocalRegistry
   let copy: WorkspaceCopy
   let entries: readonly PackageEntries[] = []
@@ -120,7 +120,7 @@ describe('a release to a registry of this machine', () => {
     return found
   }
 
-  test('publishes every package that is tested here, with a tag for each', async () => {
+  test('publishes every package of the workspace, with a tag for each', async () => {
     expect(entries.map(({ name }) => name).toSorted()).toEqual(names)
     expect(await Promise.all(names.map(published.latest))).toEqual(names.map(() => '0.1.0'))
     const tags = await runCommand('git', ['tag', '--list'], copy.folder)
@@ -128,7 +128,7 @@ describe('a release to a registry of this machine', () => {
   })
 
   test.each(names)(
-    '%s is installed alone, brings no sibling that it does not depend on, runs the program of its README, and every entry can be imported',
+    '%s installs only its dependencies, runs the program of its README, and every entry can be imported',
     async (name) => {
       const { readme, entries: specifiers, versions } = find(name)
       const place = `${folder}/user-${name.replace('/', '-')}`
@@ -137,8 +137,8 @@ describe('a release to a registry of this machine', () => {
       const ours = (await measureInstall(place)).packages.filter((installed) => names.includes(installed))
       expect(ours.toSorted()).toEqual([name, ...(siblings.get(name) ?? [])].toSorted())
       const program = await readProgram(await readFile(readme, 'utf8'), readme)
-      const wanted = [...(besides.get(name) ?? []), ...importedPackages(program)].filter((one) => one !== name)
-      const versioned = wanted.map((one) =>
+      const required = [...(optionalPeers.get(name) ?? []), ...importedPackages(program)].filter((one) => one !== name)
+      const versioned = required.map((one) =>
         versions.has(one) && !names.includes(one) ? `${one}@${versions.get(one)}` : one,
       )
       if (versioned.length > 0) await installFrom(place, versioned)
@@ -152,7 +152,7 @@ describe('a release to a registry of this machine', () => {
   )
 
   test(
-    'a folder that is copied from examples/deploy is installed as its Dockerfile does, serves, and stops at SIGTERM',
+    'a copy of examples/deploy is installed as its Dockerfile does, serves, and stops at SIGTERM',
     async () => {
       const place = `${folder}/deployed`
       await published.consumer(place)
@@ -162,7 +162,7 @@ describe('a release to a registry of this machine', () => {
   )
 
   test(
-    'a dry run packs an archive of each package, and plain npm installs all of them together',
+    'a dry run packs an archive of each package, and npm installs all of them together',
     async () => {
       expect(dryRun).toContain('this was a dry run: nothing was published')
       const files = (await readdir(archives)).map((file) => `${archives}/${file}`)
@@ -177,7 +177,7 @@ describe('a release to a registry of this machine', () => {
   )
 
   test(
-    'the server of the README is installed, asks and answers, in an empty folder',
+    'the server of the README is installed in an empty folder, asks, and answers',
     async () => {
       const place = `${folder}/readme`
       await published.consumer(place)
@@ -187,7 +187,7 @@ describe('a release to a registry of this machine', () => {
   )
 
   test(
-    'the steps of the tutorial, in an empty folder, print what its page shows',
+    'the steps of the tutorial print the output that its page shows',
     async () => {
       const place = `${folder}/bakery`
       await published.consumer(place)
@@ -197,7 +197,7 @@ describe('a release to a registry of this machine', () => {
   )
 
   test.each(['http', 'stdio', 'worker'] as const)(
-    'a folder of mcpx init --%s is installed, passes its test, starts, and answers a call',
+    'a folder of mcpx init --%s is installed, passes its tests, starts, and answers a call',
     async (kind) => {
       const place = `${folder}/init-${kind}`
       await published.consumer(place)
@@ -220,9 +220,9 @@ describe('a release to a registry of this machine', () => {
   )
 
   test(
-    'all but @x/auth together install nothing of it and run without it [AUE-033]',
+    'all packages except @x/auth install none of its dependencies and run without it [AUE-033]',
     async () => {
-      // The bridges of @x/gateway and the command line log in, and need @x/auth.
+      // The bridges of @x/gateway and the command line log in, so they require @x/auth.
       const others = names.filter((name) => !['@x/auth', '@x/cli', '@x/gateway'].includes(name))
       const place = `${folder}/without-auth`
       await published.consumer(place)
@@ -237,14 +237,14 @@ describe('a release to a registry of this machine', () => {
     3 * minutes,
   )
 
-  test('the guide on replay comes with the server, and its links lead to the repository', async () => {
+  test('the guide on replay is part of the server package, and its links lead to the repository', async () => {
     const guide = await readFile(`${folder}/user-@x-server/node_modules/@x/server/guides/replay.md`, 'utf8')
     expect(guide).toMatch(/^# Your handler runs more than once/)
     expect(guide).not.toMatch(/\]\((?!https:|#)/)
   })
 
   test(
-    'a second release of one package publishes it and those that depend on it, and its users keep the others',
+    'a second release publishes the changed package and its dependents, and users keep the others',
     async () => {
       const place = `${folder}/user-@x-tasks`
       await copy.change('second', { '@x/client': 'minor' })
@@ -256,7 +256,7 @@ describe('a release to a registry of this machine', () => {
         ['@x/client', '0.2.0'],
         ['@x/testing', '0.1.1'],
       ])
-      // The peer range of tasks takes the new client, and its program runs with it.
+      // The peer range of @x/tasks accepts the new client, and its program runs with it.
       await installFrom(place, ['@x/client@0.2.0'])
       await runCommand(process.execPath, ['program.mjs'], place)
     },

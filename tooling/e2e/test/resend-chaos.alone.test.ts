@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '@tooling/vitest/random'
 import { createStateTable } from '@x/state-codec/postgres'
 import { expect, test } from 'vitest'
-import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble, startChaosParts } from './chaos.ts'
+import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, injectFaults, startChaosParts } from './chaos.ts'
 import { startCuttingProxy } from './cutting-proxy.ts'
 import { startProcessFleet } from './process-fleet.ts'
 import { colorFor, type Job, type ResendRun, runClient } from './resending-client.ts'
 
-// docs/maintaining.md has the command that makes 500 tasks and 2,000 calls.
+// docs/maintaining.md has the command for 500 tasks and 2,000 calls.
 const seed = Number(process.env['RESEND_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const taskCount = Number(process.env['RESEND_CHAOS_TASKS'] ?? 20)
 const callCount = Number(process.env['RESEND_CHAOS_CALLS'] ?? 80)
@@ -16,15 +16,15 @@ const clientCount = 8
 
 const parts = startChaosParts(createStateTable)
 
-/** All jobs, in an order that the seed decides. */
-function jobsOf(throwDie: () => number): Job[] {
+/** Returns all jobs in a random order that depends on the seed. */
+function createJobs(random: () => number): Job[] {
   const tasksOf = Array.from({ length: taskCount }, (_, index): Job => ({ tool: 'paint', name: `task-${index}` }))
   const callsOf = Array.from({ length: callCount }, (_, index): Job => ({ tool: 'pair', name: `call-${index}` }))
-  const dealt = [...tasksOf, ...callsOf].map((job) => ({ job, at: throwDie() }))
-  return dealt.sort((a, b) => a.at - b.at).map(({ job }) => job)
+  const shuffled = [...tasksOf, ...callsOf].map((job) => ({ job, at: random() }))
+  return shuffled.sort((a, b) => a.at - b.at).map(({ job }) => job)
 }
 
-/** The only text that a job may end with. */
+/** Returns the only valid result of a job. */
 function expectedText({ tool, name }: Job, effects: ReadonlyMap<string, string>): string {
   const [one, two, three] = ['one', 'two', 'three'].map((step) => effects.get(`${name}/${step}`))
   if (tool === 'paint') return [name, one, two, colorFor(`Which color has ${name}?`), three].join(' ')
@@ -32,37 +32,37 @@ function expectedText({ tool, name }: Job, effects: ReadonlyMap<string, string>)
   return [name, one, first, two, second, three].join(' ')
 }
 
-test(`every call ends without a repetition by hand, and nothing is done twice (RESEND_CHAOS_SEED=${seed})`, async () => {
+test(`every call ends without a manual retry, and no work is done twice (RESEND_CHAOS_SEED=${seed})`, async () => {
   const size = `RESEND_CHAOS_TASKS=${taskCount} RESEND_CHAOS_CALLS=${callCount}`
   process.stdout.write(`RESEND_CHAOS_SEED=${seed} ${size}\n`)
   await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
-  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, throwDie: randomFrom(seed + 1) })
+  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, random: randomFrom(seed + 1) })
   const run: ResendRun = {
-    jobs: jobsOf(randomFrom(seed + 2)),
+    jobs: createJobs(randomFrom(seed + 2)),
     counts: { sent: 0, lost: 0, unavailable: 0 },
     outcomes: [],
   }
   const total = taskCount + callCount
   const isOver = (): boolean => run.outcomes.length === total
-  const trouble = makeTrouble({ fleet, database: parts.database, throwDie: randomFrom(seed), isOver })
+  const faultsInjected = injectFaults({ fleet, database: parts.database, random: randomFrom(seed), isOver })
   const clients = Array.from({ length: clientCount }, (_, index) => runClient(proxy.url, `caller-${index}`, run))
   await Promise.all(clients)
-  const troubles = await trouble
+  const faults = await faultsInjected
   const { sent, lost, unavailable } = run.counts
   process.stdout.write(
-    `${troubles.length} troubles: ${troubles.join(', ')}
-${proxy.cuts} of ${proxy.connections} connections cut; of ${sent} requests ${lost} had no answer and ${unavailable} could not be stored\n`,
+    `${faults.length} faults: ${faults.join(', ')}
+${proxy.cuts} of ${proxy.connections} connections cut; of ${sent} requests ${lost} had no response and ${unavailable} could not be stored\n`,
   )
 
   const failed = run.outcomes.filter(({ text }) => text.startsWith('failed: '))
   expect(failed).toEqual([])
-  expect([troubles.length > 1, proxy.cuts > 10, lost > 10, fleet.crashes]).toEqual([true, true, true, 0])
-  // Every process works again, and whatever one of them still meant to do it has tried to.
+  expect([faults.length > 1, proxy.cuts > 10, lost > 10, fleet.crashes]).toEqual([true, true, true, 0])
+  // Every process runs again, and pending writes had time to finish.
   await setTimeout(leaseMs * 2)
   const effects = await effectsByStep(parts.pool)
   expect(effects.size).toBe(total * 3)
   for (const { text, ...job } of run.outcomes) expect(text).toBe(expectedText(job, effects))
-  // A task that nobody has the result of would be one more.
+  // A task without a client would be one more row.
   const { rows } = await parts.pool.query(
     'SELECT status, count(*)::integer AS count FROM mcp_tasks.task GROUP BY status',
   )

@@ -4,37 +4,37 @@ import { taskCalls } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
 import { textOf } from './asking.ts'
 
-/** One call of the run; `paint` becomes a task. */
+/** A call of the run. A call of `paint` becomes a task. */
 export interface Job {
   readonly tool: 'paint' | 'pair'
   readonly name: string
 }
 
-/** The outcome of a job: the text of its result, or the error of its call. */
+/** The outcome of a job: the text of its result or of its error. */
 interface Outcome extends Job {
   readonly text: string
 }
 
 interface Counts {
-  /** Requests, but for those whose responses last. */
+  /** Requests, except subscriptions. */
   sent: number
-  /** Requests whose answer was lost. */
+  /** Requests whose response was lost. */
   lost: number
   /** Requests that the server could not store. */
   unavailable: number
 }
 
-/** The jobs that are left, and the results so far. */
+/** The remaining jobs and the outcomes so far. */
 export interface ResendRun {
   readonly jobs: Job[]
   readonly counts: Counts
   readonly outcomes: Outcome[]
 }
 
-/** Concurrent calls of each client. */
-const callsAtOnce = 5
+/** The number of concurrent calls of each client. */
+const concurrency = 5
 
-/** Does jobs until none is left, with a client of its own, with connections and a principal of its own. */
+/** Runs jobs until none is left. Each client has its own connections and its own principal. */
 export async function runClient(url: string, caller: string, { jobs, counts, outcomes }: ResendRun): Promise<void> {
   await using connection = connectHttp(url, { headers: { 'x-caller': caller } })
   const exchange: typeof connection.exchange = async (request, call) => {
@@ -66,14 +66,14 @@ export async function runClient(url: string, caller: string, { jobs, counts, out
       outcomes.push({ ...job, text })
     }
   }
-  await Promise.all(Array.from({ length: callsAtOnce }, work))
+  await Promise.all(Array.from({ length: concurrency }, work))
 }
 
 function isUnavailable(data: unknown): boolean {
   return isJsonObject(data) && data['reason'] === 'unavailable'
 }
 
-/** The answer of every client to a question. */
+/** Returns the answer of every client to a question. */
 export function colorFor(message: string): string {
   return `<${message}>`
 }

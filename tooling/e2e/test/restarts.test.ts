@@ -7,7 +7,7 @@ import { sessions } from '@x/sessions/server'
 import { expect, test } from 'vitest'
 import { keys, stateWith, textOf } from './asking.ts'
 
-/** A server without idempotency: none of its tools may run twice. */
+/** Creates a server without idempotency, whose tools must not run twice. */
 const createPayments = (onRun: () => void) =>
   createServer({
     name: 'payments',
@@ -17,7 +17,7 @@ const createPayments = (onRun: () => void) =>
     extensions: [sessions()],
   })
 
-test('calls that find no process at the port wait for it to start again, and run once [UNA-003]', async () => {
+test('calls to a port without a process wait for its restart, and run once [UNA-003]', async () => {
   let runCount = 0
   const previous = await serveHttp(createPayments(() => {}))
   const { url } = previous
@@ -36,7 +36,7 @@ test('calls that find no process at the port wait for it to start again, and run
 
   const paid = client.callTool('pay')
   const created = client.sessions.create()
-  // More than the three attempts that a bound of their number would allow.
+  // A limit of three attempts would have failed by now.
   await expect.poll(() => failureCount).toBeGreaterThan(8)
   await using _next = await serveHttp(
     createPayments(() => (runCount += 1)),

@@ -7,16 +7,16 @@ import { type RealRestate, startRestate } from '@tooling/real-servers/restate'
 import { randomFrom } from '@tooling/vitest/random'
 import { expect, test } from 'vitest'
 import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, startChaosParts } from './chaos.ts'
-import { driveTasks, type Ended, expectEnds } from './paint-tasks.ts'
+import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 
-// `RESTATE_CHAOS_SEED=… RESTATE_CHAOS_COUNT=200 pnpm vitest run test/restate-chaos.alone.test.ts` is the long form.
+// `RESTATE_CHAOS_SEED=… RESTATE_CHAOS_COUNT=200 pnpm vitest run test/restate-chaos.alone.test.ts` runs more tasks.
 const seed = Number(process.env['RESTATE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['RESTATE_CHAOS_COUNT'] ?? 40)
 
 const parts = startChaosParts()
 
-/** A process that runs tasks for Restate. It is at the same port after a restart. */
+/** A process that runs tasks for Restate. It keeps its port after a restart. */
 interface RestateWorker {
   readonly port: number
   replace(): Promise<void>
@@ -52,7 +52,7 @@ async function startWorker(environment: NodeJS.ProcessEnv): Promise<RestateWorke
   }
 }
 
-/** Passes each connection to the next worker, as the balancer does to which Restate sends its calls. */
+/** Forwards connections in turn to the workers, like the balancer that Restate calls. */
 async function startBalancer(ports: readonly number[]): Promise<Server> {
   let turn = 0
   const server = createServer((socket) => {
@@ -71,36 +71,39 @@ async function startBalancer(ports: readonly number[]): Promise<Server> {
   return server
 }
 
-interface Troubled {
+interface ChaosTargets {
   readonly fleet: ProcessFleet
   readonly workers: readonly RestateWorker[]
   readonly server: RealRestate
   readonly isOver: () => boolean
 }
 
-/** Kills and freezes workers, and kills instances and Restate, until it is over. Each kind happens once at first. */
-async function makeTrouble({ fleet, workers, server, isOver }: Troubled): Promise<readonly string[]> {
-  const throwDie = randomFrom(seed)
+/**
+ * Kills and freezes workers, and kills instances and Restate, until the run is over. The first faults are one of each
+ * kind.
+ */
+async function injectFaults({ fleet, workers, server, isOver }: ChaosTargets): Promise<readonly string[]> {
+  const random = randomFrom(seed)
   const kinds = ['kill a worker', 'kill Restate', 'freeze a worker', 'kill an instance']
-  const done: string[] = []
+  const faults: string[] = []
   while (!isOver()) {
-    await setTimeout(300 + throwDie() * 700)
-    const kind = kinds[done.length] ?? kinds[Math.floor(throwDie() * kinds.length)] ?? ''
-    const worker = workers[Math.floor(throwDie() * workers.length)]
-    done.push(kind)
+    await setTimeout(300 + random() * 700)
+    const kind = kinds[faults.length] ?? kinds[Math.floor(random() * kinds.length)] ?? ''
+    const worker = workers[Math.floor(random() * workers.length)]
+    faults.push(kind)
     if (kind === 'kill a worker') await worker?.replace()
-    else if (kind === 'freeze a worker') await worker?.freeze(leaseMs * (1.5 + throwDie()))
-    else if (kind === 'kill an instance') await fleet.replace(Math.floor(throwDie() * 2))
+    else if (kind === 'freeze a worker') await worker?.freeze(leaseMs * (1.5 + random()))
+    else if (kind === 'kill an instance') await fleet.replace(Math.floor(random() * 2))
     else {
       await server.kill()
-      await setTimeout(throwDie() * 1000)
+      await setTimeout(random() * 1000)
       await server.restart()
     }
   }
-  return done
+  return faults
 }
 
-test(`tasks that run on Restate end once, with the right result, while it and its workers are killed [ENG-011 ENG-012] (RESTATE_CHAOS_SEED=${seed})`, async () => {
+test(`tasks that run on Restate end once, with the right result, while Restate and its workers are killed [ENG-011 ENG-012] (RESTATE_CHAOS_SEED=${seed})`, async () => {
   process.stdout.write(`RESTATE_CHAOS_SEED=${seed} RESTATE_CHAOS_COUNT=${count}\n`)
   const server = await startRestate()
   const environment = { ...environmentOf(parts.database), RESTATE_INGRESS: server.ingress }
@@ -110,14 +113,14 @@ test(`tasks that run on Restate end once, with the right result, while it and it
     await using fleet = await startProcessFleet(parts.program.path, 2, environment)
     const address = balancer.address()
     await server.register(`http://127.0.0.1:${typeof address === 'object' && address?.port}`)
-    const ended: Ended[] = []
-    const trouble = makeTrouble({ fleet, workers, server, isOver: () => ended.length === count })
+    const ended: TaskOutcome[] = []
+    const faultsInjected = injectFaults({ fleet, workers, server, isOver: () => ended.length === count })
     await driveTasks({ fleet, count, seed }, ended)
-    const done = await trouble
-    process.stdout.write(`${done.length} troubles: ${done.join(', ')}\n`)
-    expect([done.includes('kill a worker'), done.includes('kill Restate'), fleet.crashes]).toEqual([true, true, 0])
+    const faults = await faultsInjected
+    process.stdout.write(`${faults.length} faults: ${faults.join(', ')}\n`)
+    expect([faults.includes('kill a worker'), faults.includes('kill Restate'), fleet.crashes]).toEqual([true, true, 0])
     await setTimeout(leaseMs * 2)
-    await expectEnds(fleet, ended, await effectsByStep(parts.pool))
+    await expectOutcomes(fleet, ended, await effectsByStep(parts.pool))
     await expectNoTaskLeft(parts.database, parts.pool)
   } finally {
     balancer.close()

@@ -17,7 +17,7 @@ const elicitation = (message: string, properties: JsonObject): JsonObject => ({
   },
 })
 
-/** The results of the document's server, round by round. */
+/** The results of the server in the document, round by round. */
 const rounds: readonly JsonObject[] = [
   {
     resultType: 'input_required',
@@ -46,7 +46,7 @@ const rounds: readonly JsonObject[] = [
 ]
 
 describe('SEP-2322, the messages of the client', () => {
-  test('each retry is a request of its own, with the answers of its round and exactly its state [MRT-018 MRT-020 BAS-011]', async () => {
+  test('each retry is a separate request with the answers of its round and its unchanged state [MRT-018 MRT-020 BAS-011]', async () => {
     const sent: RpcRequest[] = []
     const exchange: Exchange = async (request) => {
       sent.push(request)
@@ -106,7 +106,7 @@ describe('data-layer sessions, the echo example', () => {
   }
   const call = { name: 'echo', arguments: { msg: 'hi' } }
 
-  test('a session is created, used, and named with its new state in the result [SES-002 SES-007 SES-009]', async () => {
+  test('a session is created and used, and the result names it with its new state [SES-002 SES-007 SES-009]', async () => {
     const created = await send(1, 'sessions/create', {})
     const session = { sessionId: expect.any(String), expiresAt: expect.any(String), state: expect.any(String) }
     expect(created).toMatchObject({ id: 1, result: { session } })

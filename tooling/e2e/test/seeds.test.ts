@@ -23,7 +23,7 @@ const update = {
   arguments: { workItemId: 4522, fields: { 'System.State': 'Resolved' } },
 }
 
-/** The tool of both documents: two rules of Azure DevOps, and one update. */
+/** Creates the tool of both documents, with two rules of Azure DevOps and one update. */
 function updateWorkItem(updates: string[], task?: 'required') {
   return tool('update_work_item', {
     description: 'Updates a work item',
@@ -41,7 +41,7 @@ function updateWorkItem(updates: string[], task?: 'required') {
   })
 }
 
-function instance(definition: Pick<ServerDefinition, 'tools' | 'shedding' | 'extensions'>): McpServer {
+function createInstance(definition: Pick<ServerDefinition, 'tools' | 'shedding' | 'extensions'>): McpServer {
   return createServer({
     name: 'seeds',
     version: '1.0.0',
@@ -53,7 +53,7 @@ function instance(definition: Pick<ServerDefinition, 'tools' | 'shedding' | 'ext
 
 let lastId = 0
 
-/** Sends one request, with an id of its own, and gives the result. */
+/** Sends a request with a new id and returns its result. */
 async function send(
   server: McpServer,
   method: string,
@@ -76,9 +76,9 @@ const accepted = (content: JsonObject): JsonObject => ({ action: 'accept', conte
 const textIn = ({ content }: JsonObject): unknown => JSON.stringify(content)
 
 describe('SEP-2322, message by message', () => {
-  test('the work-item example: each round is a request of its own, at an instance of its own', async () => {
+  test('the work-item example: each round is a separate request to another instance', async () => {
     const updates: string[] = []
-    const instances = [1, 2, 3].map(() => instance({ tools: [updateWorkItem(updates)] }))
+    const instances = [1, 2, 3].map(() => createInstance({ tools: [updateWorkItem(updates)] }))
     const [first, second, third] = instances as [McpServer, McpServer, McpServer]
     const one = await send(first, 'tools/call', update)
     expect(one).toMatchObject({
@@ -113,9 +113,9 @@ describe('SEP-2322, message by message', () => {
     expect(updates).toHaveLength(1)
   })
 
-  test('use case 1, a rolling upgrade: the new version asks for what is missing alone', async () => {
+  test('use case 1, a rolling upgrade: the new version asks only for missing answers', async () => {
     const login = (at: string) => ({ message: `Your name at ${at}?`, schema: z.object({ login: z.string() }) })
-    const before = instance({
+    const before = createInstance({
       tools: [
         tool('join', {
           description: 'Asks for two logins',
@@ -129,10 +129,10 @@ describe('SEP-2322, message by message', () => {
         }),
       ],
     })
-    const after = instance({
+    const after = createInstance({
       tools: [
         tool('join', {
-          description: 'Asks for two logins, of which one is another',
+          description: 'Asks for two logins, one of them new',
           run: async (_, ctx) => {
             const [github, microsoft] = await Promise.all([
               ctx.elicit('github_login', login('GitHub')),
@@ -155,7 +155,7 @@ describe('SEP-2322, message by message', () => {
     expect(textIn(three)).toContain('ada, ada@x')
   })
 
-  test('use case 2, load shedding: state without questions takes what was computed to another instance', async () => {
+  test('use case 2, load shedding: state without questions carries results of steps to another instance', async () => {
     const computed: string[] = []
     const compute = (name: string) =>
       tool('compute', {
@@ -165,9 +165,12 @@ describe('SEP-2322, message by message', () => {
           return 'computed'
         },
       })
-    // Each call is shed once, at its first chance.
+    // Each call is shed once, at its first opportunity.
     const shedding = sheddingSettings({ calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount === 0 })
-    const [busy, idle] = [instance({ tools: [compute('a')], shedding }), instance({ tools: [compute('b')], shedding })]
+    const [busy, idle] = [
+      createInstance({ tools: [compute('a')], shedding }),
+      createInstance({ tools: [compute('b')], shedding }),
+    ]
     const call = { name: 'compute', arguments: {} }
     const one = await send(busy, 'tools/call', call)
     expect([one['resultType'], one['inputRequests']]).toEqual(['input_required', undefined])
@@ -180,7 +183,7 @@ describe('SEP-2322, message by message', () => {
   test('the persistent workflow: a task that asks, tasks/result, tasks/input_response, and its result [PWF-001 PWF-002]', async () => {
     const updates: string[] = []
     const extensions = [tasks({ store: memoryEngine(), persistentWorkflow: true })]
-    await using server = instance({ tools: [updateWorkItem(updates, 'required')], extensions })
+    await using server = createInstance({ tools: [updateWorkItem(updates, 'required')], extensions })
     const ask = (method: string, params: JsonObject): Promise<JsonObject> => send(server, method, params)
     const related = { 'io.modelcontextprotocol/related-task': { taskId: expect.any(String) } }
     const created = await ask('tools/call', { ...update, task: { ttl: 60_000 } })
@@ -200,14 +203,14 @@ describe('SEP-2322, message by message', () => {
   })
 })
 
-/** Reads the messages of an event stream, with the ids of their events. */
+/** Reads the messages of an event stream with the ids of their events. */
 async function* messagesOf(response: Response): AsyncGenerator<{ readonly id: string; readonly message: JsonObject }> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let buffer = ''
   for await (const bytes of response.body ?? []) {
-    rest += decoder.decode(bytes, { stream: true })
-    const events = rest.split('\n\n')
-    rest = events.pop() ?? ''
+    buffer += decoder.decode(bytes, { stream: true })
+    const events = buffer.split('\n\n')
+    buffer = events.pop() ?? ''
     for (const event of events) {
       const fields = new Map(
         event.split('\n').map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(': ') + 2)]),
@@ -219,10 +222,10 @@ async function* messagesOf(response: Response): AsyncGenerator<{ readonly id: st
 }
 
 describe('SEP-1685, message by message', () => {
-  test('the work-item example: between any two messages the instance is another, and nothing is stored [LEG-102 STA-001 STA-002]', async () => {
+  test('the work-item example: each message reaches another instance, and nothing is stored [LEG-102 STA-001 STA-002]', async () => {
     const updates: string[] = []
     const start = () =>
-      httpHandler(instance({ tools: [updateWorkItem(updates)], extensions: [legacy({ questionState: true })] }))
+      httpHandler(createInstance({ tools: [updateWorkItem(updates)], extensions: [legacy({ questionState: true })] }))
     const session: { id?: string } = {}
     const request = (method: string, body: JsonObject | undefined, more: Record<string, string> = {}): Request => {
       const headers = {
@@ -257,7 +260,7 @@ describe('SEP-1685, message by message', () => {
       state: expect.any(String),
       params: { message: firstQuestion, requestedSchema: { required: ['resolution'] } },
     })
-    // The answer comes to an instance that has never seen the call; its stream is resumed there.
+    // The answer reaches an instance that has not seen the call. Its stream is resumed there.
     const second = start()
     const { id, state } = one.message
     const duplicate = { jsonrpc: '2.0', id, state, result: accepted({ resolution: 'Duplicate' }) }

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { textOf } from './asking.ts'
 import type { Peer } from './older-server-peers.ts'
 
-/** Uses each part of server-everything: tools, prompts, resources, progress, and its questions to the host. */
+/** Uses every feature of server-everything: tools, prompts, resources, progress, and questions to the host. */
 export async function useServerEverything({ client, asked }: Peer): Promise<void> {
   expect((await client.discover()).capabilities).toMatchObject({ tools: {}, resources: {}, prompts: {} })
   expect(textOf(await client.callTool('echo', { message: 'hello' }))).toContain('hello')

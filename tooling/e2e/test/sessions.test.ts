@@ -19,14 +19,17 @@ type SessionsClient = Client & { readonly sessions: ClientSessions }
 const sessionsOf = (peer: Peer, owner: { target?: string; user?: string | null } = {}): SessionsClient =>
   createClient(peer.exchange, { ...host, extensions: [clientSessions(owner)] })
 
-interface Basketry {
+interface BasketSetup {
   readonly sessions: Sessions<Basket>
   readonly definition: Definition
   readonly deleted: unknown[]
 }
 
-/** A basket for each session: `add` puts something in, `pay` asks first, `secret` is within a session alone. */
-function basketry(): Basketry {
+/**
+ * Creates a session type that stores items. `add` adds an item, `pay` asks first, and `secret` is visible only in
+ * sessions.
+ */
+function createBasket(): BasketSetup {
   const deleted: unknown[] = []
   const keys = [randomKey()]
   const sessions = serverSessions({
@@ -34,7 +37,7 @@ function basketry(): Basketry {
     onDelete: ({ state, principal }) => void deleted.push([state, principal?.subject]),
   })
   const add = tool('add', {
-    description: 'Puts something in',
+    description: 'Adds an item',
     input: z.object({ item: z.string() }),
     run({ item }, ctx) {
       const session = sessions.of(ctx)
@@ -52,7 +55,11 @@ function basketry(): Basketry {
       return `paid ${paid}`
     },
   })
-  const secret = tool('secret', { description: 'Within a session', visibleTo: sessions.isInSession, run: () => 'ran' })
+  const secret = tool('secret', {
+    description: 'Is visible only in a session',
+    visibleTo: sessions.isInSession,
+    run: () => 'ran',
+  })
   return {
     sessions,
     deleted,
@@ -62,7 +69,7 @@ function basketry(): Basketry {
 
 overEveryTransport('sessions', (serve) => {
   test('are declared, created, used, and deleted at the end of their scope [SES-001 SES-002 SES-006 SES-007 SES-011]', async () => {
-    const { definition, deleted } = basketry()
+    const { definition, deleted } = createBasket()
     await using served = await serve(definition)
     const client = sessionsOf(served.connect())
     expect((await client.discover()).capabilities).toMatchObject({ sessions: {} })
@@ -75,8 +82,8 @@ overEveryTransport('sessions', (serve) => {
     expect(deleted).toEqual([[{ items: ['bread', 'milk'] }, undefined]])
   })
 
-  test('stand side by side, of one client and of several, and never mix', async () => {
-    const { definition } = basketry()
+  test('of one client and of several are independent', async () => {
+    const { definition } = createBasket()
     await using served = await serve(definition)
     const one = sessionsOf(served.connect({ subject: 'ada' }))
     const other = sessionsOf(served.connect({ subject: 'bob' }))
@@ -88,37 +95,37 @@ overEveryTransport('sessions', (serve) => {
     expect(texts.map(textOf)).toEqual([0, 1, 2, 3].map((at) => `a${at} b${at} c${at} end`))
   })
 
-  test("of one user are not found by another, and go on as their own user's [SES-012 SES-013]", async () => {
-    const { definition } = basketry()
+  test('of one user are not found by another user, and continue for their own [SES-012 SES-013]', async () => {
+    const { definition } = createBasket()
     await using served = await serve(definition)
     const owner = { target: 'shop', user: 'ada' }
     const mine = await sessionsOf(served.connect({ subject: 'ada' }), owner).sessions.create()
     await mine.callTool('add', { item: 'mine' })
-    // A thief has the session, says that it is Ada's, and is Eve to the server all the same.
+    // Eve uses the serialized session of Ada with the settings of Ada.
     const stolen = sessionsOf(served.connect({ subject: 'eve' }), owner).sessions.resume(mine.serialize())
     const failure: unknown = await stolen.callTool('add', { item: 'x' }).catch((error: unknown) => error)
     expect([isSessionNotFound(failure), stolen.ended]).toEqual([true, true])
     expect(textOf(await mine.callTool('add', { item: 'still' }))).toBe('mine still')
   })
 
-  test('go on in another process, over another connection [SES-004 SES-005]', async () => {
-    const { definition } = basketry()
+  test('continue in another process, over another connection [SES-004 SES-005]', async () => {
+    const { definition } = createBasket()
     await using served = await serve(definition)
     const owner = { target: 'shop', user: null }
     const session = await sessionsOf(served.connect(), owner).sessions.create()
     await session.callTool('add', { item: 'a' })
-    const kept: unknown = JSON.parse(JSON.stringify(session.serialize()))
-    const resumed = sessionsOf(served.connect(), owner).sessions.resume(kept)
+    const serialized: unknown = JSON.parse(JSON.stringify(session.serialize()))
+    const resumed = sessionsOf(served.connect(), owner).sessions.resume(serialized)
     expect(textOf(await resumed.callTool('add', { item: 'b' }))).toBe('a b')
   })
 
-  test('keep their state while a call asks its user, and have what the call made of it afterwards [SES-007]', async () => {
-    const { definition } = basketry()
+  test('keep their state while a call asks, and have the state that the call sets [SES-007]', async () => {
+    const { definition } = createBasket()
     await using served = await serve(definition)
     const session = await sessionsOf(served.connect()).sessions.create()
     await session.callTool('add', { item: 'a' })
     const elicit = async () => {
-      // The session goes on meanwhile: what is asked is not bound to the state that it was asked under.
+      // The session continues while the user answers. The question is not bound to the state of the session.
       await session.callTool('add', { item: 'b' })
       return { action: 'accept', content: { sure: true } } as const
     }
@@ -126,8 +133,8 @@ overEveryTransport('sessions', (serve) => {
     expect(textOf(await session.callTool('add', { item: 'c' }))).toBe('c')
   })
 
-  test('open tools that do not exist outside of them, and the client caches no list across [SES-018]', async () => {
-    const { definition } = basketry()
+  test('show tools that are hidden outside, and the client caches no list across them [SES-018]', async () => {
+    const { definition } = createBasket()
     await using served = await serve(definition)
     const client = sessionsOf(served.connect())
     const session = await client.sessions.create()
@@ -141,8 +148,8 @@ overEveryTransport('sessions', (serve) => {
     expect(textOf(await session.callTool('secret'))).toBe('ran')
   })
 
-  test('that were deleted are not found by other clients that have their ids [SES-012]', async () => {
-    const { definition } = basketry()
+  test('that were deleted are not found by other clients that know their ids [SES-012]', async () => {
+    const { definition } = createBasket()
     await using served = await serve(definition)
     const client = sessionsOf(served.connect(), { target: 'shop', user: null })
     const session = await client.sessions.create()
@@ -162,19 +169,19 @@ describe('over HTTP', () => {
     readonly answered: string | null
   }
 
-  test('requests and answers of a session repeat its id in Mcp-Session-Id, and no others do [SES-017]', async () => {
-    const { definition } = basketry()
+  test('only requests and responses of a session repeat its id in Mcp-Session-Id [SES-017]', async () => {
+    const { definition } = createBasket()
     const server = createServer({ name: 'shop', version: '1', ...definition })
     await using http = await serveHttp(server)
     const seen: Seen[] = []
-    const watched: typeof fetch = async (input, init) => {
+    const observed: typeof fetch = async (input, init) => {
       const request = new Request(input, init)
       const response = await fetch(request)
       const [method, sent] = [request.headers.get('mcp-method'), request.headers.get('mcp-session-id')]
       seen.push({ method, sent, answered: response.headers.get('mcp-session-id') })
       return response
     }
-    await using connection = connectHttp(http.url, { fetch: watched })
+    await using connection = connectHttp(http.url, { fetch: observed })
     const client = createClient(connection, { ...host, extensions: [clientSessions()] })
     await client.listTools()
     const session = await client.sessions.create()
@@ -189,8 +196,8 @@ describe('over HTTP', () => {
     ])
   })
 
-  test('a header that names another session than the body is refused with status 400 [SES-017]', async () => {
-    const { definition } = basketry()
+  test('a header that names another session than the body is rejected with status 400 [SES-017]', async () => {
+    const { definition } = createBasket()
     await using http = await serveHttp(createServer({ name: 'shop', version: '1', ...definition }))
     const statuses: number[] = []
     const forging: typeof fetch = async (input, init) => {

@@ -6,47 +6,47 @@ import { overEveryTransport, type Peer } from './over-every-transport.ts'
 import { send } from './raw-request.ts'
 
 const rounds = 1000
-const atOnce = 50
+const concurrency = 50
 
-/** Says what it was told and by whom, before and after it let others go first. */
-const whisper = tool('whisper', {
-  description: 'Keeps a secret for a while',
+/** Reports its input and its caller before and after a number of turns of the event loop. */
+const echoSecret = tool('echoSecret', {
+  description: 'Returns a secret after some turns',
   input: z.object({ secret: z.string(), turns: z.int() }),
   run: async ({ secret, turns }, ctx) => {
     ctx.progress(1, 2, `${ctx.principal?.subject} ${secret}`)
-    for (let turn = 0; turn < turns; turn += 1) await nextTurn()
+    for (let turn = 0; turn < turns; turn += 1) await afterImmediate()
     ctx.progress(2, 2, `${ctx.principal?.subject} ${secret}`)
     return `${ctx.principal?.subject} ${secret}`
   },
 })
 
-// CVE-2026-25536 and CVE-2026-111770: a server that many clients shared gave one the answers of another, because ids
-// begin anew with each client.
+// CVE-2026-25536 and CVE-2026-111770: a shared server sent one client the answers of another, because each client
+// starts its ids anew.
 overEveryTransport('one server that two clients share', (serve) => {
-  test('gives each its own answers and progress, with the same ids and tokens, a thousand times', async () => {
-    await using served = await serve({ tools: [whisper] })
+  test('gives each client its own results and progress, with equal ids and tokens, a thousand times', async () => {
+    await using served = await serve({ tools: [echoSecret] })
     const peers = ['ada', 'grace'].map((subject) => ({ subject, ...served.connect({ subject }) }))
-    for (let first = 0; first < rounds; first += atOnce) {
-      const ids = Array.from({ length: atOnce }, (_, place) => first + place)
-      await Promise.all(ids.flatMap((id) => peers.map((peer) => tellSecret(peer, id))))
+    for (let first = 0; first < rounds; first += concurrency) {
+      const ids = Array.from({ length: concurrency }, (_, place) => first + place)
+      await Promise.all(ids.flatMap((id) => peers.map((peer) => sendSecret(peer, id))))
     }
   })
 })
 
-async function tellSecret({ subject, exchange }: Peer & { readonly subject: string }, id: number): Promise<void> {
+async function sendSecret({ subject, exchange }: Peer & { readonly subject: string }, id: number): Promise<void> {
   const secret = `${subject}-${id}`
-  // The first to arrive ends last, and differently for each of the two.
+  // The first call to arrive ends last, and the order differs for the two clients.
   const turns = (id * (subject === 'ada' ? 7 : 11)) % 5
-  const params = { name: 'whisper', arguments: { secret, turns } }
+  const params = { name: 'echoSecret', arguments: { secret, turns } }
   const meta = { [metaKeys.progressToken]: id }
   const { response, notifications } = await send(exchange, { method: 'tools/call', params, meta, id })
   const expected = `${subject} ${secret}`
   expect(response).toMatchObject({ id, result: { content: [{ type: 'text', text: expected }] } })
-  expect(notifications.map(({ params: told }) => told)).toMatchObject(
+  expect(notifications.map(({ params: received }) => received)).toMatchObject(
     [1, 2].map((progress) => ({ progressToken: id, progress, message: expected })),
   )
 }
 
-function nextTurn(): Promise<void> {
+function afterImmediate(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -13,7 +13,7 @@ import { overEveryTransport } from './over-every-transport.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
 
-/** Eight steps, one after another; what was done is noted outside. */
+/** Creates a tool of eight steps. `ran` records the steps that ran. */
 function longTool(ran: string[]) {
   return tool('long', {
     description: 'Works in steps',
@@ -23,38 +23,38 @@ function longTool(ran: string[]) {
         const done = await ctx.step(`step/${index}`, () => ran.push(`step/${index}`))
         if (total.value < done) await total.save(done)
       }
-      return `${total.value} of 8, begun at ${ctx.now()}`
+      return `${total.value} of 8, started at ${ctx.now()}`
     },
   })
 }
 
-/** Sheds each call so often, at its first chances. */
+/** Sheds each call a number of times, at its first opportunities. */
 function shedding(times: number, calls: 'all' | 'resumable' = 'all'): SheddingOptions {
   return sheddingSettings({ calls, minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times })
 }
 
 function definitionOf(ran: string[], times: number) {
-  const began = Date.now()
+  const startedAt = Date.now()
   return {
     tools: [longTool(ran)],
     state: stateWith(keys.first),
-    runtime: { now: () => began },
+    runtime: { now: () => startedAt },
     shedding: shedding(times),
   }
 }
 
 overEveryTransport('a call that is shed', (serve) => {
-  test('ends with the same result over three instances, with every step done once', async () => {
+  test('ends with the same result over three instances, and each step is done once', async () => {
     const ran: string[] = []
     const definition = definitionOf(ran, 5)
-    await using moving = await startFleet(serve, [definition, definition, definition])
-    await using still = await startFleet(serve, [{ ...definition, shedding: false }])
-    const moved = await createClient(moving.exchange, host).callTool('long')
+    await using sheddingFleet = await startFleet(serve, [definition, definition, definition])
+    await using plainFleet = await startFleet(serve, [{ ...definition, shedding: false }])
+    const shedResult = await createClient(sheddingFleet.exchange, host).callTool('long')
     expect(ran.splice(0)).toHaveLength(8)
-    const stayed = await createClient(still.exchange, host).callTool('long')
-    expect(JSON.stringify(moved)).toBe(JSON.stringify(stayed))
-    expect(textOf(moved)).toContain('8 of 8')
-    expect([moving.served, still.served]).toEqual([[2, 2, 2], [1]])
+    const plainResult = await createClient(plainFleet.exchange, host).callTool('long')
+    expect(JSON.stringify(shedResult)).toBe(JSON.stringify(plainResult))
+    expect(textOf(shedResult)).toContain('8 of 8')
+    expect([sheddingFleet.served, plainFleet.served]).toEqual([[2, 2, 2], [1]])
   })
 })
 
@@ -66,7 +66,7 @@ describe('over HTTP', () => {
 
   test('the official client completes a call that is shed five times', async () => {
     const ran: string[] = []
-    // The transport says that a retry may reach another instance, so nothing has to be switched on.
+    // The HTTP transport reports that a retry may reach another instance, so no option is set.
     await using http = await serveHttp(serverOf(ran, shedding(5, 'resumable')))
     const client = new Client(
       { name: 'official', version: '1.0.0' },
@@ -79,7 +79,7 @@ describe('over HTTP', () => {
     await client.close()
   })
 
-  test('behind a balancer that spreads connections, each retry comes over another one and so to another instance', async () => {
+  test('behind a balancer that distributes connections, each retry uses a new connection and so another instance', async () => {
     const ran: string[] = []
     const servers = [1, 2, 3].map(() => serverOf(ran, shedding(5)))
     const served = await Promise.all(servers.map((server) => serveHttp(server)))
@@ -106,7 +106,7 @@ describe('over HTTP', () => {
     balancer.close()
   })
 
-  test('a call that comes while the server is at its hard limit is refused, and its client reads when to come again', async () => {
+  test('a call to a server at its hard limit is rejected with the time of the next attempt', async () => {
     let finish = () => {}
     const wait = tool('wait', {
       description: 'Waits',
@@ -116,26 +116,26 @@ describe('over HTTP', () => {
         }),
     })
     const options = sheddingSettings({ hardLimit: { running: 1 }, retryAfterMs: 2500 })
-    const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
-    const server = createServer({ ...about, tools: [wait], shedding: options })
+    const serverOptions = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
+    const server = createServer({ ...serverOptions, tools: [wait], shedding: options })
     await using http = await serveHttp(server)
     const answers: unknown[] = []
-    const watched: typeof fetch = async (...request) => {
+    const observed: typeof fetch = async (...request) => {
       const response = await fetch(...request)
       answers.push([response.status, response.headers.get('retry-after')])
       return response
     }
-    const connection = connectHttp(http.url, { fetch: watched })
+    const connection = connectHttp(http.url, { fetch: observed })
     const client = createClient(connection, host)
     const first = client.callTool('wait')
     first.catch(() => {})
     await expect.poll(() => server.load.running).toBe(1)
     expect((await fetch(new URL('/readyz', http.url))).status).toBe(503)
     expect((await fetch(new URL('/healthz', http.url))).status).toBe(200)
-    const refused = await client.callTool('wait', {}, { maxResendMs: 0 }).catch((error: unknown) => error)
-    expect(isClientError(refused)).toBe(true)
+    const rejected = await client.callTool('wait', {}, { maxResendMs: 0 }).catch((error: unknown) => error)
+    expect(isClientError(rejected)).toBe(true)
     const data = { reason: 'overloaded', retryAfterMs: 2500 }
-    expect(refused).toMatchObject({ code: 'rpc', rpc: { code: -32603, data } })
+    expect(rejected).toMatchObject({ code: 'rpc', rpc: { code: -32603, data } })
     expect(answers).toEqual([[503, '3']])
     finish()
     expect(textOf(await first)).toBe('waited')
@@ -143,15 +143,15 @@ describe('over HTTP', () => {
     await connection.close()
   })
 
-  test('a client comes again with a call that was refused at the hard limit, and the handler runs once', async () => {
+  test('a client retries a call that was rejected at the hard limit, and the handler runs once', async () => {
     const finishing: (() => void)[] = []
     const wait = tool('wait', {
       description: 'Waits',
       run: () => new Promise<string>((resolve) => finishing.push(() => resolve('waited'))),
     })
-    const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
+    const serverOptions = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
     const shedding = sheddingSettings({ hardLimit: { running: 1 }, retryAfterMs: 50 })
-    const server = createServer({ ...about, tools: [wait], shedding })
+    const server = createServer({ ...serverOptions, tools: [wait], shedding })
     await using http = await serveHttp(server)
     const connection = connectHttp(http.url)
     const client = createClient(connection, host)

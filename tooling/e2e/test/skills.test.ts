@@ -12,10 +12,10 @@ import { describe, expect, test } from 'vitest'
 
 const folder = fileURLToPath(new URL('../../../packages/skills/examples/skills', import.meta.url))
 const uri = 'skill://triage-bug/SKILL.md'
-const about = { name: 'ours', version: '1.0.0' }
+const info = { name: 'ours', version: '1.0.0' }
 
 const serveSkills = async () =>
-  serveHttp(createServer({ ...about, extensions: [legacy(), skills({ files: await readSkills(folder) })] }))
+  serveHttp(createServer({ ...info, extensions: [legacy(), skills({ files: await readSkills(folder) })] }))
 
 describe('the skills of our server', () => {
   test('are listed, read and verified by the official client', async () => {

@@ -6,7 +6,7 @@ import { context, type SpanKind, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-/** One span that a process has written to a file. */
+/** A span that a process has written to a file. */
 export interface WrittenSpan {
   readonly process: string
   readonly name: string
@@ -18,7 +18,7 @@ export interface WrittenSpan {
   readonly attributes: ReadableSpan['attributes']
 }
 
-/** A file to which several processes append their spans. It is removed when it is disposed. */
+/** A file to which several processes append spans. Its disposal deletes it. */
 export interface SpanFile extends AsyncDisposable {
   readonly path: string
   read(): Promise<readonly WrittenSpan[]>
@@ -36,8 +36,7 @@ export async function createSpanFile(): Promise<SpanFile> {
 }
 
 /**
- * Registers the SDK of OpenTelemetry in this process until the result is disposed. Each span that has ended becomes a
- * line of the file.
+ * Registers the OpenTelemetry SDK in this process until disposal. Each ended span is appended to the file as a line.
  */
 export function writeSpans(path: string, processName: string): Disposable {
   const exporter = {

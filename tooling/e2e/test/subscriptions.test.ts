@@ -21,116 +21,116 @@ const definition = {
   resources: ['a', 'b'].map((name) => resource(`test://${name}`, { name, read: () => name })),
 }
 
-/** A stream of changes as it comes over the transport, without a client that sorts it. */
+/** Opens a stream of changes without a client that processes it. */
 function listenRaw(exchange: Exchange, id: string, notifications: JsonObject) {
   const controller = new AbortController()
-  const heard: RpcNotification[] = []
-  let more = createGate()
+  const received: RpcNotification[] = []
+  let nextMessage = createGate()
   const notify = (message: RpcNotification): void => {
-    heard.push(message)
-    more.open()
+    received.push(message)
+    nextMessage.open()
   }
   const raw = { method: 'subscriptions/listen', params: { notifications }, id }
-  const over = send(exchange, raw, { signal: controller.signal, notify }).catch((error: unknown) => error)
+  const ended = send(exchange, raw, { signal: controller.signal, notify }).catch((error: unknown) => error)
   return {
-    /** Resolves with all messages, once there are so many. */
-    heard: async (count: number): Promise<readonly RpcNotification[]> => {
-      while (heard.length < count) {
-        more = createGate()
-        await more.opened
+    /** Resolves to all messages when a number of them have arrived. */
+    received: async (count: number): Promise<readonly RpcNotification[]> => {
+      while (received.length < count) {
+        nextMessage = createGate()
+        await nextMessage.opened
       }
-      return heard
+      return received
     },
-    leave: async (): Promise<void> => {
+    close: async (): Promise<void> => {
       controller.abort(new Error('no longer interested'))
-      await over
+      await ended
     },
-    over,
+    ended,
   }
 }
 
 overEveryTransport('a subscription', (serve) => {
-  test('is acknowledged first, and sends only the requested changes, with its id [SUB-001 SUB-002 SUB-003 SUB-004 SUB-006 SUB-007 BAS-062]', async () => {
+  test('is acknowledged first and sends only the requested changes, with its id [SUB-001 SUB-002 SUB-003 SUB-004 SUB-006 SUB-007 BAS-062]', async () => {
     await using served = await serve(definition)
     const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['test://a'] }
     const stream = listenRaw(served.connect().exchange, 'listen-1', filter)
-    await stream.heard(1)
+    await stream.received(1)
     await served.server.notifyListChanged('resources')
     await served.server.notifyResourceUpdated('test://b')
     await served.server.notifyResourceUpdated('test://a')
     await served.server.notifyListChanged('tools')
-    const heard = await stream.heard(3)
+    const received = await stream.received(3)
     const _meta = { [subscriptionId]: 'listen-1' }
     const acknowledged = 'notifications/subscriptions/acknowledged'
-    // Nothing is honoured that the server does not have: it has no prompts.
+    // The server has no prompts, so it does not honour that part of the filter.
     const notifications = { toolsListChanged: true, resourceSubscriptions: ['test://a'] }
-    expect(heard[0]).toMatchObject({ method: acknowledged, params: { _meta, notifications } })
-    expect(heard[0]?.params?.['notifications']).toEqual(notifications)
-    const told = heard.slice(1).toSorted((one, other) => one.method.localeCompare(other.method))
-    expect(told).toMatchObject([
+    expect(received[0]).toMatchObject({ method: acknowledged, params: { _meta, notifications } })
+    expect(received[0]?.params?.['notifications']).toEqual(notifications)
+    const changes = received.slice(1).toSorted((one, other) => one.method.localeCompare(other.method))
+    expect(changes).toMatchObject([
       { method: 'notifications/resources/updated', params: { _meta, uri: 'test://a' } },
       { method: 'notifications/tools/list_changed', params: { _meta } },
     ])
-    await stream.leave()
+    await stream.close()
   })
 
-  test('is one of many on a connection, each with its own id and its own changes [SUB-006 SUB-008 STD-007]', async () => {
+  test('is one of several on a connection, each with its own id and its own changes [SUB-006 SUB-008 STD-007]', async () => {
     await using served = await serve(definition)
     const { exchange } = served.connect()
     const ids = ['one', 'two', 'three']
-    const open = ids.map((id, place) =>
-      listenRaw(exchange, id, place === 1 ? { toolsListChanged: true } : { resourceSubscriptions: ['test://a'] }),
+    const open = ids.map((id, index) =>
+      listenRaw(exchange, id, index === 1 ? { toolsListChanged: true } : { resourceSubscriptions: ['test://a'] }),
     )
-    await Promise.all(open.map((stream) => stream.heard(1)))
+    await Promise.all(open.map((stream) => stream.received(1)))
     await served.server.notifyResourceUpdated('test://a')
     await served.server.notifyListChanged('tools')
-    for (const [place, stream] of open.entries()) {
-      const heard = await stream.heard(2)
-      const method = place === 1 ? 'notifications/tools/list_changed' : 'notifications/resources/updated'
-      expect(heard.map(({ params }) => params?.['_meta'])).toMatchObject(
-        Array(2).fill({ [subscriptionId]: ids[place] }),
+    for (const [index, stream] of open.entries()) {
+      const received = await stream.received(2)
+      const method = index === 1 ? 'notifications/tools/list_changed' : 'notifications/resources/updated'
+      expect(received.map(({ params }) => params?.['_meta'])).toMatchObject(
+        Array(2).fill({ [subscriptionId]: ids[index] }),
       )
-      expect(heard[1]?.method).toBe(method)
+      expect(received[1]?.method).toBe(method)
     }
-    for (const stream of open) await stream.leave()
+    for (const stream of open) await stream.close()
   })
 
-  test('carries nothing of the calls beside it [SHT-020]', async () => {
+  test('carries no messages of other calls [SHT-020]', async () => {
     await using served = await serve(definition)
     const { exchange } = served.connect()
     const stream = listenRaw(exchange, 'listen', { toolsListChanged: true })
-    await stream.heard(1)
+    await stream.received(1)
     const meta = { progressToken: 'listen', 'io.modelcontextprotocol/logLevel': 'debug' }
     const call = { method: 'tools/call', params: { name: 'counts', arguments: {} }, meta, id: 'call' }
     const { notifications } = await send(exchange, call)
     expect(notifications.map(({ method }) => method)).toEqual(['notifications/progress', 'notifications/message'])
     await served.server.notifyListChanged('tools')
-    expect((await stream.heard(2)).map(({ method }) => method)).toEqual([
+    expect((await stream.received(2)).map(({ method }) => method)).toEqual([
       'notifications/subscriptions/acknowledged',
       'notifications/tools/list_changed',
     ])
-    await stream.leave()
+    await stream.close()
   })
 
-  test('that its reader leaves is over at the server, whose place it frees [CAN-004 SHT-025]', async () => {
+  test('that its client closes ends at the server and frees its stream [CAN-004 SHT-025]', async () => {
     await using served = await serve({ ...definition, limits: { streams: 1 } })
     const { exchange } = served.connect()
     const filter = { toolsListChanged: true }
     const first = listenRaw(exchange, 'first', filter)
-    await first.heard(1)
-    const refused = await send(exchange, { method: 'subscriptions/listen', params: { notifications: filter } })
-    expect(refused.response).toHaveProperty('error')
-    await first.leave()
-    // The server hears of it when the transport has told it; until then the place is taken.
+    await first.received(1)
+    const rejected = await send(exchange, { method: 'subscriptions/listen', params: { notifications: filter } })
+    expect(rejected.response).toHaveProperty('error')
+    await first.close()
+    // The stream counts until the server is notified of the close.
     for (;;) {
       const next = listenRaw(exchange, 'next', filter)
-      const opened = await Promise.race([next.heard(1).then(() => true), next.over.then(() => false)])
-      await next.leave()
+      const opened = await Promise.race([next.received(1).then(() => true), next.ended.then(() => false)])
+      await next.close()
       if (opened) break
     }
   })
 
-  test('is read by a client as events, and the lists that it names are read anew', async () => {
+  test('is read by a client as events, and its lists are fetched again', async () => {
     await using served = await serve({ tools: [named('one')], cache: { ttlMs: 60_000 } })
     const { client } = served.connect()
     await using subscription = client.listen({ toolsListChanged: true })
@@ -148,7 +148,7 @@ overEveryTransport('a subscription', (serve) => {
     expect(await names()).toEqual(['two'])
   })
 
-  test('ends with the reason of the signal that ends it, the same value', async () => {
+  test('that is aborted rejects with the reason of the signal', async () => {
     await using served = await serve(definition)
     const controller = new AbortController()
     const reason = new Error('the window was closed')

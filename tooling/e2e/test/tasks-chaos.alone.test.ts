@@ -7,14 +7,14 @@ import {
   environmentOf,
   expectNoTaskLeft,
   leaseMs,
-  makeTrouble,
+  injectFaults,
   startChaosParts,
 } from './chaos.ts'
-import { driveTasks, type Ended, expectEnds } from './paint-tasks.ts'
+import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.alone.test.ts` does the same again, as far as the
-// machine lets it: what is chosen is the same, and when it happens to whom is as near as clocks are.
+// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.alone.test.ts` repeats a run. The faults are
+// the same, but their exact times differ.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 200)
 
@@ -23,20 +23,20 @@ const parts = startChaosParts()
 test(`tasks end once, with the right result, while their processes and their database are killed (TASKS_CHAOS_SEED=${seed})`, async () => {
   process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
   await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
-  const ended: Ended[] = []
-  const trouble = makeTrouble({
+  const ended: TaskOutcome[] = []
+  const faultsInjected = injectFaults({
     fleet,
     database: parts.database,
-    throwDie: randomFrom(seed),
+    random: randomFrom(seed),
     isOver: () => ended.length === count,
   })
   await driveTasks({ fleet, count, seed }, ended)
-  const done = await trouble
-  process.stdout.write(`${done.length} troubles: ${done.join(', ')}\n`)
-  expect([done.includes(databaseRestart), done.length > 1, fleet.crashes]).toEqual([true, true, 0])
+  const faults = await faultsInjected
+  process.stdout.write(`${faults.length} faults: ${faults.join(', ')}\n`)
+  expect([faults.includes(databaseRestart), faults.length > 1, fleet.crashes]).toEqual([true, true, 0])
 
-  // Every process works again, and whatever one of them still meant to write it has tried to.
+  // Every process runs again, and pending writes had time to finish.
   await setTimeout(leaseMs * 2)
-  await expectEnds(fleet, ended, await effectsByStep(parts.pool))
+  await expectOutcomes(fleet, ended, await effectsByStep(parts.pool))
   await expectNoTaskLeft(parts.database, parts.pool)
 }, 1_200_000)

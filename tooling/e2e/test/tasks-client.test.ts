@@ -20,7 +20,7 @@ interface Tasks extends AsyncDisposable {
   ): Peer & { readonly tasks: TaskCalls; readonly plain: Client }
 }
 
-/** A server whose tools may become tasks, and clients that follow them. */
+/** Starts a server whose tools may become tasks, and clients that follow them. */
 async function serveTasks(serve: Serve, tools: readonly Tool[]): Promise<Tasks> {
   const extension = tasks({ store: memoryEngine(), pollIntervalMs: 20 })
   const served = await serve({ tools, state, extensions: [extension] })
@@ -36,7 +36,7 @@ async function serveTasks(serve: Serve, tools: readonly Tool[]): Promise<Tasks> 
   }
 }
 
-/** Two questions, then one piece of work, in the background where the client takes that. */
+/** Creates a tool that asks twice and then saves, as a task if the client supports tasks. */
 const resolveTask = ({ saved }: Work): Tool =>
   tool('resolve', {
     description: 'Resolves a work item',
@@ -50,7 +50,7 @@ const resolveTask = ({ saved }: Work): Tool =>
     },
   })
 
-/** Works until the gate opens or it is told to stop. */
+/** Creates a tool that waits until the gate opens or its signal aborts. */
 function waiting(gate: Gate, stopped: Gate): Tool {
   return tool('wait', {
     description: 'Waits',
@@ -77,7 +77,7 @@ const asksFirst = tool('asks_first', {
 
 overEveryTransport('a call that becomes a task', (serve) => {
   test.each<['poll' | 'listen']>([['poll'], ['listen']])(
-    'is followed to its result with %s, and what it asks is answered once [TSK-002 TSK-028 TSK-030 TSK-048 TSK-067]',
+    'is followed to its result with %s, and its questions are answered once [TSK-002 TSK-028 TSK-030 TSK-048 TSK-067]',
     async (follow) => {
       const work = newWork()
       await using served = await serveTasks(serve, [resolveTask(work)])
@@ -86,31 +86,35 @@ overEveryTransport('a call that becomes a task', (serve) => {
         asked.push(context.key)
         return duplicateOf17.elicit?.(question, context) ?? { action: 'cancel' }
       }
-      const begun: string[] = []
-      const onTask: TasksClientOptions['onTask'] = ({ tool: name }) => void begun.push(name)
+      const startedTools: string[] = []
+      const onTask: TasksClientOptions['onTask'] = ({ tool: name }) => void startedTools.push(name)
       const { client } = served.connect({ elicit, tasks: { follow, onTask } })
       const result = await client.callTool('resolve', { id: 4522 })
       expect(textOf(result)).toBe('#4522: Duplicate of #17 (save 1)')
-      expect([begun, asked, work.saved]).toEqual([['resolve'], ['resolution', 'original'], ['#4522: Duplicate of #17']])
+      expect([startedTools, asked, work.saved]).toEqual([
+        ['resolve'],
+        ['resolution', 'original'],
+        ['#4522: Duplicate of #17'],
+      ])
     },
   )
 
-  test('after it asked by round trips gives the same, and the questions of both are answered', async () => {
+  test('after a question by round trips has the same result, and its later questions are answered too', async () => {
     await using served = await serveTasks(serve, [asksFirst])
     const { client, plain } = served.connect(duplicateOf17)
     expect(textOf(await client.callTool('asks_first'))).toBe('Duplicate of 17, as a task')
     expect(textOf(await plain.callTool('asks_first'))).toBe('Duplicate of 17, at once')
   })
 
-  test('runs by round trips for a client that does not declare tasks, to the same result', async () => {
+  test('runs by round trips for a client without tasks, with the same result', async () => {
     await using served = await serveTasks(serve, [resolveTask(newWork())])
     const { plain: client } = served.connect(duplicateOf17)
     expect(textOf(await client.callTool('resolve', { id: 1 }))).toBe('#1: Duplicate of #17 (save 1)')
   })
 
-  test('fails as the call would have', async () => {
+  test('fails with the error of the call', async () => {
     const failing = tool('fail', {
-      description: 'Fails by the protocol',
+      description: 'Fails with a protocol error',
       task: 'required',
       run: () => {
         throw new McpError(errorCodes.invalidParams, 'not like that', { data: { why: 'because' } })
@@ -129,7 +133,7 @@ overEveryTransport('a call that becomes a task', (serve) => {
     })
   })
 
-  test('and is cancelled stops its handler, by its handle or by the signal of the call [TSK-040]', async () => {
+  test('and is cancelled by its handle or by the signal of the call stops its handler [TSK-040]', async () => {
     const [one, two] = [createGate(), createGate()]
     const stops = [one, two]
     const stopping: Tool = tool('wait', {
@@ -146,7 +150,7 @@ overEveryTransport('a call that becomes a task', (serve) => {
     await using served = await serveTasks(serve, [stopping])
     const { tasks } = served.connect()
     const started = await tasks.start('wait')
-    if (started.status !== 'task') throw new Error('it was to become a task')
+    if (started.status !== 'task') throw new Error('the call is not a task')
     const working = started.task[Symbol.asyncIterator]()
     await working.next()
     await started.task.cancel()
@@ -156,29 +160,29 @@ overEveryTransport('a call that becomes a task', (serve) => {
 
     const controller = new AbortController()
     const reason = new Error('the user left')
-    const begun = createGate()
-    const { client } = served.connect({ tasks: { onTask: () => begun.open() } })
-    void begun.opened.then(() => controller.abort(reason))
+    const startedTools = createGate()
+    const { client } = served.connect({ tasks: { onTask: () => startedTools.open() } })
+    void startedTools.opened.then(() => controller.abort(reason))
     await expect(client.callTool('wait', {}, { signal: controller.signal })).rejects.toBe(reason)
     await two.opened
   })
 
-  test('and is stored is resumed by another client of the same user, and not by other users [TSK-018]', async () => {
+  test('and is serialized is resumed by another client of the same user, and not by other users [TSK-018]', async () => {
     const gate = createGate()
     await using served = await serveTasks(serve, [waiting(gate, createGate())])
     const first = served.connect({ subject: 'ada' })
     const started = await first.tasks.start('wait')
-    if (started.status !== 'task') throw new Error('it was to become a task')
-    const kept: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
+    if (started.status !== 'task') throw new Error('the call is not a task')
+    const serialized: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
 
-    const eve = served.connect({ subject: 'eve' }).tasks.resume(kept)
+    const eve = served.connect({ subject: 'eve' }).tasks.resume(serialized)
     for (const ask of [eve.status, eve.result, eve.cancel]) {
       await expect(ask()).rejects.toMatchObject({ name: 'TaskError', code: 'expired' })
     }
     const { tasks } = served.connect({ subject: 'ada', tasks: { user: 'eve' } })
-    expect(() => tasks.resume(kept)).toThrow(expect.objectContaining({ code: 'foreign' }))
+    expect(() => tasks.resume(serialized)).toThrow(expect.objectContaining({ code: 'foreign' }))
 
-    const result = served.connect({ subject: 'ada' }).tasks.resume(kept).result()
+    const result = served.connect({ subject: 'ada' }).tasks.resume(serialized).result()
     gate.open()
     expect(textOf(await result)).toBe('waited')
   })

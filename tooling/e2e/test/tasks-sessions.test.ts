@@ -21,7 +21,7 @@ type Baskets = ReturnType<typeof basketOf>
 
 const add = (sessions: Baskets): Tool =>
   tool('add', {
-    description: 'Puts something in',
+    description: 'Adds an item',
     input: z.object({ item: z.string() }),
     run({ item }, ctx) {
       const session = sessions.of(ctx)
@@ -30,10 +30,10 @@ const add = (sessions: Baskets): Tool =>
     },
   })
 
-/** Takes what it needs of the session before it becomes a task, and waits there for the gate. */
+/** Reads the session before it becomes a task, and then waits for the gate. */
 const order = (sessions: Baskets, gate: Gate): Tool =>
   tool('order', {
-    description: 'Orders what is in the basket',
+    description: 'Orders the items of the session',
     run: async (_, ctx) => {
       const items = await ctx.step('items', () => [...sessions.of(ctx).state.items])
       await ctx.continueAsTask('required')
@@ -42,11 +42,11 @@ const order = (sessions: Baskets, gate: Gate): Tool =>
     },
   })
 
-/** Needs its session in the task, as it was when the task was created. */
+/** Reads the state that the session had when the task was created. */
 const late = (sessions: Baskets): Tool =>
   tool('late', { description: 'x', task: 'required', run: (_, ctx) => sessions.of(ctx).state.items.join(' ') })
 
-/** Changes its session in the task, which has no answer to carry the change. */
+/** Tries to change the session in a task. A task has no response to carry the change. */
 const change = (sessions: Baskets): Tool =>
   tool('change', {
     description: 'x',
@@ -57,27 +57,30 @@ const change = (sessions: Baskets): Tool =>
     },
   })
 
-/** Gives the id of its session in the task. */
+/** Returns the id of its session in the task. */
 const named = (sessions: Baskets): Tool =>
   tool('name', { description: 'x', task: 'required', run: (_, ctx) => sessions.of(ctx).id })
 
-/** Is there within sessions alone. */
+/** Is visible only in sessions. */
 const hidden = (sessions: Baskets): Tool =>
   tool('hidden', { description: 'x', task: 'required', visibleTo: sessions.isInSession, run: () => 'ran' })
 
 interface Shop extends AsyncDisposable {
   readonly sessions: Baskets
   readonly gate: Gate
-  /** Everything that was kept of tasks. */
+  /** All tasks that the engine stored, as JSON. */
   readonly payloads: string[]
   begin(): Promise<ClientSession & { readonly tasks: TaskCalls }>
 }
 
-/** A shop whose sessions and tasks go around the same server. */
+/** Starts a server with sessions and tasks. */
 async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
   const [sessions, gate, payloads] = [basketOf(), createGate(), [] as string[]]
-  const kept = memoryEngine()
-  const engine: typeof kept = { ...kept, create: (task) => (payloads.push(JSON.stringify(task)), kept.create(task)) }
+  const memory = memoryEngine()
+  const engine: typeof memory = {
+    ...memory,
+    create: (task) => (payloads.push(JSON.stringify(task)), memory.create(task)),
+  }
   const tools = [
     add(sessions),
     order(sessions, gate),
@@ -86,15 +89,19 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
     named(sessions),
     hidden(sessions),
   ]
-  const tasking = tasks({ store: engine, state, pollIntervalMs: 20 })
-  const served = await serve({ tools, state: sealedState({ keys: [randomKey()] }), extensions: [tasking, sessions] })
+  const taskExtension = tasks({ store: engine, state, pollIntervalMs: 20 })
+  const served = await serve({
+    tools,
+    state: sealedState({ keys: [randomKey()] }),
+    extensions: [taskExtension, sessions],
+  })
   return {
     sessions,
     gate,
     payloads,
     begin: async () => {
-      const following = taskCalls({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
-      const extensions = [following, clientSessions()] as const
+      const taskClient = taskCalls({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
+      const extensions = [taskClient, clientSessions()] as const
       const client = createClient(served.connect().exchange, { name: 'host', version: '1', extensions })
       const session = await client.sessions.create()
       return Object.assign(session, { tasks: tasksOf(session) })
@@ -103,13 +110,13 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
   }
 }
 
-overEveryTransport('a task that begins in a session', (serve) => {
-  test('has the state that it read before, and the session as it was. Its token is not stored, and the session continues', async () => {
+overEveryTransport('a task that starts in a session', (serve) => {
+  test('has the state that the call read and the session at its creation. The session token is not stored, and the session continues', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })
     const started = await session.tasks.start('order')
-    if (started.status !== 'task') throw new Error('the call was to become a task')
+    if (started.status !== 'task') throw new Error('the call is not a task')
     expect(textOf(await session.callTool('add', { item: 'milk' }))).toBe('bread milk')
     shop.gate.open()
     expect(textOf(await started.task.result())).toBe('bread for 1 things')
@@ -118,19 +125,19 @@ overEveryTransport('a task that begins in a session', (serve) => {
     expect(shop.payloads.join()).not.toContain('io.modelcontextprotocol/session')
   })
 
-  test('ends though its session was deleted meanwhile', async () => {
+  test('ends even if its session was deleted in the meantime', async () => {
     await using shop = await openShop(serve)
     const [session, other] = [await shop.begin(), await shop.begin()]
     await session.callTool('add', { item: 'bread' })
     const started = await session.tasks.start('order')
-    if (started.status !== 'task') throw new Error('the call was to become a task')
-    const kept: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
+    if (started.status !== 'task') throw new Error('the call is not a task')
+    const serialized: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
     await session.delete()
     shop.gate.open()
-    expect(textOf(await other.tasks.resume(kept).result())).toBe('bread for 1 things')
+    expect(textOf(await other.tasks.resume(serialized).result())).toBe('bread for 1 things')
   })
 
-  test('has the state of its session at its creation, which it cannot change', async () => {
+  test('has the state of its session at its creation and cannot change it', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })
@@ -138,7 +145,7 @@ overEveryTransport('a task that begins in a session', (serve) => {
     expect(await session.callTool('change')).toMatchObject({ isError: true })
   })
 
-  test('has the id of its session where the task keeps claims, sealed', async () => {
+  test('has the id of its session if tasks store claims, sealed', async () => {
     await using shop = await openShop(serve, sealedState({ keys: [randomKey()] }))
     const session = await shop.begin()
     expect(textOf(await session.callTool('name'))).toBe(session.id)
@@ -148,7 +155,7 @@ overEveryTransport('a task that begins in a session', (serve) => {
     expect(await other.callTool('name')).toMatchObject({ isError: true })
   })
 
-  test('runs a tool that is there within sessions alone', async () => {
+  test('runs a tool that is visible only in sessions', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
     expect(textOf(await session.callTool('hidden'))).toBe('ran')

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { isJsonObject } from '@x/schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 
 let postgres: RealPostgres
@@ -14,7 +14,7 @@ let folder: string
 
 beforeAll(async () => {
   postgres = await startPostgres()
-  program = await childProgram(new URL('./programs/tasks-stopping.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/tasks-stopping.ts', import.meta.url))
   folder = await mkdtemp(join(tmpdir(), 'tasks-stop-'))
 })
 afterAll(async () => {
@@ -23,33 +23,33 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true })
 })
 
-async function linesOf(path: string): Promise<readonly string[]> {
+async function readLines(path: string): Promise<readonly string[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text.split('\n').slice(0, -1)
 }
 
-/** Starts a task, and resolves with its id once its third step is done. */
-async function beginCounting(fleet: ProcessFleet, effects: string): Promise<string> {
+/** Starts a task and resolves to its id after its third step. */
+async function startCounting(fleet: ProcessFleet, effects: string): Promise<string> {
   const { result } = await fleet.ask('tools/call', { name: 'count' })
-  while ((await linesOf(effects)).length < 3) await setTimeout(20)
+  while ((await readLines(effects)).length < 3) await setTimeout(20)
   return isJsonObject(result) ? String(result['taskId']) : ''
 }
 
-test('a server in the middle of a task, whose tasks are in memory, exits after SIGTERM', async () => {
+test('a server that runs a task in memory exits after SIGTERM', async () => {
   const effects = join(folder, 'memory')
   await using fleet = await startProcessFleet(program.path, 1, { STORE: 'memory:', EFFECTS: effects })
-  await beginCounting(fleet, effects)
+  await startCounting(fleet, effects)
   expect(await fleet.stop(0)).toBe(0)
-  expect((await linesOf(effects)).length).toBeLessThan(30)
+  expect((await readLines(effects)).length).toBeLessThan(30)
 })
 
-test('a server in the middle of a task exits after SIGTERM, and another instance continues it at the next step', async () => {
+test('a server that runs a stored task exits after SIGTERM, and another instance continues it at the next step', async () => {
   const effects = join(folder, 'postgres')
   const environment = { STORE: postgres.url, EFFECTS: effects }
   await using fleet = await startProcessFleet(program.path, 1, environment)
-  const taskId = await beginCounting(fleet, effects)
+  const taskId = await startCounting(fleet, effects)
   expect(await fleet.stop(0)).toBe(0)
-  const before = (await linesOf(effects)).length
+  const before = (await readLines(effects)).length
   expect(before).toBeLessThan(30)
 
   await using next = await startProcessFleet(program.path, 1, environment)
@@ -60,6 +60,6 @@ test('a server in the middle of a task exits after SIGTERM, and another instance
     task = await read()
   }
   expect(task).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: 'counted' }] } })
-  // The one that stopped ended its step, so that no step was done twice.
-  expect(await linesOf(effects)).toEqual(Array.from({ length: 30 }, (_, number) => `${number}`))
+  // The stopped instance finished its step, so no step was done twice.
+  expect(await readLines(effects)).toEqual(Array.from({ length: 30 }, (_, number) => `${number}`))
 })

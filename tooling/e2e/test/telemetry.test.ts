@@ -19,7 +19,7 @@ test('Prometheus reads the metrics of a server, and pino writes its failed calls
   const failing = tool('failing', {
     description: 'Fails',
     run: () => {
-      throw new Error('The database is away')
+      throw new Error('The database is unreachable')
     },
   })
   const server = createObservedServer({ name: 'demo', version: '1.0.0', tools: [greet, failing] }, logger)
@@ -34,8 +34,14 @@ test('Prometheus reads the metrics of a server, and pino writes its failed calls
   expect(text).not.toContain(canary)
   const records = lines.map((line) => JSON.parse(line))
   expect(records).toMatchObject([
-    { level: 50, method: 'tools/call', name: 'failing', err: { message: 'The database is away' } },
-    { level: 40, method: 'tools/call', name: 'failing', code: 'tool_error', err: { message: 'The database is away' } },
+    { level: 50, method: 'tools/call', name: 'failing', err: { message: 'The database is unreachable' } },
+    {
+      level: 40,
+      method: 'tools/call',
+      name: 'failing',
+      code: 'tool_error',
+      err: { message: 'The database is unreachable' },
+    },
   ])
   expect(records[0].requestId).toBe(records[1].requestId)
 })

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 
-/** A tool that waits until it is told to stop, and reports progress whenever the test says so. */
-function patient() {
+/** Creates a tool that waits until it is cancelled and reports progress when the test calls `report`. */
+function createWaitingTool() {
   const [started, stopped] = [createGate(), createGate()]
   let report = (): void => {}
   const waits = tool('waits', {
@@ -24,14 +24,14 @@ function patient() {
   return { started, stopped, waits, report: () => report() }
 }
 
-overEveryTransport('the time of a call', (serve) => {
+overEveryTransport('the timeout of a call', (serve) => {
   test.each([
-    ['60 seconds by default', {}, {}, 60_000],
-    ['what the client was given', { timeoutMs: 500 }, {}, 500],
-    ['what the call was given', { timeoutMs: 500 }, { timeoutMs: 7000 }, 7000],
+    ['60 seconds (the default)', {}, {}, 60_000],
+    ['the option of the client', { timeoutMs: 500 }, {}, 500],
+    ['the option of the call', { timeoutMs: 500 }, { timeoutMs: 7000 }, 7000],
   ])('without a message is %s, then the signal of the handler aborts [CAN-006 CAN-007 CAN-008]', async (...row) => {
     const [, options, callOptions, time] = row
-    const { started, stopped, waits } = patient()
+    const { started, stopped, waits } = createWaitingTool()
     await using served = await serve({ tools: [waits] })
     const clock = manualClock()
     const { client } = served.connect({ runtime: clock, ...options })
@@ -47,8 +47,8 @@ overEveryTransport('the time of a call', (serve) => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('grows with progress up to ten times its length, then the signal of the handler aborts [CAN-007 CAN-009]', async () => {
-    const { started, stopped, waits, report } = patient()
+  test('is extended by progress up to ten times, then the signal of the handler aborts [CAN-007 CAN-009]', async () => {
+    const { started, stopped, waits, report } = createWaitingTool()
     await using served = await serve({ tools: [waits] })
     const clock = manualClock()
     const { client } = served.connect({ runtime: clock, timeoutMs: 100 })
@@ -68,8 +68,8 @@ overEveryTransport('the time of a call', (serve) => {
     await stopped.opened
   })
 
-  test('of one call is not the time of another on the same connection', async () => {
-    const { started, stopped, waits } = patient()
+  test('of one call is independent of other calls on the same connection', async () => {
+    const { started, stopped, waits } = createWaitingTool()
     const gate = createGate()
     const slow = tool('slow', { description: 'Waits for a gate', run: () => gate.opened.then(() => 'slow') })
     await using served = await serve({ tools: [waits, slow] })

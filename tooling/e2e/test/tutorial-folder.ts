@@ -6,27 +6,27 @@ import { cleanEnvironment } from '../src/installed/run-command.ts'
 
 const steps = new URL('../tutorial/', import.meta.url)
 
-/** The folder in which a reader follows the tutorial. */
+/** The folder in which a test follows the tutorial. */
 export interface TutorialFolder {
-  /** Copies the files of a step, as a reader saves them. */
+  /** Copies the files of a step into the folder. */
   save(step: number): Promise<void>
-  /** Runs a script of a step, with text that is replaced, and resolves with everything that it printed. */
+  /** Runs a script of a step, after replacing texts in it, and resolves to its output. */
   run(script: string, replaced?: Readonly<Record<string, string>>): Promise<string>
-  /** Runs a script at a terminal. The keys are pressed when the question is shown. Resolves with the shown lines. */
+  /** Runs a script in a terminal and sends the keys when the question is shown. Resolves to the shown lines. */
   runAtTerminal(script: string, question: string, keys: string): Promise<readonly string[]>
 }
 
-/** Returns functions that do in a folder the steps of the tutorial. */
-export function tutorialFolder(place: string): TutorialFolder {
-  const options = { cwd: place, env: cleanEnvironment() }
+/** Creates the functions that follow the tutorial in a folder. */
+export function tutorialFolder(folder: string): TutorialFolder {
+  const options = { cwd: folder, env: cleanEnvironment() }
   return {
-    save: (step) => cp(new URL(`step-${step}`, steps), place, { recursive: true }),
+    save: (step) => cp(new URL(`step-${step}`, steps), folder, { recursive: true }),
     run: async (script, replaced = {}) => {
-      let commands = await readFile(`${place}/${script}`, 'utf8')
+      let commands = await readFile(`${folder}/${script}`, 'utf8')
       for (const [text, replacement] of Object.entries(replaced)) commands = commands.replaceAll(text, replacement)
       return new Promise((resolve, reject) => {
         execFile('sh', ['-c', commands], options, (error, stdout, stderr) => {
-          // A tool that returns an error is printed, and ends its command with code 5.
+          // The command prints the error of a tool and exits with code 5.
           if (error !== null && error.code !== 5) return reject(new Error(`${script}: ${stdout}${stderr}`))
           resolve(`${stdout}${stderr}`)
         })
@@ -51,7 +51,7 @@ export function tutorialFolder(place: string): TutorialFolder {
   }
 }
 
-/** Reads the output that the page shows. */
-export function shownOutput(file: string): Promise<string> {
+/** Reads the output that the tutorial page shows. */
+export function readShownOutput(file: string): Promise<string> {
   return readFile(new URL(file, steps), 'utf8')
 }

@@ -2,10 +2,10 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { validate as findDockerfileProblems } from 'dockerfile-utils'
 import { expect } from 'vitest'
 import { runCommand } from '../src/installed/run-command.ts'
-import { checkReadyAndStop, printedUrl, startServer, stopServer } from './deployed-fleet.ts'
-import { shownOutput, type TutorialFolder, tutorialFolder } from './tutorial-folder.ts'
+import { checkReadyAndStop, readPrintedUrl, startServer, stopServer } from './deployed-fleet.ts'
+import { readShownOutput, type TutorialFolder, tutorialFolder } from './tutorial-folder.ts'
 
-/** Follows the tutorial from its first step to its last one, and compares each output with the one that the page shows. */
+/** Follows the steps of the tutorial in order, and compares each output with the one on its page. */
 export async function followTutorial(place: string): Promise<void> {
   const tutorial = tutorialFolder(place)
   await tutorial.save(1)
@@ -19,42 +19,42 @@ export async function followTutorial(place: string): Promise<void> {
 
 async function callOverStdio(tutorial: TutorialFolder): Promise<void> {
   await tutorial.save(2)
-  expect(await tutorial.run('call.sh')).toBe(await shownOutput('step-2/call.txt'))
-  expect(await tutorial.run('invalid.sh')).toBe(await shownOutput('step-2/invalid.txt'))
+  expect(await tutorial.run('call.sh')).toBe(await readShownOutput('step-2/call.txt'))
+  expect(await tutorial.run('invalid.sh')).toBe(await readShownOutput('step-2/invalid.txt'))
 }
 
-/** Step 3 writes an order in each run of the handler, and step 4 writes it once. */
+/** Step 3 writes an order in each run of the handler. Step 4 writes it once. */
 async function orderAtTerminal(place: string, tutorial: TutorialFolder): Promise<void> {
   for (const step of [3, 4]) {
     await tutorial.save(step)
     await expect(tutorial.run('order.sh')).rejects.toThrow('-32021')
     await rm(`${place}/orders.txt`, { force: true })
     const lines = await tutorial.runAtTerminal('order.sh', 'Guests', '8\r')
-    const shown = (await shownOutput('step-3/order.txt')).trimEnd().split('\n')
+    const shown = (await readShownOutput('step-3/order.txt')).trimEnd().split('\n')
     expect(lines).toEqual(expect.arrayContaining(shown))
-    expect(await tutorial.run('count.sh')).toBe(await shownOutput(`step-${step}/count.txt`))
+    expect(await tutorial.run('count.sh')).toBe(await readShownOutput(`step-${step}/count.txt`))
   }
 }
 
-/** Steps 5 and 6: `mcpx` and a host of an older revision reach the server at its URL. */
+/** In steps 5 and 6, `mcpx` and a host of an older revision call the server at its URL. */
 async function serveOverHttp(place: string, tutorial: TutorialFolder): Promise<void> {
   await tutorial.save(5)
   await tutorial.save(6)
   const server = startServer(`${place}/server.mjs`, { PORT: '0' })
-  const url = await printedUrl(server)
+  const url = await readPrintedUrl(server)
   const shownUrl = 'http://127.0.0.1:3000/mcp'
   expect(await readFile(`${place}/mcp.json`, 'utf8')).toContain(`"${shownUrl}"`)
-  expect(await tutorial.run('call.sh', { [shownUrl]: url })).toBe(await shownOutput('step-5/call.txt'))
+  expect(await tutorial.run('call.sh', { [shownUrl]: url })).toBe(await readShownOutput('step-5/call.txt'))
   const initialized: unknown = JSON.parse(await tutorial.run('initialize.sh', { [shownUrl]: url }))
-  expect(initialized).toEqual(JSON.parse(await shownOutput('step-6/initialize.txt')))
+  expect(initialized).toEqual(JSON.parse(await readShownOutput('step-6/initialize.txt')))
   expect(await stopServer(server)).toEqual([0, null])
 }
 
-/** Steps 7 and 8: a fleet whose instance is killed while it waits, and the tests of the project. */
+/** In step 7 an instance of a fleet is killed while the user answers. Step 8 runs the tests of the project. */
 async function killAnInstance(place: string, tutorial: TutorialFolder): Promise<void> {
   await tutorial.save(7)
   expect(await tutorial.run('key.sh')).toMatch(/^state\.keys has the new key /)
-  expect(await tutorial.run('run.sh')).toBe(await shownOutput('step-7/run.txt'))
+  expect(await tutorial.run('run.sh')).toBe(await readShownOutput('step-7/run.txt'))
   await tutorial.save(8)
   expect(await tutorial.run('test.sh')).toMatch(/pass 2$/m)
   const bakery = await readFile(`${place}/bakery.mjs`, 'utf8')
@@ -63,7 +63,7 @@ async function killAnInstance(place: string, tutorial: TutorialFolder): Promise<
   await writeFile(`${place}/bakery.mjs`, bakery)
 }
 
-/** Step 9: the commands of the Dockerfile, without a container. */
+/** Step 9 runs the commands of the Dockerfile without a container. */
 async function deploy(place: string, tutorial: TutorialFolder): Promise<void> {
   await tutorial.save(9)
   expect(findDockerfileProblems(await readFile(`${place}/Dockerfile`, 'utf8'))).toEqual([])
@@ -72,6 +72,6 @@ async function deploy(place: string, tutorial: TutorialFolder): Promise<void> {
   await runCommand('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], place)
   const environment = { PORT: '0', HOST: '0.0.0.0', ALLOWED_HOSTS: 'localhost', STATE_KEYS: key }
   const server = startServer(`${place}/server.mjs`, environment)
-  const { port } = new URL(await printedUrl(server))
+  const { port } = new URL(await readPrintedUrl(server))
   await checkReadyAndStop(server, `http://localhost:${port}`)
 }

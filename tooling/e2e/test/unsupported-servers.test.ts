@@ -22,7 +22,7 @@ test.each<[string, string, () => Promise<{ connection: Connection; running?: Asy
   ['server-everything over HTTP', '2025-11-25', () => overHttp(everythingOverHttp())],
   ['the official SDK with sessions over HTTP', '2025-11-25', () => overHttp(official(true))],
   ['the official SDK without sessions over HTTP', '2025-11-25', () => overHttp(official(false))],
-])('%s is named as an older server to its user', async (_, revision, connect) => {
+])('the error of %s names the older revision', async (_, revision, connect) => {
   const { connection, running } = await connect()
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   await expect(client.listTools()).rejects.toMatchObject({

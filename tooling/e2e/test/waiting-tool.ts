@@ -1,16 +1,16 @@
 import { type Tool, tool } from '@x/server'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 
-/** A tool that waits until it is cancelled, and what a test knows of it. */
+/** A tool that waits until it is cancelled, with gates for its start and its end. */
 export interface WaitingTool {
   readonly waits: Tool
-  /** Opens when the tool runs. */
+  /** Opens when the tool starts. */
   readonly started: Gate
-  /** Opens with the reason when it was cancelled. */
+  /** Opens with the reason when the tool is cancelled. */
   readonly stopped: Gate<unknown>
 }
 
-/** Makes a tool that runs until it is cancelled, and answers too late. */
+/** Creates a tool that runs until it is cancelled. Its result arrives too late. */
 export function waitingTool(name = 'waits'): WaitingTool {
   const [started, stopped] = [createGate(), createGate<unknown>()]
   const waits = tool(name, {
@@ -21,7 +21,7 @@ export function waitingTool(name = 'waits'): WaitingTool {
           stopped.open(ctx.signal.reason)
           resolve('too late')
         })
-        // For a client that hears of progress alone.
+        // Some clients notice the start only by progress.
         ctx.progress(1)
         started.open()
       }),

@@ -1,24 +1,24 @@
 import { type Server, isJsonObject, type JsonObject } from '@x/schema'
 
-/** The headers of a message, on a transport that has headers. */
-export interface Labels {
+/** The headers of a message, for transports with headers. */
+export interface MessageHeaders {
   readonly method: string
   readonly name?: string | undefined
 }
 
-/** The way of bytes to a server, for what is no message or one that no client writes. */
-export interface Wire extends AsyncDisposable {
-  /** Sends a text where one message belongs, and gives what is answered next. */
-  ask(text: string, labels?: Labels): Promise<JsonObject>
-  /** Sends a text that has no answer. */
-  tell(text: string, labels?: Labels): Promise<void>
+/** Sends raw text to a server, for invalid messages and messages that no client sends. */
+export interface RawTransport extends AsyncDisposable {
+  /** Sends a text in place of a message and resolves to the next response. */
+  request(text: string, labels?: MessageHeaders): Promise<JsonObject>
+  /** Sends a text that has no response. */
+  notify(text: string, labels?: MessageHeaders): Promise<void>
 }
 
-/** Starts a server at the other end of the wire that the tests run over. */
-export type Open = (server: Server) => Promise<Wire>
+/** Starts a server behind the transport that the tests run over. */
+export type OpenTransport = (server: Server) => Promise<RawTransport>
 
-/** Parses a response; anything but a JSON object fails the test. */
-export function objectOf(text: string): JsonObject {
+/** Parses a response. A value that is not an object fails the test. */
+export function parseObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text)
   if (isJsonObject(value)) return value
   throw new Error(`expected an object, got ${text.slice(0, 100)}`)

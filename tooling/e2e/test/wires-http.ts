@@ -1,19 +1,19 @@
 import { encodeHeaderValue, type Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { serveHttp } from '@x/transport-http/node'
-import { startOddProxy } from './odd-proxy.ts'
-import { type Labels, objectOf, type Wire } from './wire.ts'
+import { startSplittingProxy } from './odd-proxy.ts'
+import { type MessageHeaders, parseObject, type RawTransport } from './wire.ts'
 
-/** POSTs to a socket of this machine. */
-export async function openHttp(server: Server): Promise<Wire> {
+/** Sends POST requests to a loopback socket. */
+export async function openHttp(server: Server): Promise<RawTransport> {
   const http = await serveHttp(server)
   return postTo(fetch, http.url, () => http.close({ graceMs: 0 }))
 }
 
-/** The same through a proxy that forwards the bytes in pieces of every size. */
-export async function openProxy(server: Server): Promise<Wire> {
+/** Sends POST requests through a proxy that forwards the bytes in pieces of random sizes. */
+export async function openProxy(server: Server): Promise<RawTransport> {
   const http = await serveHttp(server)
-  const proxy = await startOddProxy(http.port)
+  const proxy = await startSplittingProxy(http.port)
   const close = async (): Promise<void> => {
     await proxy[Symbol.asyncDispose]()
     await http.close({ graceMs: 0 })
@@ -21,8 +21,8 @@ export async function openProxy(server: Server): Promise<Wire> {
   return postTo(fetch, `http://127.0.0.1:${proxy.port}/mcp`, close)
 }
 
-/** Requests that are handed to the handler of web requests. */
-export function openFetch(server: Server): Promise<Wire> {
+/** Calls the handler of web requests directly. */
+export function openFetch(server: Server): Promise<RawTransport> {
   const handle = httpHandler(server)
   const send: Send = (url, init) => handle(new Request(url, init))
   return Promise.resolve(postTo(send, 'http://127.0.0.1/mcp', () => Promise.resolve()))
@@ -30,8 +30,8 @@ export function openFetch(server: Server): Promise<Wire> {
 
 type Send = (url: string, init: RequestInit) => Promise<Response>
 
-function postTo(send: Send, url: string, close: () => Promise<void>): Wire {
-  const post = async (text: string, { method, name }: Labels): Promise<string> => {
+function postTo(send: Send, url: string, close: () => Promise<void>): RawTransport {
+  const post = async (text: string, { method, name }: MessageHeaders): Promise<string> => {
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
@@ -43,8 +43,8 @@ function postTo(send: Send, url: string, close: () => Promise<void>): Wire {
     return response.text()
   }
   return {
-    ask: async (text, labels = { method: 'none' }) => objectOf(await post(text, labels)),
-    tell: async (text, labels = { method: 'none' }) => void (await post(text, labels)),
+    request: async (text, labels = { method: 'none' }) => parseObject(await post(text, labels)),
+    notify: async (text, labels = { method: 'none' }) => void (await post(text, labels)),
     [Symbol.asyncDispose]: close,
   }
 }

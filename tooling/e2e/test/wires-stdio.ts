@@ -8,17 +8,17 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { Server } from '@x/schema'
 import { serveStdio } from '@x/transport-stdio'
 import { bridge } from './carry-stdio.ts'
-import { objectOf, type Wire } from './wire.ts'
+import { parseObject, type RawTransport } from './wire.ts'
 
-/** Lines over a pair of streams. */
-export function openStreams(server: Server): Promise<Wire> {
+/** Sends lines over a pair of streams. */
+export function openStreams(server: Server): Promise<RawTransport> {
   const [there, back] = [new PassThrough(), new PassThrough()]
   const service = serveStdio(server, { input: there, output: back })
   return Promise.resolve(writeLines({ input: back, output: there }, () => service.close()))
 }
 
-/** Lines over the pipes of a child process. */
-export async function openChild(server: Server): Promise<Wire> {
+/** Sends lines over the pipes of a child process. */
+export async function openChild(server: Server): Promise<RawTransport> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-wire-'))
   const path = join(folder, 'server.sock')
   const services: AsyncDisposable[] = []
@@ -41,40 +41,40 @@ interface Ends {
   readonly output: Writable
 }
 
-function writeLines({ input, output }: Ends, close: () => Promise<void>): Wire {
+function writeLines({ input, output }: Ends, close: () => Promise<void>): RawTransport {
   const next = readLines(input)
   const write = (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
       output.write(`${text}\n`, (error) => (error ? reject(error) : resolve()))
     })
   return {
-    ask: async (text) => {
-      // A line may be longer than the pipe holds, and be refused before its end.
+    request: async (text) => {
+      // A line may exceed the pipe's buffer and be rejected before its end.
       const [line] = await Promise.all([next(), write(text)])
-      return objectOf(line)
+      return parseObject(line)
     },
-    tell: write,
+    notify: write,
     [Symbol.asyncDispose]: close,
   }
 }
 
-/** Gives line after line; Lines that are not requested are read too, so that the other side can end. */
+/** Returns a function that reads one line after another. Lines are always read, so that the other side can end. */
 function readLines(input: Readable): () => Promise<string> {
-  const [lines, asking]: [string[], ((line: string) => void)[]] = [[], []]
-  let rest = ''
+  const [lines, pendingReads]: [string[], ((line: string) => void)[]] = [[], []]
+  let buffer = ''
   input.setEncoding('utf8').on('data', (text: string) => {
-    const parts = (rest + text).split('\n')
-    rest = parts.pop() ?? ''
+    const parts = (buffer + text).split('\n')
+    buffer = parts.pop() ?? ''
     for (const line of parts) {
-      const ask = asking.shift()
-      if (ask) ask(line)
+      const resolveRead = pendingReads.shift()
+      if (resolveRead) resolveRead(line)
       else lines.push(line)
     }
   })
   return () =>
     new Promise((resolve) => {
       const line = lines.shift()
-      if (line === undefined) asking.push(resolve)
+      if (line === undefined) pendingReads.push(resolve)
       else resolve(line)
     })
 }

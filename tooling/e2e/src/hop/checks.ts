@@ -22,17 +22,19 @@ export function createHost(connection: Connection, hostName = 'host'): Host {
   return { client, connection }
 }
 
-/** The text of a result. */
+/** Returns the text of a result. */
 export function textOf({ content }: CallToolResult): string {
   return content.map((block) => (block.type === 'text' ? block.text : block.type)).join('\n')
 }
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
-/** A thing that crosses a hop. It rejects where the thing did not cross. */
+/** A check that one feature crosses a hop. It rejects if the feature does not. */
 export type Check = (host: Host) => Promise<void>
 
-/** Repeats an assertion until it holds, for ten seconds. `expect.poll` is for tests alone, and a benchmark runs this. */
+/**
+ * Repeats an assertion for up to ten seconds. `expect.poll` works only inside tests, and a benchmark runs these checks.
+ */
 async function retry(assertion: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + 10_000
   for (;;) {
@@ -45,7 +47,7 @@ async function retry(assertion: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The parts of the protocol that cross a hop between two ends of revision 2026-07-28, each with its check. */
+/** The features that a hop passes between two ends of revision 2026-07-28, each with its check. */
 export const checks: Readonly<Record<string, Check>> = {
   discovery: async ({ client }) => {
     const { capabilities, instructions } = await client.discover()
@@ -137,14 +139,15 @@ export const checks: Readonly<Record<string, Check>> = {
     ])
   },
   'updates of a resource and a list': async ({ client }) => {
-    const wanted = new Set(['resourceUpdated', 'toolsListChanged'])
+    const expected = new Set(['resourceUpdated', 'toolsListChanged'])
     await using subscription = client.listen({ resourceSubscriptions: ['note://first'], toolsListChanged: true })
-    // An older server does not say when a subscription takes effect, so the change is repeated until it is received.
+    // An older server does not announce when a subscription takes effect, so the change is repeated until it is
+    // received.
     const changes = setInterval(() => void client.callTool('touch').catch(() => {}), 100)
     try {
       for await (const { type } of subscription) {
-        wanted.delete(type)
-        if (wanted.size === 0) break
+        expected.delete(type)
+        if (expected.size === 0) break
       }
     } finally {
       clearInterval(changes)

@@ -14,14 +14,14 @@ import { internalSettings } from '@x/server/internals'
 import { sessions } from '@x/sessions/server'
 import { z } from 'zod'
 
-/** One key, so that every process of the server opens the state of every other. */
+/** All processes of the server share one key, so that each can open the request state of the others. */
 const key = '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b'
 
 const name = z.object({ name: z.string() })
-/** Items of a conversation, in a session of the data layer. */
+/** A session of the data layer that stores a list of items. */
 const basket = sessions({ state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } } })
 
-/** Creates a server with one of everything that a hop carries, for clients of any revision. */
+/** Creates a server that uses every feature that a hop passes, for clients of all revisions. */
 export function createFeatures(): McpServer {
   const seen: string[] = []
   const touch = tool('touch', {
@@ -93,7 +93,7 @@ function plainTools() {
       },
     }),
     tool('refuse', {
-      description: 'Fails with an error of its own',
+      description: 'Fails with a custom error',
       run: () => {
         throw new McpError(-31_007, 'no such moon', { data: { moon: 'ix' } })
       },
@@ -107,7 +107,7 @@ function plainTools() {
       },
     }),
     tool('deploy', {
-      description: 'Takes an argument that a header repeats',
+      description: 'Has an argument that a header repeats',
       input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
       run: ({ region }) => region,
     }),
@@ -121,7 +121,7 @@ function plainTools() {
       }),
     }),
     tool('caller', {
-      description: 'Returns what the request says of its client',
+      description: 'Returns the client name and the trace context of the request',
       run: (_, ctx) => JSON.stringify([ctx.client.info?.name, ctx.meta['traceparent']]),
     }),
     tool('put', {

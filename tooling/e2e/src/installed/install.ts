@@ -4,9 +4,9 @@ import type { PackedPackage } from './packed-packages.ts'
 import { runCommand } from './run-command.ts'
 
 /**
- * Installs packages with npm into an empty folder, as a user would. Siblings come from their tarballs, everything else
- * from the registry.
- * @param names Packages of this workspace, and others that the first of them is tested with.
+ * Installs packages with npm into an empty folder, as a user does. Packages of this workspace are installed from their
+ * tarballs, all others from the registry.
+ * @param names Packages of this workspace, and peers that the first of them is tested with.
  */
 export async function install(
   folder: string,
@@ -15,9 +15,9 @@ export async function install(
 ): Promise<void> {
   await mkdir(folder, { recursive: true })
   const tarballs = new Map(packed.map(({ name, tarball }) => [name, `file:${tarball}`]))
-  const versions = new Map(packed.flatMap((one) => [...one.versions]))
+  const versions = new Map(packed.flatMap((entry) => [...entry.versions]))
   const dependencies = Object.fromEntries(names.map((name) => [name, tarballs.get(name) ?? versions.get(name) ?? '*']))
-  // npm refuses an override of what is a dependency already.
+  // npm rejects an override of a direct dependency.
   const overrides = Object.fromEntries([...tarballs].filter(([name]) => !names.includes(name)))
   const manifest = { name: 'a-user', version: '1.0.0', private: true, type: 'module', dependencies, overrides }
   await writeFile(`${folder}/package.json`, JSON.stringify(manifest, undefined, 2))

@@ -7,20 +7,20 @@ import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import { runCommand } from './run-command.ts'
 
-/** An npm registry on this machine, for the packages of this workspace alone. */
+/** An npm registry on this machine that serves only the packages of this workspace. */
 export interface LocalRegistry {
   readonly url: string
-  /** The settings with which npm and pnpm publish to it, as environment variables. */
+  /** Settings for `npm publish` and `pnpm publish` to this registry, as environment variables. */
   readonly publishing: Readonly<Record<string, string>>
-  /** Returns the latest version of a package; undefined when there is none. */
+  /** Returns the latest version of a package, or undefined if the registry has none. */
   latest(name: string): Promise<string | undefined>
-  /** Makes a folder whose packages of this workspace come from the registry, and all others from the usual one. */
+  /** Creates a folder that installs the packages of this workspace from the registry, and all others from npm. */
   consumer(folder: string): Promise<void>
   close(): Promise<void>
 }
 
-// The version that accepts Node 20. It is no dependency of the workspace: with 272 packages it would outweigh it. It
-// stands among what is installed, so that it is installed once and goes with it.
+// The last version that supports Node 20. It has 272 packages, so it is not a dependency of the workspace. It is
+// installed once, below `node_modules`, and is deleted with that folder.
 const version = '6.8.0'
 const manifest = { private: true, dependencies: { verdaccio: version }, overrides: { 'node-fetch': '2.7.0' } }
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/', import.meta.url))
@@ -38,7 +38,7 @@ log: { type: stdout, format: pretty, level: error }
 
 const view = z.object({ 'dist-tags': z.object({ latest: z.string() }) })
 
-/** Starts a registry on a free port of the loopback interface; its packages stand in the folder. */
+/** Starts a registry on a free port of the loopback interface. It stores its packages in the folder. */
 export async function startRegistry(folder: string): Promise<LocalRegistry> {
   await mkdir(folder, { recursive: true })
   await writeFile(`${folder}/config.yaml`, config)
@@ -47,8 +47,8 @@ export async function startRegistry(folder: string): Promise<LocalRegistry> {
   const args = [program, '--config', `${folder}/config.yaml`, '--listen', `127.0.0.1:${port}`]
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}/`
-  await answers(`${url}-/ping`, child)
-  // Both tools want a token, whoever may publish.
+  await waitUntilReady(`${url}-/ping`, child)
+  // npm and pnpm require a token even if publishing is public.
   const settings = `${folder}/publishing.npmrc`
   await writeFile(settings, `@x:registry=${url}\n//127.0.0.1:${port}/:_authToken=none\n`)
   return {
@@ -58,10 +58,10 @@ export async function startRegistry(folder: string): Promise<LocalRegistry> {
       const response = await fetch(`${url}${name.replace('/', '%2f')}`)
       return response.ok ? view.parse(await response.json())['dist-tags'].latest : undefined
     },
-    consumer: async (place) => {
-      await mkdir(place, { recursive: true })
-      await writeFile(`${place}/package.json`, JSON.stringify({ name: 'a-user', private: true, type: 'module' }))
-      await writeFile(`${place}/.npmrc`, `@x:registry=${url}\n`)
+    consumer: async (target) => {
+      await mkdir(target, { recursive: true })
+      await writeFile(`${target}/package.json`, JSON.stringify({ name: 'a-user', private: true, type: 'module' }))
+      await writeFile(`${target}/.npmrc`, `@x:registry=${url}\n`)
     },
     close: async () => {
       const ended = once(child, 'exit')
@@ -71,16 +71,16 @@ export async function startRegistry(folder: string): Promise<LocalRegistry> {
   }
 }
 
-/** Installs the registry unless it is, and resolves to its folder. */
+/** Installs the registry unless it is installed, and resolves to its folder. */
 async function installRegistry(): Promise<string> {
   const installed = `${cache}verdaccio-${version}`
   if (existsSync(installed)) return installed
   await mkdir(cache, { recursive: true })
-  // Elsewhere first: a folder of this name is whole, whatever ends the install.
+  // The install runs in a temporary folder, so that a folder with the final name is always complete.
   const fresh = await mkdtemp(`${cache}verdaccio-`)
   await writeFile(`${fresh}/package.json`, JSON.stringify(manifest))
   await runCommand('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'], fresh)
-  // Another run may have been faster.
+  // Another run may have created the folder in the meantime.
   await rename(fresh, installed).catch(() => rm(fresh, { recursive: true, force: true }))
   return installed
 }
@@ -95,8 +95,8 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Resolves when a URL is answered; rejects when the process ends before. */
-async function answers(url: string, child: ChildProcess): Promise<void> {
+/** Resolves when the URL responds. Rejects if the process ends first. */
+async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
   for (;;) {
     const isUp = await fetch(url).then(
       ({ ok }) => ok,

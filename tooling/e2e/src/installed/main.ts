@@ -15,9 +15,9 @@ const folder = await mkdtemp(join(tmpdir(), 'installed-'))
 try {
   const packed = await packPackages(`${folder}/tarballs`)
   for (const [title, names] of installs) {
-    const place = `${folder}/${names.join('+').replaceAll('/', '-')}`
-    await install(place, names, packed)
-    const { packages, bytes } = await measureInstall(place)
+    const target = `${folder}/${names.join('+').replaceAll('/', '-')}`
+    await install(target, names, packed)
+    const { packages, bytes } = await measureInstall(target)
     process.stdout.write(
       `${title} (npm install ${names.join(' ')}): ${packages.length} packages, ${kilobytes(bytes)} KB\n`,
     )

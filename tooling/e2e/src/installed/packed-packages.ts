@@ -13,13 +13,13 @@ const manifest = z.object({
   devDependencies: z.record(z.string(), z.string()).default({}),
 })
 
-/** A package of this workspace as its users see it. */
+/** A package of this workspace, with the entries that its users import. */
 export interface PackageEntries {
   readonly name: string
   readonly readme: string
   /** The specifiers that a program can import: the name, and the name with each subpath. */
   readonly entries: readonly string[]
-  /** Versions of packages of others, as this package's own tests use them. */
+  /** Versions of peer packages that the tests of this package use. */
   readonly versions: ReadonlyMap<string, string>
 }
 
@@ -29,7 +29,7 @@ export interface PackedPackage extends Pick<PackageEntries, 'name' | 'versions'>
   readonly tarball: string
 }
 
-/** Lists the packages of a workspace, without subpaths that need a peer which is not installed by itself. */
+/** Lists the packages of a workspace, without subpaths whose peer is not installed automatically. */
 export async function listEntries(root: string): Promise<readonly PackageEntries[]> {
   const folders = await readdir(`${root}/packages`)
   return Promise.all(folders.map((folder) => readEntries(`${root}/packages/${folder}`)))
@@ -48,7 +48,7 @@ async function readManifest(folder: string) {
   return { ...parsed, versions: new Map(Object.entries(parsed.devDependencies)) }
 }
 
-/** Packs every package of the workspace into a folder. They have to be built before. */
+/** Packs every package of the workspace into a folder. The packages must be built. */
 export async function packPackages(destination: string): Promise<readonly PackedPackage[]> {
   await mkdir(destination, { recursive: true })
   const packed: PackedPackage[] = []

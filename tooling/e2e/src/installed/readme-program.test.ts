@@ -18,19 +18,19 @@ console.log('second')
 \`\`\`
 `
 
-test('the first program of a README is taken, without its types', async () => {
+test('the first program of a README is returned as JavaScript', async () => {
   const program = await readProgram(readme, 'README.md')
   expect(program).toContain('const name = "first"')
   expect(program).not.toContain('second')
 })
 
-test('a README without a program is named', async () => {
+test('the error for a README without a program names the README', async () => {
   await expect(readProgram('# Nothing', 'packages/x/README.md')).rejects.toThrow(
     'packages/x/README.md shows no program',
   )
 })
 
-test('imported packages are named once, without subpaths and Node itself', () => {
+test('imported packages are listed once, without subpaths and modules of Node', () => {
   const program = `import a from '@x/server'
     import { b } from "@x/server/ajv"
     import 'undici'

@@ -5,10 +5,10 @@ import { stripVTControlCharacters } from 'node:util'
 import { findFreePort } from '@tooling/real-servers/free-port'
 
 /**
- * Runs a program to its end and resolves to its output.
+ * Runs a program until it ends and resolves to its output.
  *
- * @param place The working directory, or one with variables beside those of this process.
- * @throws Error with the program's output when it fails or takes more than five minutes.
+ * @param place The working directory, or a record with additional environment variables.
+ * @throws Error with the program's output if the program fails or runs for more than five minutes.
  */
 export function runCommand(
   command: string,
@@ -35,7 +35,7 @@ export function runCommand(
   })
 }
 
-/** A server that `npm start` runs. It ends with its scope. */
+/** A server that `npm start` runs. Its disposal stops the server. */
 export interface StartedProject extends AsyncDisposable {
   readonly url: string
 }
@@ -44,7 +44,7 @@ export interface StartedProject extends AsyncDisposable {
 export async function startProject(folder: string, parameters: readonly string[] = []): Promise<StartedProject> {
   const child = spawn('npm', ['start', '--silent', '--', ...parameters], {
     cwd: folder,
-    // A process group of its own, because npm passes no signal on.
+    // npm does not forward signals, so the project runs in its own process group.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...cleanEnvironment(), PORT: '0' },
@@ -58,12 +58,14 @@ export async function startProject(folder: string, parameters: readonly string[]
   return { url, [Symbol.asyncDispose]: dispose }
 }
 
-/** Starts a project that is a Worker, whose `npm start` takes its port as an option. */
+/** Starts a Worker project, whose `npm start` has an option for the port. */
 export async function startWorker(folder: string): Promise<StartedProject> {
   return startProject(folder, ['--port', String(await findFreePort())])
 }
 
-/** Returns the first URL that a program prints, and reads on, so that the program never waits. */
+/**
+ * Returns the first URL that a program prints. It continues to read, so that a full pipe does not block the program.
+ */
 function findUrl(output: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -76,7 +78,9 @@ function findUrl(output: Readable): Promise<string> {
   })
 }
 
-/** Returns the environment without variables of pnpm and vitest, which change the behaviour of npm and of programs. */
+/**
+ * Returns the environment without the variables of pnpm and vitest, which change the behaviour of npm and of programs.
+ */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|pnpm_|vitest|node_options|node_env$)/i.test(name),

@@ -9,18 +9,18 @@ const manifest = z.object({ name: z.string(), version: z.string() })
 /** The author of the commits in a copy. */
 const identity = ['-c', 'user.name=Tests', '-c', 'user.email=tests@localhost']
 
-/** A copy of this repository, in which versions can be made and packages published. */
+/** A copy of this repository for tests of versions and of publishing. */
 export interface WorkspaceCopy {
   readonly folder: string
-  /** Writes one changeset, such as `{ '@x/client': 'minor' }`. */
+  /** Writes a changeset, such as `{ '@x/client': 'minor' }`. */
   change(name: string, bumps: Readonly<Record<string, 'major' | 'minor' | 'patch'>>): Promise<void>
-  /** Turns the changesets into versions, commits them, and resolves to the version of each public package. */
+  /** Applies the changesets, commits the versions, and resolves to the version of each public package. */
   version(): Promise<ReadonlyMap<string, string>>
   /** Runs a program of the repository with Node. */
   node(script: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string>
 }
 
-/** Copies the files of the repository, and the built packages, into an empty folder with a history of its own. */
+/** Copies the files of the repository and the built packages into an empty folder with its own Git history. */
 export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
   const list = await runCommand('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root)
   const files = [...new Set(list.split('\0'))].filter((file) => file !== '')
@@ -48,7 +48,7 @@ export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
   }
 }
 
-/** Copies a file or a folder; one that is not there is left out. */
+/** Copies a file or a folder. A missing one is skipped. */
 async function copyFile(path: string, folder: string): Promise<void> {
   const target = join(folder, path)
   await mkdir(dirname(target), { recursive: true })

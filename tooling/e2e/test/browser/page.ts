@@ -1,15 +1,15 @@
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 
-/** The page's observations of the server. */
+/** Results of the calls from the page. */
 export interface PageReport {
   readonly tools: readonly string[]
   readonly progress: readonly number[]
   readonly text: string
 }
 
-/** Lists and calls a tool from inside a page, with the browser's own `fetch`. */
-async function talkTo(url: string): Promise<PageReport> {
+/** Lists tools and calls one from inside a page, with the browser's `fetch`. */
+async function callFromPage(url: string): Promise<PageReport> {
   const connection = connectHttp(url)
   try {
     const client = createClient(connection, { name: 'page', version: '1.0.0' })
@@ -24,8 +24,8 @@ async function talkTo(url: string): Promise<PageReport> {
   }
 }
 
-/** Cancels a call after its first progress and gives what the call rejected with. */
-async function cancelAt(url: string): Promise<string> {
+/** Cancels a call after its first progress and returns the error of the call. */
+async function cancelFromPage(url: string): Promise<string> {
   const connection = connectHttp(url)
   try {
     const client = createClient(connection, { name: 'page', version: '1.0.0' })
@@ -37,4 +37,4 @@ async function cancelAt(url: string): Promise<string> {
   }
 }
 
-Object.assign(globalThis, { talkTo, cancelAt })
+Object.assign(globalThis, { callFromPage, cancelFromPage })

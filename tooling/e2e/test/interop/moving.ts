@@ -37,7 +37,7 @@ function toolsOf(response: RpcResponse): readonly JsonValue[] {
 }
 // #endregion moving
 
-/** A server of the official SDK v2 with a tool that stays, and one that was moved. */
+/** Creates a server of the official SDK v2 with a tool that stays and one that was moved. */
 export const officialTravel = (): OfficialHandler =>
   createMcpHandler(() => {
     const server = new OfficialServer({ name: 'travel', version: '1.0.0' })

@@ -3,16 +3,16 @@ import * as z from 'zod'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 
 const cities = z.object({ city: z.string() })
-const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
+const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })
 
-/** Tells those who listen that the tools and a resource have changed; over HTTP that is not the server's business. */
-export type TellChanges = (server: McpServer, uri: string) => void | Promise<void>
+/** Notifies subscribers that the tools and a resource have changed. Over HTTP, the server does not do this itself. */
+export type NotifyChanges = (server: McpServer, uri: string) => void | Promise<void>
 
 /**
- * Makes servers of the official SDK that have one of everything that a client of ours can use; over HTTP it wants a
- * server for each request, and they all know which call was stopped.
+ * Creates servers of the official SDK that use every feature that our client supports. HTTP requires a server for each
+ * request, and all of them share the gate of the stopped call.
  */
-export function officialServers(tell: TellChanges): () => McpServer {
+export function officialServers(notifyChanges: NotifyChanges): () => McpServer {
   const stopped = createGate()
   return () => {
     const server = new McpServer(
@@ -21,7 +21,7 @@ export function officialServers(tell: TellChanges): () => McpServer {
     )
     addTools(server)
     addWaiting(server, stopped)
-    addChanging(server, tell)
+    addChanging(server, notifyChanges)
     addPrompts(server)
     addResources(server)
     return server
@@ -65,22 +65,26 @@ function addTools(server: McpServer): void {
 
 function addWaiting(server: McpServer, stopped: Gate): void {
   server.registerTool('wait', { description: 'Waits', inputSchema: z.object({}) }, async (_, { mcpReq }) => {
-    const gone = new Promise<void>((resolve) => mcpReq.signal.addEventListener('abort', () => resolve()))
+    const aborted = new Promise<void>((resolve) => mcpReq.signal.addEventListener('abort', () => resolve()))
     const progressToken = mcpReq._meta?.progressToken ?? ''
     await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
-    await gone
+    await aborted
     stopped.open()
     return text('too late')
   })
-  server.registerTool('stopped', { description: 'Answers later', inputSchema: z.object({}) }, async () => {
-    await stopped.opened
-    return text('stopped')
-  })
+  server.registerTool(
+    'stopped',
+    { description: 'Answers when a call of wait was cancelled', inputSchema: z.object({}) },
+    async () => {
+      await stopped.opened
+      return text('stopped')
+    },
+  )
 }
 
-function addChanging(server: McpServer, tell: TellChanges): void {
+function addChanging(server: McpServer, notifyChanges: NotifyChanges): void {
   server.registerTool('change', { description: 'Changes', inputSchema: z.object({}) }, async () => {
-    await tell(server, 'test://one')
+    await notifyChanges(server, 'test://one')
     return text('changed')
   })
 }

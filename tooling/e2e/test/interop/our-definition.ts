@@ -20,19 +20,19 @@ import { waitingTool } from '../waiting-tool.ts'
 
 const languages = ['go', 'ruby', 'rust']
 
-/** A server of ours that has one of everything that the official client can use, and changes when it is told to. */
+/** Creates a server that uses every feature that the official client supports. A tool makes it notify changes. */
 export function ourServer(): McpServer {
   return createOurServer([])
 }
 
-/** The same server, for older clients too. */
+/** Creates the same server for clients of older revisions too. */
 export function ourServerOfBothEras(): McpServer {
   return createOurServer([legacy()])
 }
 
 function createOurServer(extensions: readonly ServerExtension[]): McpServer {
   const change = tool('change', {
-    description: 'Tells that the tools and a resource have changed',
+    description: 'Notifies changes of the tools and of a resource',
     run: async () => {
       await server.notifyListChanged('tools')
       await server.notifyResourceUpdated('test://one')
@@ -45,7 +45,7 @@ function createOurServer(extensions: readonly ServerExtension[]): McpServer {
   return server
 }
 
-/** Clients of this server are asked in ways that the extension for older clients warns of. */
+/** The questions of this server cause warnings of the extension for older clients. */
 const logErrors: Log = (record) => {
   if (record.level === 'error') console.error(record.message, record.err)
 }
@@ -54,7 +54,7 @@ function ourDefinition(): ServerDefinition {
   return {
     name: 'ours',
     version: '1.0.0',
-    tools: [...plainTools(), ...patientTools(), resolveTool()],
+    tools: [...plainTools(), ...waitingTools(), resolveTool()],
     ...promptsAndResources(),
     ...internalSettings({ pageSize: 2 }),
     state: stateWith(keys.first),
@@ -81,32 +81,32 @@ function plainTools(): Tool[] {
       },
     }),
     tool('deploy', {
-      description: 'Takes an argument that a header repeats',
+      description: 'Has an argument that a header repeats',
       input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
       run: ({ region }) => region,
     }),
   ]
 }
 
-/** Tools that end when another one is called: a test waits for what it knows has happened. */
-function patientTools(): Tool[] {
+/** Creates tools that end when another tool is called, so that a test can wait for an event. */
+function waitingTools(): Tool[] {
   const { waits, stopped } = waitingTool('wait')
-  const heard = createGate()
+  const received = createGate()
   return [
     tool('count', {
-      description: 'Reports progress and logs, and waits until that was heard',
+      description: 'Reports progress and logs, and waits for a call of received',
       run: async (_, ctx) => {
         for (const step of [1, 2, 3]) ctx.progress(step, 3, `step ${step}`)
         ctx.log('debug', 'a detail')
         ctx.log('warning', { left: 0 }, 'counter')
-        await heard.opened
+        await received.opened
         return 'counted'
       },
     }),
-    tool('heard', { description: 'Lets the one that counts end', run: () => (heard.open(), 'heard') }),
+    tool('received', { description: 'Lets a call of count end', run: () => (received.open(), 'received') }),
     waits,
     tool('stopped', {
-      description: 'Answers once the one that waits was cancelled',
+      description: 'Answers when a call of wait was cancelled',
       run: () => stopped.opened.then(() => 'stopped'),
     }),
   ]

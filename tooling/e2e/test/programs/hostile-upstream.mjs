@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 
-// A server of revision 2025-11-25 over stdio that breaks the protocol. Its argument names the behaviour of its tool.
+// A server of revision 2025-11-25 over stdio that violates the protocol. Its argument selects the behaviour of its
+// tool.
 
 const behaviour = process.argv[2]
 const notificationCount = 5000

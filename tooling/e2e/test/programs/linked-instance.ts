@@ -26,7 +26,7 @@ async function connectFleet() {
 const name = z.object({ name: z.string() })
 
 const pair = tool('pair', {
-  description: 'Asks twice, and leaves a line in a file after each answer',
+  description: 'Asks twice, and appends a line to a file after each answer',
   input: z.object({ id: z.string() }),
   run: async ({ id }, ctx) => {
     const first = await ctx.elicit('first', { message: `${id}.1`, schema: name })
@@ -54,7 +54,7 @@ async function start(): Promise<void> {
   const state = sealedState({ keys: STATE_KEYS.split(',') })
   const { store, bus } = await connectFleet()
   const server = createServer({
-    name: 'linked',
+    name: 'older-fleet',
     version: '1.0.0',
     state,
     tools: [pair, work],

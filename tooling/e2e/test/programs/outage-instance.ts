@@ -12,15 +12,15 @@ import { openParts } from './outage-parts.ts'
 
 const { STATE_KEYS = '', EFFECTS = '', KEEPS_STATES, ISSUER, STATE_TTL_MS } = process.env
 
-/** Has the effect of a key once, however often it is asked for: each further time returns what the first one made. */
-function haveEffect(key: string): string {
+/** Creates the effect of a key once. Later calls with the key return the same effect. */
+function createEffect(key: string): string {
   const file = join(EFFECTS, Buffer.from(key).toString('base64url'))
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, randomUUID())
   try {
     linkSync(draft, file)
   } catch {
-    // Another run had the effect.
+    // The effect exists already.
   }
   rmSync(draft)
   return readFileSync(file, 'utf8')
@@ -29,14 +29,14 @@ function haveEffect(key: string): string {
 const color = z.object({ color: z.string() })
 
 const pair = tool('pair', {
-  description: 'Asks twice, and has an effect before, between and after',
+  description: 'Asks twice, with an effect before, between and after the questions',
   input: z.object({ name: z.string() }),
   keyedEffects: true,
   run: async ({ name }, ctx) => {
     const effect = (step: string) =>
       ctx.step(step, async () => {
         await setTimeout(20)
-        return haveEffect(`${name}/${step}`)
+        return createEffect(`${name}/${step}`)
       })
     const one = await effect('one')
     const first = await ctx.elicit('first', { message: `${name}.1`, schema: color })
@@ -53,7 +53,7 @@ async function start(): Promise<void> {
   })
   const { store, bus, close } = await openParts()
   const state: StateCodec = KEEPS_STATES === undefined ? sealed : storedState({ store })
-  const counting = sessions({
+  const countSession = sessions({
     state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
     ...(KEEPS_STATES !== undefined && { store }),
   })
@@ -61,7 +61,7 @@ async function start(): Promise<void> {
     description: 'Adds one to the count of the session',
     keyedEffects: true,
     run: (_, ctx) => {
-      const session = counting.of(ctx)
+      const session = countSession.of(ctx)
       session.setState({ count: session.state.count + 1 })
       return String(session.state.count)
     },
@@ -73,7 +73,7 @@ async function start(): Promise<void> {
     idempotency: { store },
     ...(bus !== undefined && { subscriptions: { bus } }),
     tools: [pair, count],
-    extensions: [counting],
+    extensions: [countSession],
     log: () => {},
     close: async () => void (await close()),
   })

@@ -16,7 +16,7 @@ export interface Parts {
   readonly close: () => Promise<unknown>
 }
 
-/** Opens the store and the bus of the environment. Without one, each process has a store of its own. */
+/** Opens the store and the bus of the environment. Without them, each process has its own store. */
 export async function openParts(): Promise<Parts> {
   if (REDIS_PATH !== undefined) {
     const client = await connectRedis(REDIS_PATH)

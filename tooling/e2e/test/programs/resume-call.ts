@@ -2,10 +2,7 @@ import { createClient, type PendingCall } from '@x/client'
 import { isJsonObject } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 
-/**
- * Goes on with a call that another process began: its pending form comes as one line of JSON, and the next one goes out
- * so.
- */
+/** Resumes a call that another process started. The pending call is read from stdin and written to stdout as JSON. */
 async function resumeCall(): Promise<void> {
   const { url, pending, answers } = parse(await readInput())
   const connection = connectHttp(url)
@@ -13,8 +10,8 @@ async function resumeCall(): Promise<void> {
     const client = createClient(connection, { name: 'second', version: '1.0.0', capabilities: { elicitation: {} } })
     const round = await client.manualRounds.resume(pending, answers)
     const { status } = round
-    const said = status === 'complete' ? { status, result: round.result } : { status, pending: round.pendingCall }
-    process.stdout.write(JSON.stringify(said))
+    const output = status === 'complete' ? { status, result: round.result } : { status, pending: round.pendingCall }
+    process.stdout.write(JSON.stringify(output))
   } finally {
     await connection.close()
   }
@@ -35,7 +32,7 @@ interface Input {
 function parse(text: string): Input {
   const input: unknown = JSON.parse(text)
   if (!isJsonObject(input) || typeof input['url'] !== 'string') throw new Error('expected url, pending and answers')
-  // The client checks what it is to resume, and what it is to answer with.
+  // The client validates the pending call and the answers.
   return input as unknown as Input
 }
 

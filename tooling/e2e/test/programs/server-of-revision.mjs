@@ -1,4 +1,4 @@
-// A server on the official SDK of the revision that its first argument names, which asks where that revision can.
+// A server of the official SDK at the revision of its first argument. It asks if the revision has elicitation.
 const [revision] = process.argv.slice(2)
 const sdk = `@modelcontextprotocol/sdk-${revision}`
 const { Server } = await import(`${sdk}/server/index.js`)

@@ -9,7 +9,7 @@ const { STATE_KEYS = '', EFFECTS = '', SHEDS = '', ALWAYS, PORT = '0' } = proces
 const { STEPS = '8', STEP_MS = '10', NOTICE_MS = '300', GRACE_MS = '10000' } = process.env
 
 const work = tool('work', {
-  description: 'Works in steps, each of which leaves a line in a file',
+  description: 'Works in steps, each of which appends a line to a file',
   run: async (_, ctx) => {
     for (let index = 0; index < Number(STEPS); index++) {
       await ctx.step(`step/${index}`, async ({ idempotencyKey }) => {
@@ -22,7 +22,7 @@ const work = tool('work', {
 })
 
 const render = tool('render', {
-  description: 'Makes a text in steps, each of which leaves the process that did it in a file',
+  description: 'Builds a text in steps, each of which appends its process id to a file',
   run: async (_, ctx) => {
     const lines: string[] = []
     for (let index = 0; index < 10; index++) {

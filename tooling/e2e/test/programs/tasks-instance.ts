@@ -11,9 +11,9 @@ import { Pool } from 'pg'
 import * as z from 'zod'
 
 const { DATABASE_URL = '', LEASE_MS = '', STATE_KEYS = '' } = process.env
-/** The Restate that runs the tasks, and the port at which a worker of it serves. */
+/** The Restate server that runs the tasks, and the port of its worker. */
 const { RESTATE_INGRESS, WORKER_PORT } = process.env
-/** The address of the Redis that stores the tasks. Without it, the database stores them. */
+/** The URL of the Redis that stores the tasks. Without it, the database stores them. */
 const { REDIS_URL } = process.env
 
 const effects = new Pool({
@@ -26,10 +26,10 @@ const effects = new Pool({
 effects.on('error', () => {})
 
 /**
- * An effect on the world that stands once for each key, as a payment does: whoever has it done again is told what it
- * was.
+ * Creates the effect of a key once, like a payment with an idempotency key. Later calls with the key return the same
+ * effect.
  */
-async function haveEffect(key: string, made: string): Promise<string> {
+async function createEffect(key: string, made: string): Promise<string> {
   for (;;) {
     try {
       const { rows } = await effects.query<{ nonce: string }>(
@@ -39,7 +39,7 @@ async function haveEffect(key: string, made: string): Promise<string> {
       )
       return `${rows[0]?.nonce}`
     } catch {
-      // The database is restarted in the middle; the step is what waits for it.
+      // The database is restarting, so the step retries.
       await setTimeout(50)
     }
   }
@@ -48,14 +48,14 @@ async function haveEffect(key: string, made: string): Promise<string> {
 const color = z.object({ color: z.string() })
 
 const paint = tool('paint', {
-  description: 'Works, asks and works on',
+  description: 'Works, asks and continues to work',
   input: z.object({ name: z.string() }),
   task: 'required',
   run: async ({ name }, ctx) => {
     const effect = (step: string) =>
       ctx.step(step, async ({ idempotencyKey }) => {
         await setTimeout(30)
-        return haveEffect(idempotencyKey, `${name}/${step}`)
+        return createEffect(idempotencyKey, `${name}/${step}`)
       })
     const before = [await effect('one'), await effect('two')]
     ctx.progress(2, 3, `${name} is primed`)
@@ -65,14 +65,14 @@ const paint = tool('paint', {
 })
 
 const pair = tool('pair', {
-  description: 'Asks twice, and has an effect before, between and after',
+  description: 'Asks twice, with an effect before, between and after the questions',
   input: z.object({ name: z.string() }),
   keyedEffects: true,
   run: async ({ name }, ctx) => {
     const effect = (step: string) =>
       ctx.step(step, async ({ idempotencyKey }) => {
         await setTimeout(10)
-        return haveEffect(idempotencyKey, `${name}/${step}`)
+        return createEffect(idempotencyKey, `${name}/${step}`)
       })
     const one = await effect('one')
     const first = await ctx.elicit('first', { message: `Which color has the first of ${name}?`, schema: color })
@@ -91,7 +91,7 @@ const server = createServer({
   version: '1.0.0',
   state: sealedState({ keys: STATE_KEYS.split(',') }),
   idempotency: { store: postgresStore(effects) },
-  // One principal alone creates all tasks.
+  // A single principal creates all tasks.
   limits: { tasks: 10_000 },
   tools: [paint, pair],
   extensions: [
@@ -104,13 +104,13 @@ const server = createServer({
   ],
 })
 
-/** Callers are who they say; one that says nothing is nobody. */
+/** Callers name their subject in a header. A request without it has no principal. */
 function auth(request: { header(name: string): string | undefined }) {
   const subject = request.header('x-caller')
   return subject === undefined ? undefined : { subject }
 }
 
-// The pool of the effects is this program's own; it does not keep the process alive while nobody uses it.
+// The program owns the pool of the effects. An idle pool does not keep the process alive.
 const listening =
   WORKER_PORT === undefined
     ? serveHttp(server, { stopOnSignals: true, auth }).then(({ port }) => port)

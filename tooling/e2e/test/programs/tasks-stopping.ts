@@ -7,7 +7,7 @@ import { serveHttp } from '@x/transport-http/node'
 const { STORE = 'memory:', EFFECTS = '' } = process.env
 
 const count = tool('count', {
-  description: 'Counts slowly, and leaves a line in a file for each number',
+  description: 'Counts slowly, and appends each number to a file',
   task: 'required',
   run: async (_, ctx) => {
     for (let number = 0; number < 30; number += 1) {
@@ -27,5 +27,5 @@ const server = createServer({
   extensions: [tasks({ store: STORE })],
 })
 
-// Nothing else ends the process.
+// Only a signal ends the process.
 void serveHttp(server, { stopOnSignals: true }).then(({ port }) => process.stdout.write(`${port}\n`))
