@@ -3,7 +3,7 @@ import { createClient } from '@x/client'
 import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { createTokenExchangeSetup, type TokenExchangeSetup, hostSecretOf, secret } from './exchange-world.ts'
+import { createTokenExchangeSetup, type TokenExchangeSetup, hostSecretOf, secret } from './token-exchange-setup.ts'
 
 const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())

@@ -15,7 +15,7 @@ import {
   hostSecretOf,
   openEndpoint,
   secret,
-} from './exchange-world.ts'
+} from './token-exchange-setup.ts'
 import { followPages } from './follow-pages.ts'
 
 const clients = [createHostClient('ada'), gatewayClient]

@@ -2,9 +2,9 @@ import { createClient, type Client } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { hostSecretOf } from './exchange-world.ts'
+import { hostSecretOf } from './token-exchange-setup.ts'
 import type { LastPage } from './follow-pages.ts'
-import { accounts, createLoginSetup, type LoginSetup, type User } from './login-world.ts'
+import { accounts, createLoginSetup, type LoginSetup, type User } from './login-setup.ts'
 
 /** A host of a user. `person` is the user of the browser. */
 interface Host extends AsyncDisposable {

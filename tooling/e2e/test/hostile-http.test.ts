@@ -4,7 +4,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { stateWith, keys } from './asking.ts'
-import { startSplittingProxy } from './odd-proxy.ts'
+import { startSplittingProxy } from './splitting-proxy.ts'
 import { headWith, sendAndDisconnect, sendBytes } from './raw-http.ts'
 import { waitingTool } from './waiting-tool.ts'
 

@@ -3,8 +3,8 @@ import { createServer, prompt, resourceTemplate, type McpServer, tool } from '@x
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { keys, stateWith } from './asking.ts'
-import { overEveryRawTransport } from './over-every-wire.ts'
-import type { MessageHeaders, RawTransport } from './wire.ts'
+import { overEveryRawTransport } from './over-every-raw-transport.ts'
+import type { MessageHeaders, RawTransport } from './raw-transport.ts'
 
 const meta = `"_meta":{"${metaKeys.protocolVersion}":"2026-07-28","${metaKeys.clientCapabilities}":{}}`
 const call = (args: string, more = ''): string =>

@@ -8,8 +8,8 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { createStateTable } from '@x/state-codec/postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
-import { type ResumingClient, connectResumingClient } from './linked-client.ts'
-import { type ResumingFleet, startResumingFleet } from './linked-fleet.ts'
+import { type ResumingClient, connectResumingClient } from './resuming-client.ts'
+import { type ResumingFleet, startResumingFleet } from './resuming-fleet.ts'
 
 // `LINK_CHAOS_SEED=… LINK_CHAOS_COUNT=… npx vitest run test/older-clients-chaos.alone.test.ts` repeats a run. Each wave
 // of calls has two faults. Three waves inject each kind of fault between each pair of answers. CI runs ten waves.
@@ -22,7 +22,7 @@ const concurrency = 20
 let program: ChildProgram
 
 beforeAll(async () => {
-  program = await bundleProgram(new URL('./programs/linked-instance.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/older-clients-instance.ts', import.meta.url))
 })
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()

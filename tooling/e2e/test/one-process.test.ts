@@ -4,7 +4,7 @@ import { createServer, tool } from '@x/server'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { openChildTransport } from './carry-stdio.ts'
+import { openChildTransport } from './test-transports-stdio.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }

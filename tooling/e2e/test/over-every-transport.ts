@@ -8,8 +8,8 @@ import {
   openFetchTransport,
   openProxyTransport,
   principalOf,
-} from './carry-http.ts'
-import { openChildTransport, openStreamTransport, type StdioTestTransport } from './carry-stdio.ts'
+} from './test-transports-http.ts'
+import { openChildTransport, openStreamTransport, type StdioTestTransport } from './test-transports-stdio.ts'
 
 /** The definition of a test's server. The name and version are constant. */
 export type Definition = Omit<ServerDefinition, 'name' | 'version'>

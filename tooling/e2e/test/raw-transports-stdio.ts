@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { Server } from '@x/schema'
 import { serveStdio } from '@x/transport-stdio'
-import { bridge } from './carry-stdio.ts'
-import { parseObject, type RawTransport } from './wire.ts'
+import { bridge } from './test-transports-stdio.ts'
+import { parseObject, type RawTransport } from './raw-transport.ts'
 
 /** Sends lines over a pair of streams. */
 export function openStreams(server: Server): Promise<RawTransport> {

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
-import type { OpenTransport } from './wire.ts'
-import { openFetch, openHttp, openProxy } from './wires-http.ts'
-import { openChild, openStreams } from './wires-stdio.ts'
+import type { OpenTransport } from './raw-transport.ts'
+import { openFetch, openHttp, openProxy } from './raw-transports-http.ts'
+import { openChild, openStreams } from './raw-transports-stdio.ts'
 
 /** Runs tests over each transport that carries raw messages. */
 export function overEveryRawTransport(title: string, tests: (open: OpenTransport) => void): void {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { type AuthServer, startAuthServer } from '@tooling/auth-server'
 import { connectRedis, type RealRedis, startRedis } from '@tooling/real-servers/redis'
 import { randomKey } from '@x/state-codec'
-import { createHostClient, createUpstream, type Endpoint, openEndpoint } from './exchange-world.ts'
+import { createHostClient, createUpstream, type Endpoint, openEndpoint } from './token-exchange-setup.ts'
 import { followPages, type LastPage } from './follow-pages.ts'
 import { createLoginInstance, type LoginSettings } from './login-instance.ts'
 

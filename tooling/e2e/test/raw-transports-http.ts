@@ -1,8 +1,8 @@
 import { encodeHeaderValue, type Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { serveHttp } from '@x/transport-http/node'
-import { startSplittingProxy } from './odd-proxy.ts'
-import { type MessageHeaders, parseObject, type RawTransport } from './wire.ts'
+import { startSplittingProxy } from './splitting-proxy.ts'
+import { type MessageHeaders, parseObject, type RawTransport } from './raw-transport.ts'
 
 /** Sends POST requests to a loopback socket. */
 export async function openHttp(server: Server): Promise<RawTransport> {

@@ -2,7 +2,7 @@ import type { Exchange, Principal, Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp, type HttpConnection, type HttpConnectOptions } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { startSplittingProxy } from './odd-proxy.ts'
+import { startSplittingProxy } from './splitting-proxy.ts'
 
 /** Connects callers to a server over HTTP. Disposal closes everything that was opened. */
 export interface TestTransport extends AsyncDisposable {
