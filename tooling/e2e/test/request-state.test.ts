@@ -131,7 +131,7 @@ overEveryTransport('a request state', (serve) => {
     ['a number as an answer', { resolution: 12345 }],
     ['an unknown action', { resolution: { action: 'maybe' } }],
     ['a form with an object as a value', { resolution: { action: 'accept', content: { resolution: {} } } }],
-  ])('with answers that are %s is an error that names inputResponses [MRT-022 MRT-023]', async (_, given) => {
+  ])('with invalid inputResponses (%s) is an error that names them [MRT-022 MRT-023]', async (_, given) => {
     await using served = await serve({ tools: [resolveTool()], state, ...quiet })
     const { exchange } = served.connect()
     const requestState = await stateFor(exchange, resolveOne)
