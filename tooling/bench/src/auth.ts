@@ -7,7 +7,7 @@ import { type Call, echoCall } from './http/call.ts'
 import { echoTool } from './http/echo-tool.ts'
 import type { LoadAnswer, LoadQuestion } from './http/load.ts'
 import { pinThisProcess, startPinned } from './pinned-process.ts'
-import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
 
 /**
  * Cost of a remembered token to a call, in CPU of the server.
@@ -40,9 +40,9 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   const measure = ({ server: { url }, call }: Target) =>
     cpuOf(() => load.ask({ url, call, connections: 8, seconds: sliceSeconds }))
   try {
-    await takeTurns(targets, 2, measure)
+    await measureRounds(targets, 2, measure)
     const rounds: Round<number>[] = []
-    for (let round = 0; round < 5; round += 1) rounds.push(summed(await takeTurns(targets, slices, measure)))
+    for (let round = 0; round < 5; round += 1) rounds.push(mediansOf(await measureRounds(targets, slices, measure)))
     for (const { name } of targets) printShare(rounds, name, 'plain')
     printShare(rounds, 'protected', 'plain, with the header')
   } finally {
@@ -60,7 +60,7 @@ function printShare(rounds: readonly Round<number>[], name: string, base: string
 }
 
 /** One round of many short ones: their medians, since whatever else the machine does comes in bursts. */
-function summed(slices: readonly Round<number>[]): Round<number> {
+function mediansOf(slices: readonly Round<number>[]): Round<number> {
   const names = [...(slices[0]?.keys() ?? [])]
   return new Map(names.map((name) => [name, medianOf(slices, name, (micros) => micros)]))
 }

@@ -1,4 +1,4 @@
-import { bundles, weigh, weighStart } from './bundle/bundles.ts'
+import { bundles, measureBundle, measureStart } from './bundle/bundles.ts'
 
 const shownFiles = 15
 
@@ -10,9 +10,9 @@ const shownFiles = 15
  */
 export async function run(): Promise<void> {
   for (const { name, source, ceiling, startCeiling } of bundles) {
-    const { minified, gzipped, packages, files } = await weigh(source)
+    const { minified, gzipped, packages, files } = await measureBundle(source)
     print(`${name.padEnd(32)} ${kb(gzipped)} KB gzipped of at most ${kb(ceiling)}, ${kb(minified)} KB minified`)
-    print(`  loaded at its start ${kb((await weighStart(source)).gzipped)} KB gzipped of at most ${kb(startCeiling)}`)
+    print(`  loaded at its start ${kb((await measureStart(source)).gzipped)} KB gzipped of at most ${kb(startCeiling)}`)
     for (const [owner, bytes] of largest(packages)) print(`  ${owner.padEnd(44)} ${kb(bytes)} KB minified`)
     print('  of that the largest files')
     for (const [path, bytes] of largest(files).slice(0, shownFiles)) print(`    ${path.padEnd(42)} ${kb(bytes)} KB`)

@@ -1,6 +1,6 @@
 import { journal, type Seal, sealsOf } from './codec/seals.ts'
-import { type Gauge, type MeasureOptions, optionsOf } from './gauge.ts'
-import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
+import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
 import { type RatioId, type Reading, readingLine } from './wanted.ts'
 
 interface Row {
@@ -27,7 +27,7 @@ const rows: readonly Row[] = [
  * measured: several calls at once, where Web Crypto may use more threads, and deriving the keys, which happens once a
  * purpose.
  */
-export const codecGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+export const codecBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
@@ -43,7 +43,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
   for (const { id, title, bytes } of rows.filter((row) => only === undefined || only.includes(row.id))) {
     const seals = await sealsOf(journal(bytes), { peers: only === undefined })
     for (const seal of seals) await rate(seal, timing.warmUp * 50)
-    const measured = await takeTurns(seals, rounds, (seal) => rate(seal, milliseconds))
+    const measured = await measureRounds(seals, rounds, (seal) => rate(seal, milliseconds))
     for (const { name, length } of seals) print(reportLine(measured, name, `${title}, a token of ${length}`))
     readings.push(readingOf(measured, id))
   }

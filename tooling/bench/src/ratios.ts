@@ -1,12 +1,12 @@
-import { optionsOf, print } from './gauge.ts'
-import { gauges } from './gauges.ts'
+import { optionsOf, print } from './benchmark.ts'
+import { benchmarks } from './benchmarks.ts'
 import { ratioTable } from './ratios/ratio-table.ts'
 import type { Reading } from './wanted.ts'
 
 /** Measures every ratio of which something is wanted, and prints them once more as a table in Markdown. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   const readings: Reading[] = []
-  for (const gauge of gauges) readings.push(...(await gauge.measure(optionsOf(options))))
+  for (const benchmark of benchmarks) readings.push(...(await benchmark.measure(optionsOf(options))))
   print('')
   for (const line of ratioTable(readings)) print(line)
 }

@@ -4,8 +4,8 @@ import { sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
-import { type Gauge, type MeasureOptions, optionsOf } from './gauge.ts'
-import { medianOf, type Round, shareOf, takeTurns } from './turns.ts'
+import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
+import { measureRounds, medianOf, type Round, shareOf } from './alternating-rounds.ts'
 import { type Reading, readingLine } from './wanted.ts'
 
 /**
@@ -17,7 +17,7 @@ import { type Reading, readingLine } from './wanted.ts'
  * ratios to the plain call are formed within a round. Each must give the right answer before anything is measured. Not
  * measured: transports, stores, several calls at once.
  */
-export const sessionsGauge: Gauge = { ids: ['sessions/read'], measure }
+export const sessionsBenchmark: RatioBenchmark = { ids: ['sessions/read'], measure }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
@@ -28,7 +28,7 @@ async function measure({ timing, print }: MeasureOptions): Promise<readonly Read
   const steps = await openSteps()
   const milliseconds = timing.seconds * 50
   for (const { call } of steps) await costOf(call, timing.warmUp * 100)
-  const measured = await takeTurns(steps, timing.rounds * 3, ({ call }) => costOf(call, milliseconds))
+  const measured = await measureRounds(steps, timing.rounds * 3, ({ call }) => costOf(call, milliseconds))
   for (const { name } of steps) print(reportLine(measured, name))
   const text = (name: string): string => `${medianOf(measured, name, micros).toFixed(1)} us`
   const value = shareOf(measured, { name: reading, base: plain, of: micros })
@@ -57,13 +57,13 @@ async function openSteps(): Promise<readonly Step[]> {
     state: { schema: z.object({ note: z.string() }), initial: { note: '' } },
   })
   const note = 'x'.repeat(100)
-  const input = z.object({ keep: z.boolean() })
+  const input = z.object({ write: z.boolean() })
   const work = tool('work', {
     description: 'Works',
     input,
-    run({ keep }, ctx) {
+    run({ write }, ctx) {
       const session = sessions.find(ctx)
-      if (keep) session?.setState({ note })
+      if (write) session?.setState({ note })
       return `${session !== undefined}`
     },
   })
@@ -84,17 +84,17 @@ async function openSteps(): Promise<readonly Step[]> {
   ]
   const [readSession, writtenSession] = [await client.sessions.create(), await client.sessions.create()]
   const steps = [
-    { name: plain, caller: plainClient, keep: false, expected: 'false' },
-    { name: 'sessions around it, none used', caller: outside, keep: false, expected: 'false' },
-    { name: reading, caller: readSession, keep: false, expected: 'true' },
-    { name: 'in a session, replaced', caller: writtenSession, keep: true, expected: 'true' },
+    { name: plain, caller: plainClient, write: false, expected: 'false' },
+    { name: 'sessions around it, none used', caller: outside, write: false, expected: 'false' },
+    { name: reading, caller: readSession, write: false, expected: 'true' },
+    { name: 'in a session, replaced', caller: writtenSession, write: true, expected: 'true' },
   ]
-  for (const { name, caller, keep, expected } of steps) {
-    const { content } = await caller.callTool('work', { keep })
+  for (const { name, caller, write, expected } of steps) {
+    const { content } = await caller.callTool('work', { write })
     if (JSON.stringify(content) !== JSON.stringify([{ type: 'text', text: expected }]))
       throw new Error(`${name} is wrong`)
   }
-  return steps.map(({ name, caller, keep }) => ({ name, call: () => caller.callTool('work', { keep }) }))
+  return steps.map(({ name, caller, write }) => ({ name, call: () => caller.callTool('work', { write }) }))
 }
 
 /** Microseconds of one call, over some milliseconds. */

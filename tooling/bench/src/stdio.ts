@@ -1,6 +1,6 @@
-import { type Gauge, type MeasureOptions, optionsOf } from './gauge.ts'
+import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
 import { type PipedServer, type PipeMeasurement, pipePinning, startPiped } from './stdio/pipe-load.ts'
-import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
 import { type RatioId, type Reading, readingLine } from './wanted.ts'
 
 interface Row {
@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
  * is formed within a round, and the median over the rounds is shown with the smallest and the largest. Not measured:
  * the client, large messages, notifications, the start of a process.
  */
-export const stdioGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+export const stdioBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
@@ -51,7 +51,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
     for (const server of servers) await server.load(64, warmUp)
     const readings: Reading[] = []
     for (const row of rows.filter(({ id }) => only === undefined || only.includes(id))) {
-      const measured = await takeTurns(servers, rounds, (server) => server.load(row.inFlight, seconds))
+      const measured = await measureRounds(servers, rounds, (server) => server.load(row.inFlight, seconds))
       for (const { name } of servers) print(reportLine(measured, name, row.inFlight))
       readings.push(readingOf(measured, row))
     }
@@ -72,20 +72,20 @@ function readingOf(rounds: readonly Round<PipeMeasurement>[], { id, of, text }: 
 }
 
 function reportLine(rounds: readonly Round<PipeMeasurement>[], name: string, inFlight: number): string {
-  const middle = (of: keyof PipeMeasurement): number => medianOf(rounds, name, (one) => one[of])
+  const medianBy = (of: keyof PipeMeasurement): number => medianOf(rounds, name, (one) => one[of])
   const ratio = (of: keyof PipeMeasurement): number => shareOf(rounds, { name, base: 'floor', of: (one) => one[of] })
   const columns = [
     `${inFlight} in flight`.padStart(12),
     name.padEnd(6),
-    `${middle('perSecond').toFixed(0)} calls/s`.padStart(15),
-    `${middle('cpuPerCall').toFixed(1)} us CPU/call`.padStart(18),
+    `${medianBy('perSecond').toFixed(0)} calls/s`.padStart(15),
+    `${medianBy('cpuPerCall').toFixed(1)} us CPU/call`.padStart(18),
     `${(ratio('perSecond') * 100).toFixed(1)} % of the floor`.padStart(22),
     `${ratio('cpuPerCall').toFixed(2)} x its CPU`.padStart(15),
     spreadText(sharesOf(rounds, { name, base: 'floor', of: ({ perSecond }) => perSecond })),
   ]
   if (inFlight === 1) {
     columns.push(
-      `p50 ${middle('medianMicroseconds').toFixed(0)} us, ${ratio('medianMicroseconds').toFixed(2)} x its p50`,
+      `p50 ${medianBy('medianMicroseconds').toFixed(0)} us, ${ratio('medianMicroseconds').toFixed(2)} x its p50`,
     )
   }
   return columns.join('  ')

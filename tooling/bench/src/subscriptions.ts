@@ -58,10 +58,10 @@ async function openTarget(name: string, plan: Plan): Promise<Target> {
   const server: Server = await startPinned(`subscriptions/${name}-server.js`, 0)
   const { url } = await server.ask({ ask: 'url' })
   // Code is compiled and caches are filled before anything is read.
-  await demand(listeners, { ask: 'open', url, streams: 300 })
-  await demand(listeners, { ask: 'close', url })
+  await askListeners(listeners, { ask: 'open', url, streams: 300 })
+  await askListeners(listeners, { ask: 'close', url })
   const before = await server.ask({ ask: 'memory' })
-  await demand(listeners, { ask: 'open', url, streams })
+  await askListeners(listeners, { ask: 'open', url, streams })
   const after = await server.ask({ ask: 'memory' })
   return {
     name,
@@ -81,7 +81,7 @@ async function changeOnce(target: Target, { listeners, streams }: Plan, counts: 
   target.changes += 1
   const before = await server.ask({ ask: 'cpu' })
   const start = performance.now()
-  const arrived = demand(listeners, { ask: 'await', url, changes: target.changes })
+  const arrived = askListeners(listeners, { ask: 'await', url, changes: target.changes })
   await server.ask({ ask: 'change' })
   await arrived
   const milliseconds = performance.now() - start
@@ -91,7 +91,7 @@ async function changeOnce(target: Target, { listeners, streams }: Plan, counts: 
   target.cpuMicroseconds.push((after.cpuMicroseconds - before.cpuMicroseconds) / streams)
 }
 
-async function demand(listeners: Listeners, question: ListenersQuestion): Promise<void> {
+async function askListeners(listeners: Listeners, question: ListenersQuestion): Promise<void> {
   const { failure } = await listeners.ask(question)
   if (failure !== undefined)
     throw new Error(`${question.ask} failed, so that the numbers would mean nothing: ${failure}`)

@@ -7,7 +7,7 @@ import { createFeatures } from '@tooling/e2e/dist/hop/features.js'
 import { connectAny, type ServerTarget } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
 import { findFreePort } from '../free-port.ts'
-import { print } from '../gauge.ts'
+import { print } from '../benchmark.ts'
 import { type BridgeProgram, bridgePrograms } from './programs.ts'
 
 /** Milliseconds for one check. A bridge that drops a message leaves its host waiting. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { bundles, weigh, weighStart } from './bundles.ts'
+import { bundles, measureBundle, measureStart } from './bundles.ts'
 
 test.each(bundles.map((row) => [row.name, row] as const))('a %s weighs no more than it may', async (_name, row) => {
-  const { gzipped, packages } = await weigh(row.source)
+  const { gzipped, packages } = await measureBundle(row.source)
   const shares = [...packages].map(([owner, bytes]) => `${owner} ${bytes}`).join(', ')
   expect(gzipped, `before gzip: ${shares}`).toBeLessThanOrEqual(row.ceiling)
   // Much less than that, and the ceiling holds nothing.
@@ -10,7 +10,7 @@ test.each(bundles.map((row) => [row.name, row] as const))('a %s weighs no more t
 })
 
 test.each(bundles.map((row) => [row.name, row] as const))('a %s loads no more at its start', async (_name, row) => {
-  const { gzipped, packages } = await weighStart(row.source)
+  const { gzipped, packages } = await measureStart(row.source)
   expect(gzipped).toBeLessThanOrEqual(row.startCeiling)
   expect(gzipped).toBeGreaterThan(row.startCeiling * 0.8)
   expect([...packages.keys()], 'the first value loads the validator').not.toContain('@cfworker/json-schema')
@@ -19,7 +19,7 @@ test.each(bundles.map((row) => [row.name, row] as const))('a %s loads no more at
 test.each(bundles.filter(({ source }) => !source.includes("'zod'")).map(({ name, source }) => [name, source]))(
   'a %s holds no zod, because its program does not import it',
   async (_name, source) => {
-    const { packages } = await weigh(source)
+    const { packages } = await measureBundle(source)
     expect([...packages.keys()]).not.toContain('zod')
   },
 )

@@ -65,7 +65,7 @@ export interface BundleSize {
 }
 
 /** Bundles a program for a platform that is not Node into one file, and weighs it. */
-export async function weigh(source: string): Promise<BundleSize> {
+export async function measureBundle(source: string): Promise<BundleSize> {
   const { outputFiles, metafile } = await bundle(source, { splitting: false })
   const [file] = outputFiles
   const [output] = Object.values(metafile.outputs)
@@ -75,7 +75,7 @@ export async function weigh(source: string): Promise<BundleSize> {
 }
 
 /** Weighs the modules that a program loads at its start. A bundler that splits puts those of `import()` elsewhere. */
-export async function weighStart(source: string): Promise<Pick<BundleSize, 'gzipped' | 'packages'>> {
+export async function measureStart(source: string): Promise<Pick<BundleSize, 'gzipped' | 'packages'>> {
   const { outputFiles, metafile } = await bundle(source, { splitting: true })
   const { outputs } = metafile
   const loaded = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'))

@@ -1,9 +1,9 @@
 import { Pool } from 'undici'
 import { body, expectedText, headers } from '../http/call.ts'
-import { answerDrives } from './drive.ts'
+import { serveCallLoad } from './call-load.ts'
 
 // The least that a client can do: send a fixed text and parse the answer.
-answerDrives((url) => {
+serveCallLoad((url) => {
   const { origin, pathname: path } = new URL(url)
   const pool = new Pool(origin, { connections: 16 })
   return async () => {

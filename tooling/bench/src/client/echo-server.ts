@@ -3,14 +3,14 @@ import { answerQuestions } from '../http/answer-questions.ts'
 import { expectedText } from '../http/call.ts'
 
 const _meta = { 'io.modelcontextprotocol/serverInfo': { name: 'bench', version: '1.0.0' } }
-const kept = { ttlMs: 3_600_000, cacheScope: 'public', _meta }
+const cacheHints = { ttlMs: 3_600_000, cacheScope: 'public', _meta }
 const inputSchema = { type: 'object', properties: { text: { type: 'string' }, times: { type: 'integer' } } }
 const discovery = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }
 
 const results: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    'server/discover': { resultType: 'complete', ...discovery, ...kept },
-    'tools/list': { resultType: 'complete', tools: [{ name: 'echo', inputSchema }], ...kept },
+    'server/discover': { resultType: 'complete', ...discovery, ...cacheHints },
+    'tools/list': { resultType: 'complete', tools: [{ name: 'echo', inputSchema }], ...cacheHints },
     'tools/call': { resultType: 'complete', content: [{ type: 'text', text: expectedText }], _meta },
   }).map(([method, result]) => [method, JSON.stringify(result)]),
 )

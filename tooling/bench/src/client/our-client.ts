@@ -1,11 +1,11 @@
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { expectedText } from '../http/call.ts'
-import { answerDrives } from './drive.ts'
+import { serveCallLoad } from './call-load.ts'
 
 const capabilities = { elicitation: {} }
 
-answerDrives((url) => {
+serveCallLoad((url) => {
   const client = createClient(connectHttp(url), { name: 'bench-client', version: '1.0.0', capabilities })
   return async () => {
     const { content } = await client.callTool('echo', { text: expectedText, times: 1 })

@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expectedText } from '../http/call.ts'
-import { answerDrives } from './drive.ts'
+import { serveCallLoad } from './call-load.ts'
 
-answerDrives(async (url) => {
+serveCallLoad(async (url) => {
   const client = new Client(
     { name: 'bench-client', version: '1.0.0' },
     { versionNegotiation: { mode: { pin: '2026-07-28' } } },

@@ -1,11 +1,11 @@
-import { type Gauge, type MeasureOptions, optionsOf } from '../gauge.ts'
+import { type MeasureOptions, optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import type { ServerAnswer, ServerQuestion } from '../http/answer-questions.ts'
 import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
-import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from '../turns.ts'
+import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from '../alternating-rounds.ts'
 import { type RatioId, type Reading, readingLine } from '../wanted.ts'
-import type { DriveAnswer, DriveQuestion } from './drive.ts'
+import type { CallLoadAnswer, CallLoadQuestion } from './call-load.ts'
 
-interface Client extends PinnedProcess<DriveQuestion, DriveAnswer> {
+interface Client extends PinnedProcess<CallLoadQuestion, CallLoadAnswer> {
   readonly name: string
 }
 
@@ -16,7 +16,7 @@ const rows: readonly { readonly id: RatioId; readonly inFlight: number }[] = [
 ]
 
 /** How many calls a second a client makes of one core, against bare undici, and beside the official SDK. */
-export const clientGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+export const clientBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
@@ -30,7 +30,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
   try {
     const { url = '' } = await server.ask({ ask: 'url' })
     for (const [name, program] of Object.entries(programs)) {
-      const child: PinnedProcess<DriveQuestion, DriveAnswer> = await startPinned(`client/${program}-client.js`, 1)
+      const child: PinnedProcess<CallLoadQuestion, CallLoadAnswer> = await startPinned(`client/${program}-client.js`, 1)
       clients.push({ name, ...child })
     }
     print(`tools/call of an echo tool by a client, Node ${process.version}; ${pinning}`)
@@ -38,7 +38,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
     for (const client of clients) await client.ask({ url, inFlight: 16, seconds: warmUp })
     const readings: Reading[] = []
     for (const { id, inFlight } of rows.filter((row) => only === undefined || only.includes(row.id))) {
-      const measured = await takeTurns(clients, rounds, (client) => client.ask({ url, inFlight, seconds }))
+      const measured = await measureRounds(clients, rounds, (client) => client.ask({ url, inFlight, seconds }))
       for (const { name } of clients) print(reportLine(measured, name, inFlight))
       readings.push(readingOf(measured, id))
     }
@@ -49,9 +49,9 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
   }
 }
 
-const perSecond = (answer: DriveAnswer): number => answer.perSecond
+const perSecond = (answer: CallLoadAnswer): number => answer.perSecond
 
-function readingOf(rounds: readonly Round<DriveAnswer>[], id: RatioId): Reading {
+function readingOf(rounds: readonly Round<CallLoadAnswer>[], id: RatioId): Reading {
   const rate = (name: string): string => `${Math.round(medianOf(rounds, name, perSecond)).toLocaleString('en')}/s`
   return {
     id,
@@ -62,7 +62,7 @@ function readingOf(rounds: readonly Round<DriveAnswer>[], id: RatioId): Reading 
   }
 }
 
-function reportLine(rounds: readonly Round<DriveAnswer>[], name: string, inFlight: number): string {
+function reportLine(rounds: readonly Round<CallLoadAnswer>[], name: string, inFlight: number): string {
   const share = { name, base: 'undici', of: perSecond }
   const columns = [
     `${inFlight} in flight`.padStart(12),

@@ -5,7 +5,7 @@ import * as z from 'zod'
 const run = promisify(execFile)
 
 /** What a server imports, each behind what it imports itself, so that its time is its own. */
-const inOrder = [
+const importOrder = [
   'node:http',
   '@cfworker/json-schema',
   'eventsource-parser',
@@ -24,7 +24,7 @@ const times = z.array(z.tuple([z.string(), z.number()]))
  * Milliseconds that a process takes before its first line, as `node`, and then for each of the packages that are given.
  */
 export async function importTimes(folder: string, packages: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
-  const specifiers = inOrder.filter((specifier) => specifier.startsWith('node:') || packages.has(packageOf(specifier)))
+  const specifiers = importOrder.filter((specifier) => specifier.startsWith('node:') || packages.has(packageOf(specifier)))
   const { stdout } = await run(process.execPath, ['import-probe.js', ...specifiers], {
     cwd: folder,
     env: { ...process.env, NODE_OPTIONS: '' },

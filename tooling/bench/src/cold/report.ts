@@ -14,8 +14,8 @@ export function startLines(rounds: readonly Round[]): readonly string[] {
     const ratios = times.map((time, round) => time / (floor[round]?.milliseconds ?? Number.NaN))
     return [
       name.padEnd(18),
-      `${median(times).toFixed(0).padStart(4)} ms (${least(times, 0)} to ${most(times, 0)})`.padEnd(22),
-      `${median(ratios).toFixed(2)} x the floor (${least(ratios, 2)} to ${most(ratios, 2)})`,
+      `${median(times).toFixed(0).padStart(4)} ms (${minimum(times, 0)} to ${maximum(times, 0)})`.padEnd(22),
+      `${median(ratios).toFixed(2)} x the floor (${minimum(ratios, 2)} to ${maximum(ratios, 2)})`,
       cpuOf(own, floor),
     ]
       .join('  ')
@@ -64,18 +64,18 @@ function find(round: Round, name: string): Start {
 
 function cpuOf(own: readonly Start[], floor: readonly Start[]): string {
   const ratios: number[] = []
-  for (const [round, { cpuMilliseconds: mine }] of own.entries()) {
-    const least = floor[round]?.cpuMilliseconds
-    if (mine !== undefined && least !== undefined) ratios.push(mine / least)
+  for (const [round, { cpuMilliseconds: ownCpu }] of own.entries()) {
+    const floorCpu = floor[round]?.cpuMilliseconds
+    if (ownCpu !== undefined && floorCpu !== undefined) ratios.push(ownCpu / floorCpu)
   }
   return ratios.length === 0 ? '' : `${median(ratios).toFixed(2)} x its CPU`
 }
 
-function least(values: readonly number[], digits: number): string {
+function minimum(values: readonly number[], digits: number): string {
   return Math.min(...values).toFixed(digits)
 }
 
-function most(values: readonly number[], digits: number): string {
+function maximum(values: readonly number[], digits: number): string {
   return Math.max(...values).toFixed(digits)
 }
 

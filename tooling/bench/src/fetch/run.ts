@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { echoCall } from '../http/call.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 
@@ -14,12 +14,12 @@ const comparison: Comparison = {
 }
 
 /** A tool call by the fetch handler against the adapter under it with a function that answers a fixed text. */
-export const fetchGauge: Gauge = {
+export const fetchBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await fetchGauge.measure(optionsOf(options))
+  await fetchBenchmark.measure(optionsOf(options))
 }

@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { callOf, expectedText } from '../http/call.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 
@@ -10,12 +10,12 @@ const comparison: Comparison = {
 }
 
 /** A call through our gateway against a bare `node:http` server that sends each body on with undici. */
-export const gatewayGauge: Gauge = {
+export const gatewayBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await gatewayGauge.measure(optionsOf(options))
+  await gatewayBenchmark.measure(optionsOf(options))
 }

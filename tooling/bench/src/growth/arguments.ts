@@ -1,6 +1,6 @@
 import { type Call, callOf, expectedText } from '../http/call.ts'
 import { startPinned } from '../pinned-process.ts'
-import { medianOf, takeTurns } from '../turns.ts'
+import { measureRounds, medianOf } from '../alternating-rounds.ts'
 import { checkAnswer, cpuOfCall, type Load, type MeasuredServer, startMeasured } from './call-cost.ts'
 import type { Chart } from './chart.ts'
 
@@ -36,7 +36,7 @@ export async function measureArguments(rounds: number): Promise<Chart> {
       await checkAnswer(server, call)
       await cpuOfCall(load, server, { call, connections: 4, seconds: 1 })
     }
-    const measured = await takeTurns(targets, rounds, ({ server, call }) =>
+    const measured = await measureRounds(targets, rounds, ({ server, call }) =>
       cpuOfCall(load, server, { call, connections: 4, seconds: 1 }),
     )
     const millisecondsOf = (name: string): readonly number[] =>

@@ -37,11 +37,11 @@ export function drawChart({ title, sizes, logarithmic, lines }: Chart): string {
   const values = lines.flatMap((line) => line.values)
   const ticks = logarithmic ? powersOfTen(values) : steps(Math.max(...values))
   const scale = logarithmic ? Math.log10 : (value: number): number => value
-  const [least = 0, most = 1] = [scale(ticks[0] ?? 0), scale(ticks.at(-1) ?? 1)]
+  const [min = 0, max = 1] = [scale(ticks[0] ?? 0), scale(ticks.at(-1) ?? 1)]
   const x = (index: number): number =>
     round(plot.left + 16 + ((plot.right - plot.left - 32) * index) / Math.max(1, sizes.length - 1))
   const y = (value: number): number =>
-    round(plot.bottom - ((plot.bottom - plot.top) * (scale(value) - least)) / (most - least))
+    round(plot.bottom - ((plot.bottom - plot.top) * (scale(value) - min)) / (max - min))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escape(title)}</title>`,

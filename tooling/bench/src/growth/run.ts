@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { print } from '../gauge.ts'
+import { print } from '../benchmark.ts'
 import { pinning } from '../pinned-process.ts'
 import { measureArguments } from './arguments.ts'
 import { type Chart, drawChart } from './chart.ts'

@@ -38,31 +38,31 @@ async function measureServer(program: string, rounds: number): Promise<readonly 
   }
 }
 
-interface Stage {
+interface Setup {
   readonly listeners: Listeners
   readonly server: Server
   readonly url: string
 }
 
 /** Opens streams, and returns the milliseconds of CPU of one change to all of them. */
-async function measureChanges({ listeners, server, url }: Stage, streams: number, rounds: number): Promise<number> {
-  await demand(listeners, { ask: 'open', url, streams })
+async function measureChanges({ listeners, server, url }: Setup, streams: number, rounds: number): Promise<number> {
+  await askListeners(listeners, { ask: 'open', url, streams })
   const values: number[] = []
   for (let changes = 1; changes <= rounds; changes += 1) {
     const before = await server.ask({ ask: 'cpu' })
-    const arrived = demand(listeners, { ask: 'await', url, changes })
+    const arrived = askListeners(listeners, { ask: 'await', url, changes })
     await server.ask({ ask: 'change' })
     await arrived
     const after = await server.ask({ ask: 'cpu' })
     values.push((after.cpuMicroseconds - before.cpuMicroseconds) / 1000)
   }
-  await demand(listeners, { ask: 'close', url })
+  await askListeners(listeners, { ask: 'close', url })
   // That answer takes some tenths of a second, in which the ends of the connections arrive.
   await server.ask({ ask: 'memory' })
   return median(values)
 }
 
-async function demand(listeners: Listeners, question: ListenersQuestion): Promise<void> {
+async function askListeners(listeners: Listeners, question: ListenersQuestion): Promise<void> {
   const { failure } = await listeners.ask(question)
   if (failure !== undefined) throw new Error(`${question.ask} failed: ${failure}`)
 }

@@ -28,7 +28,7 @@ const ask = tool('ask', {
 })
 const plain = tool('plain', { description: 'Returns a text', run: () => 'a text' })
 
-const most = 1_000_000
+const taskLimit = 1_000_000
 let suspensions = 0
 let wake: () => void = () => {}
 
@@ -55,7 +55,7 @@ function openUsers(engine: TaskEngine): readonly User[] {
     version: '1.0.0',
     state: false,
     tools: [ask, plain],
-    limits: { tasks: most },
+    limits: { tasks: taskLimit },
     extensions: [tasks({ store })],
   })
   // 100 users, as a transport would have authenticated them, whose tasks are made in turn.
@@ -97,7 +97,7 @@ async function storeCopies(engine: TaskEngine, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const id = `${task.id}-${index}`
     const user = `${task.caller}-${index % 100}`
-    await engine.create({ ...task, id, owner: user, caller: user, callerLimit: most })
+    await engine.create({ ...task, id, owner: user, caller: user, callerLimit: taskLimit })
     const [lease] = (await engine.claim({ maxClaims: 1, id })).tasks
     if (lease === undefined || (await engine.suspend(lease, suspension)) !== 'owned') throw new Error(`${id} was lost`)
   }
@@ -106,7 +106,7 @@ async function storeCopies(engine: TaskEngine, count: number): Promise<void> {
 const firstUsers = openUsers(memoryEngine())
 await makeTasks(firstUsers, 1000)
 await makeCalls(firstUsers, 5000)
-const engine = memoryEngine({ maxTasks: most })
+const engine = memoryEngine({ maxTasks: taskLimit })
 await storeCopies(engine, Number(process.env['TASKS'] ?? 1))
 const users = openUsers(engine)
 

@@ -1,5 +1,5 @@
 import { type PinnedProcess, startPinned } from '../pinned-process.ts'
-import { medianOf, takeTurns } from '../turns.ts'
+import { measureRounds, medianOf } from '../alternating-rounds.ts'
 import type { Chart } from './chart.ts'
 import type { TasksAnswer, TasksQuestion } from './tasks-program.ts'
 
@@ -25,7 +25,7 @@ export async function measureTasks(rounds: number): Promise<Chart> {
       const child = await startPinned<TasksQuestion, TasksAnswer>(program, 0, { TASKS: String(size) })
       targets.push({ name: String(size), program: child })
     }
-    const measured = await takeTurns(targets, rounds, measureOne)
+    const measured = await measureRounds(targets, rounds, measureOne)
     const microseconds = (of: (measurement: Measurement) => number): readonly number[] =>
       targets.map(({ name }) => medianOf(measured, name, of))
     return {

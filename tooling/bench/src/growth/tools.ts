@@ -1,6 +1,6 @@
 import { echoCall } from '../http/call.ts'
 import { startPinned } from '../pinned-process.ts'
-import { shareOf, takeTurns } from '../turns.ts'
+import { measureRounds, shareOf } from '../alternating-rounds.ts'
 import { checkAnswer, cpuOfCall, type Load, type MeasuredServer, startMeasured } from './call-cost.ts'
 import type { Chart } from './chart.ts'
 
@@ -25,7 +25,7 @@ export async function measureTools(rounds: number): Promise<Chart> {
       await cpuOfCall(load, target, { call: echoCall, connections: 16, seconds: 3 })
     }
     const question = { call: echoCall, connections: 16, seconds: 1 }
-    const measured = await takeTurns(targets, rounds, (target) => cpuOfCall(load, target, question))
+    const measured = await measureRounds(targets, rounds, (target) => cpuOfCall(load, target, question))
     const shares = sizes.map((size) => shareOf(measured, { name: String(size), base: 'floor', of: (cpu) => cpu }))
     return {
       title: "CPU of a call of the floor's, by tools",

@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { echoCall } from '../http/call.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 import { progressCall } from '../stream/run.ts'
@@ -25,12 +25,12 @@ const progress: Comparison = {
 }
 
 /** A hop through our proxy against a bare `node:http` server that sends each body on with undici. */
-export const hopGauges: readonly Gauge[] = [calls, progress].map((comparison) => ({
+export const hopBenchmarks: readonly RatioBenchmark[] = [calls, progress].map((comparison) => ({
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }))
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  for (const gauge of hopGauges) await gauge.measure(optionsOf(options))
+  for (const benchmark of hopBenchmarks) await benchmark.measure(optionsOf(options))
 }

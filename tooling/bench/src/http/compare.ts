@@ -1,7 +1,7 @@
 import { request } from 'undici'
-import type { MeasureOptions } from '../gauge.ts'
+import type { MeasureOptions } from '../benchmark.ts'
 import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
-import { takeTurns } from '../turns.ts'
+import { measureRounds } from '../alternating-rounds.ts'
 import { type Reading, readingLine } from '../wanted.ts'
 import type { ServerAnswer, ServerQuestion } from './answer-questions.ts'
 import type { Call } from './call.ts'
@@ -35,17 +35,17 @@ export interface Comparison {
 export async function compare(comparison: Comparison, options: MeasureOptions): Promise<readonly Reading[]> {
   const { title, call, rows, programs, load: program = 'http/load.js' } = comparison
   const { timing, only, print } = options
-  const asked = only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
+  const selected = only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
   const load: Load = await startPinned(program, 1)
   const targets: Target[] = []
   try {
-    for (const name of only === undefined ? Object.keys(programs) : namesIn(asked)) {
+    for (const name of only === undefined ? Object.keys(programs) : namesIn(selected)) {
       targets.push(await startTarget(name, programs[name] ?? '', call))
     }
     print(`${title}, body ${call.body.length} bytes, Node ${process.version}; ${pinning}`)
     print(`${timing.rounds} alternating rounds of ${timing.seconds} s each; medians; ratios within a round`)
     for (const { url } of targets) await load.ask({ url, call, connections: 16, seconds: timing.warmUp })
-    const readings = await measureRows(comparison, { load, targets, asked, options })
+    const readings = await measureRows(comparison, { load, targets, selected, options })
     for (const reading of readings) print(readingLine(reading))
     return readings
   } finally {
@@ -53,22 +53,22 @@ export async function compare(comparison: Comparison, options: MeasureOptions): 
   }
 }
 
-interface Stage {
+interface Setup {
   readonly load: Load
   readonly targets: readonly Target[]
-  readonly asked: readonly RatioRow[]
+  readonly selected: readonly RatioRow[]
   readonly options: MeasureOptions
 }
 
 /** At each number of connections, the servers that its rows need, or all of them where everything is measured. */
-async function measureRows({ call, unit = 'call' }: Comparison, stage: Stage): Promise<readonly Reading[]> {
-  const { load, targets, asked, options } = stage
+async function measureRows({ call, unit = 'call' }: Comparison, setup: Setup): Promise<readonly Reading[]> {
+  const { load, targets, selected, options } = setup
   const { timing, only, print } = options
   const readings: Reading[] = []
-  for (const [connections, rows] of byConnections(asked)) {
-    const here = only === undefined ? targets : targets.filter(({ name }) => namesIn(rows).includes(name))
+  for (const [connections, rows] of byConnections(selected)) {
+    const compared = only === undefined ? targets : targets.filter(({ name }) => namesIn(rows).includes(name))
     const question = { call, connections, seconds: timing.seconds }
-    const measured = await takeTurns(here, timing.rounds, (target) => measureOne(load, target, question))
+    const measured = await measureRounds(compared, timing.rounds, (target) => measureOne(load, target, question))
     for (const line of reportLines(measured, { connections, unit })) print(line)
     readings.push(...rows.map((row) => readingOf(measured, row)))
   }

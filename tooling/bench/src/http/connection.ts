@@ -71,12 +71,12 @@ async function runLoad(
   const observations: Observations = { times: [], failures: 0 }
   const started = performance.now()
   const end = started + seconds * 1000
-  const drive = async (): Promise<void> => {
+  const runConnection = async (): Promise<void> => {
     const connection = await openHttpConnection(url, call.headers)
     while (performance.now() < end) await sendRequests(connection, observations, call)
     connection.close()
   }
-  await Promise.all(Array.from({ length: connections }, drive))
+  await Promise.all(Array.from({ length: connections }, runConnection))
   const elapsed = (performance.now() - started) / 1000
   const sorted = Float64Array.from(observations.times).sort()
   return {

@@ -1,4 +1,4 @@
-import { medianOf, type Round, shareOf, sharesOf, spreadText } from '../turns.ts'
+import { medianOf, type Round, shareOf, sharesOf, spreadText } from '../alternating-rounds.ts'
 import type { RatioId, Reading } from '../wanted.ts'
 
 /** What one server did in one round. */

@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { echoCall } from './call.ts'
 import { type Comparison, compare } from './compare.ts'
 
@@ -22,12 +22,12 @@ const comparison: Comparison = {
 }
 
 /** A tool call over HTTP against the floor of a bare `node:http` server, and beside the official SDK. */
-export const httpGauge: Gauge = {
+export const httpBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await httpGauge.measure(optionsOf(options))
+  await httpBenchmark.measure(optionsOf(options))
 }

@@ -22,11 +22,11 @@ async function open(): Promise<object> {
   return client
 }
 
-const kept: object[] = []
+const opened: object[] = []
 
 /** Opens so many, and returns the bytes of heap in use. */
 async function heapAfter(count: number): Promise<number> {
-  for (let index = 0; index < count; index++) kept.push(await open())
+  for (let index = 0; index < count; index++) opened.push(await open())
   await setTimeout(300)
   for (let collection = 0; collection < 6; collection++) globalThis.gc?.()
   return process.memoryUsage().heapUsed
@@ -36,4 +36,4 @@ const count = 300
 const before = await heapAfter(50)
 const after = await heapAfter(count)
 process.stdout.write(String((after - before) / count / 1024))
-process.exit(kept.length === count + 50 ? 0 : 1)
+process.exit(opened.length === count + 50 ? 0 : 1)

@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 import { listCall } from './list-call.ts'
 
@@ -13,12 +13,12 @@ const comparison: Comparison = {
 }
 
 /** The list of 500 tools against a server that writes the same bytes from memory. */
-export const listGauge: Gauge = {
+export const listBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await listGauge.measure(optionsOf(options))
+  await listBenchmark.measure(optionsOf(options))
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -34,7 +34,7 @@ export function answerMemory(server: Server): void {
       if (connections === 0) server.emit('idle')
     })
   })
-  const look = async (): Promise<MemoryAnswer> => {
+  const readMemory = async (): Promise<MemoryAnswer> => {
     if (connections > 0) await once(server, 'idle')
     await collectAll()
     const { heapUsed, rss } = process.memoryUsage()
@@ -44,7 +44,7 @@ export function answerMemory(server: Server): void {
     // When the benchmark is gone, however it ended, so is its server.
     process.once('disconnect', () => process.exit())
     process.on('message', ({ ask }: MemoryQuestion) => {
-      if (ask === 'memory') void look().then((answer) => process.send?.(answer))
+      if (ask === 'memory') void readMemory().then((answer) => process.send?.(answer))
       else process.send?.({ url: urlOf(server), heapBytes: 0, residentBytes: 0 })
     })
   })
@@ -53,7 +53,7 @@ export function answerMemory(server: Server): void {
 async function collectAll(): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
     // Timers and what finalizers left have their turn before the next collection.
-    await nextTurn()
+    await setImmediate()
     collect()
   }
 }

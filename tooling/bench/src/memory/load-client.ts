@@ -1,10 +1,10 @@
 import { load } from './load.ts'
-import { works } from './requests.ts'
+import { workloads } from './requests.ts'
 
 /** What the benchmark asks of the load: to do some work so many times. */
 export interface LoadQuestion {
   readonly url: string
-  readonly work: keyof typeof works
+  readonly work: keyof typeof workloads
   readonly count: number
 }
 
@@ -15,7 +15,7 @@ export interface LoadAnswer {
 
 process.once('disconnect', () => process.exit())
 process.on('message', ({ url, work, count }: LoadQuestion) => {
-  load({ url, work: works[work], count }).then(
+  load({ url, work: workloads[work], count }).then(
     () => process.send?.({}),
     (error: unknown) => process.send?.({ failure: String(error) }),
   )

@@ -1,10 +1,10 @@
 import { Agent, type Dispatcher, request } from 'undici'
-import type { Work } from './requests.ts'
+import type { Workload } from './requests.ts'
 
 /** What is to be done: so many times, and some of it at once. */
 export interface LoadOptions {
   readonly url: string
-  readonly work: Work
+  readonly work: Workload
   readonly count: number
 }
 
@@ -32,7 +32,7 @@ export async function load({ url, work, count }: LoadOptions): Promise<void> {
   }
 }
 
-async function callOnce(url: string, { call, drops }: Work, dispatcher: Dispatcher): Promise<void> {
+async function callOnce(url: string, { call, drops }: Workload, dispatcher: Dispatcher): Promise<void> {
   const { body, headers } = call
   const response = await request(url, { method: 'POST', body, headers, dispatcher })
   let text = ''

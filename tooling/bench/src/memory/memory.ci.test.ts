@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MemoryAnswer, MemoryQuestion } from './answer-memory.ts'
-import { leastGrowth } from './least-growth.ts'
+import { minGrowth } from './min-growth.ts'
 import { load } from './load.ts'
-import { type Work, works } from './requests.ts'
+import { type Workload, workloads } from './requests.ts'
 
 /**
  * Amounts of work: before the first measurement of the heap, until which code is compiled, and between two measurements.
@@ -34,8 +34,8 @@ const requestNoise = 16 * requests
 const streamNoise = 512 * streams
 
 const dropped = [
-  ['subscriptions', works.subscriptions],
-  ['calls with progress', works.progress],
+  ['subscriptions', workloads.subscriptions],
+  ['calls with progress', workloads.progress],
 ] as const
 
 describe('the heap of an HTTP server', () => {
@@ -50,7 +50,7 @@ describe('the heap of an HTTP server', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   /** The bytes by which the heap of a server grows at least, each time that it does some work. */
-  const grow = async (work: Work, { warmUp, count }: Amount, leak = 'no-leak'): Promise<number> => {
+  const grow = async (work: Workload, { warmUp, count }: Amount, leak = 'no-leak'): Promise<number> => {
     // What vitest gives its own processes is not meant for this one.
     const child = fork(program, [leak], { execArgv: [] })
     try {
@@ -61,18 +61,18 @@ describe('the heap of an HTTP server', () => {
         await load({ url, work, count })
         heaps.push((await ask(child, 'memory')).heapBytes)
       }
-      return leastGrowth(heaps)
+      return minGrowth(heaps)
     } finally {
       child.kill('SIGKILL')
     }
   }
 
   test('is as it was before many requests', async () => {
-    expect(await grow(works.requests, { warmUp: requests, count: requests })).toBeLessThan(requestNoise)
+    expect(await grow(workloads.requests, { warmUp: requests, count: requests })).toBeLessThan(requestNoise)
   })
 
   test('would show it if half as many requests left an empty object', async () => {
-    const bytes = await grow(works.requests, { warmUp: 1000, count: requests / 2 }, 'leak-objects')
+    const bytes = await grow(workloads.requests, { warmUp: 1000, count: requests / 2 }, 'leak-objects')
     expect(bytes).toBeGreaterThan(requestNoise)
   })
 

@@ -25,10 +25,10 @@ const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo, wor
 /**
  * What calls leave behind in a server that leaks: as little as can be, or what a stream that is forgotten would hold.
  */
-const kept: object[] = []
+const retained: object[] = []
 const leaks: ReadonlyMap<string, Exchange> = new Map([
-  ['leak-objects', (request, call) => (kept.push({}), server.exchange(request, call))],
-  ['leak-calls', (request, call) => (kept.push(call), server.exchange(request, call))],
+  ['leak-objects', (request, call) => (retained.push({}), server.exchange(request, call))],
+  ['leak-calls', (request, call) => (retained.push(call), server.exchange(request, call))],
 ])
 
 const leaking = leaks.get(process.argv[2] ?? '')

@@ -6,14 +6,14 @@ const progressCall = callOf('tools/call', { name: 'work', arguments: {} }, 'noti
  * What is done to the server again and again, and the text after which a client goes away, for which nothing is when it
  * stays to the end.
  */
-export interface Work {
+export interface Workload {
   readonly call: Call
   /** Whether the client closes the connection as soon as it has read what is expected. */
   readonly drops: boolean
 }
 
 /** Requests that are answered, and streams that are dropped in the middle. */
-export const works = {
+export const workloads = {
   requests: { call: echoCall, drops: false },
   subscriptions: {
     call: callOf(
@@ -27,4 +27,4 @@ export const works = {
     call: { ...progressCall, body: progressCall.body.replace('"_meta":{', '"_meta":{"progressToken":"t",') },
     drops: true,
   },
-} as const satisfies Readonly<Record<string, Work>>
+} as const satisfies Readonly<Record<string, Workload>>

@@ -1,5 +1,5 @@
 import { median } from '../median.ts'
-import { type Round, sharesOf } from '../turns.ts'
+import { type Round, sharesOf } from '../alternating-rounds.ts'
 import type { InstalledProgram } from './install-programs.ts'
 
 /** Milliseconds of CPU, by the name of the server. */

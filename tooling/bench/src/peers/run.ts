@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cpuMillisecondsOf, type Started, startServer, stopServer } from '../cold/start-server.ts'
-import { print } from '../gauge.ts'
+import { print } from '../benchmark.ts'
 import type { LoadAnswer, LoadQuestion } from '../http/load.ts'
 import { type PinnedProcess, pinning, pinProcess, startPinned } from '../pinned-process.ts'
-import { takeTurns } from '../turns.ts'
+import { measureRounds } from '../alternating-rounds.ts'
 import { type InstalledProgram, installPrograms } from './install-programs.ts'
 import { callOfRevision } from './programs.ts'
 import { type CpuRounds, peerRows } from './report.ts'
@@ -47,10 +47,10 @@ async function measureStarts(programs: readonly InstalledProgram[], { starts }: 
   const startOnce = async ({ program, name }: InstalledProgram): Promise<number> => {
     const { child, start } = await startServer(program)
     await stopServer(child)
-    return known(start.cpuMilliseconds, name)
+    return requireCpu(start.cpuMilliseconds, name)
   }
   // The first round fills the caches of files.
-  return (await takeTurns(programs, starts + 1, startOnce)).slice(1)
+  return (await measureRounds(programs, starts + 1, startOnce)).slice(1)
 }
 
 interface RunningProgram extends InstalledProgram, Started {}
@@ -65,7 +65,7 @@ async function measureCalls(programs: readonly InstalledProgram[], timing: Timin
       pinProcess(started.child.pid, 0)
     }
     for (const server of running) await measureCall(load, server, timing.warmUp)
-    return await takeTurns(running, timing.rounds, (server) => measureCall(load, server, timing.seconds))
+    return await measureRounds(running, timing.rounds, (server) => measureCall(load, server, timing.seconds))
   } finally {
     await Promise.all([load.stop(), ...running.map(({ child }) => stopServer(child))])
   }
@@ -74,14 +74,14 @@ async function measureCalls(programs: readonly InstalledProgram[], timing: Timin
 /** Milliseconds of CPU that the process of a server used for a call. */
 async function measureCall(load: Load, server: RunningProgram, seconds: number): Promise<number> {
   const { name, child, url, revision } = server
-  const before = known(await cpuMillisecondsOf(child.pid), name)
+  const before = requireCpu(await cpuMillisecondsOf(child.pid), name)
   const { requests, failures } = await load.ask({ url, call: callOfRevision(revision), connections: 16, seconds })
-  const after = known(await cpuMillisecondsOf(child.pid), name)
+  const after = requireCpu(await cpuMillisecondsOf(child.pid), name)
   if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the numbers would mean nothing`)
   return (after - before) / requests
 }
 
-function known(cpuMilliseconds: number | undefined, name: string): number {
+function requireCpu(cpuMilliseconds: number | undefined, name: string): number {
   if (cpuMilliseconds === undefined) throw new Error(`the system does not count the CPU of ${name}: run this on Linux`)
   return cpuMilliseconds
 }

@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 import { firstCall } from './flow.ts'
 
@@ -19,19 +19,19 @@ const inlineComparison: Comparison = {
 }
 
 /** The same calls from a handler that builds its schemas itself, instead of `form()` at module level. */
-export const inlineRoundsGauge: Gauge = {
+export const inlineRoundsBenchmark: RatioBenchmark = {
   ids: inlineComparison.rows.map(({ id }) => id),
   measure: (options) => compare(inlineComparison, options),
 }
 
 /** Calls that ask twice, with a sealed and bound state, against a server that answers fixed texts of the same size. */
-export const roundsGauge: Gauge = {
+export const roundsBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await roundsGauge.measure(optionsOf(options))
-  await inlineRoundsGauge.measure(optionsOf(options))
+  await roundsBenchmark.measure(optionsOf(options))
+  await inlineRoundsBenchmark.measure(optionsOf(options))
 }

@@ -48,7 +48,7 @@ export async function startPiped(name: string, program: string): Promise<PipedSe
     load: async (inFlight, seconds) => {
       const before = await cpuOf(child)
       const started = performance.now()
-      const { calls, medianMicroseconds } = await drive({ stdin, stdout }, inFlight, seconds)
+      const { calls, medianMicroseconds } = await runLoad({ stdin, stdout }, inFlight, seconds)
       const elapsed = (performance.now() - started) / 1000
       return { perSecond: calls / elapsed, cpuPerCall: ((await cpuOf(child)) - before) / calls, medianMicroseconds }
     },
@@ -72,40 +72,40 @@ async function cpuOf(child: ChildProcess): Promise<number> {
 const [head, tail] = body.split('"id":1')
 const newline = 0x0a
 
-interface Driven {
+interface LoadResult {
   readonly calls: number
   readonly medianMicroseconds: number
 }
 
 /** Resolves when the time is up and the last answer has come. */
-function drive({ stdin, stdout }: Pipes, inFlight: number, seconds: number): Promise<Driven> {
+function runLoad({ stdin, stdout }: Pipes, inFlight: number, seconds: number): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const end = performance.now() + seconds * 1000
     const times: number[] = []
-    let asked = 0
-    let answered = 0
-    let sent = 0
-    const ask = (count: number): void => {
+    let sentCalls = 0
+    let answeredCalls = 0
+    let sentAt = 0
+    const sendCalls = (count: number): void => {
       let lines = ''
-      for (let more = 0; more < count; more++) lines += `${head}"id":${++asked}${tail}\n`
-      sent = performance.now()
+      for (let more = 0; more < count; more++) lines += `${head}"id":${++sentCalls}${tail}\n`
+      sentAt = performance.now()
       stdin.write(lines)
     }
-    const take = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       const now = performance.now()
       let count = 0
       for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) count += 1
-      if (answered === 0 && !chunk.includes(expectedText)) return reject(new Error(`no echo: ${chunk.toString()}`))
+      if (answeredCalls === 0 && !chunk.includes(expectedText)) return reject(new Error(`no echo: ${chunk.toString()}`))
       if (chunk.includes('"error"')) return reject(new Error(`an answer is an error: ${chunk.toString()}`))
-      answered += count
-      if (inFlight === 1) times.push((now - sent) * 1000)
-      if (now < end) ask(count)
-      else if (answered === asked) {
-        stdout.off('data', take)
-        resolve({ calls: answered, medianMicroseconds: times.length === 0 ? Number.NaN : median(times) })
+      answeredCalls += count
+      if (inFlight === 1) times.push((now - sentAt) * 1000)
+      if (now < end) sendCalls(count)
+      else if (answeredCalls === sentCalls) {
+        stdout.off('data', onData)
+        resolve({ calls: answeredCalls, medianMicroseconds: times.length === 0 ? Number.NaN : median(times) })
       }
     }
-    stdout.on('data', take)
-    ask(inFlight)
+    stdout.on('data', onData)
+    sendCalls(inFlight)
   })
 }

@@ -1,4 +1,4 @@
-import { type Gauge, optionsOf } from '../gauge.ts'
+import { optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { type Call, callOf } from '../http/call.ts'
 import { type Comparison, compare } from '../http/compare.ts'
 
@@ -18,12 +18,12 @@ const comparison: Comparison = {
 }
 
 /** A thousand notifications of progress in a call against bare writes of the same bytes. */
-export const streamGauge: Gauge = {
+export const streamBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await streamGauge.measure(optionsOf(options))
+  await streamBenchmark.measure(optionsOf(options))
 }

@@ -16,19 +16,19 @@ export interface ListenersAnswer {
 }
 
 /** The streams of one server. */
-interface Opened {
+interface OpenStreams {
   readonly requests: ClientRequest[]
   /** How many streams have the change of that place, counted from 1. */
-  readonly having: number[]
+  readonly receivedCounts: number[]
   acknowledged: number
   /** Is told whenever something has come, and of what went wrong. */
-  wake: (failure?: string) => void
+  check: (failure?: string) => void
 }
 
 /** Opened so many at a time, because a server's backlog is no part of what is measured. */
 const atOnce = 50
 const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
-const byUrl = new Map<string, Opened>()
+const byUrl = new Map<string, OpenStreams>()
 
 process.once('disconnect', () => process.exit())
 process.on('message', (question: ListenersQuestion) => {
@@ -40,54 +40,54 @@ process.on('message', (question: ListenersQuestion) => {
 
 async function answer(question: ListenersQuestion): Promise<void> {
   const { url } = question
-  const opened = byUrl.get(url) ?? { requests: [], having: [], acknowledged: 0, wake: () => {} }
+  const opened = byUrl.get(url) ?? { requests: [], receivedCounts: [], acknowledged: 0, check: () => {} }
   byUrl.set(url, opened)
   if (question.ask === 'open') return open(opened, url, question.streams)
   if (question.ask === 'await') {
-    return until(opened, () => (opened.having[question.changes] ?? 0) === opened.requests.length)
+    return waitUntil(opened, () => (opened.receivedCounts[question.changes] ?? 0) === opened.requests.length)
   }
   byUrl.delete(url)
   for (const one of opened.requests) one.destroy()
 }
 
-async function open(opened: Opened, url: string, streams: number): Promise<void> {
+async function open(opened: OpenStreams, url: string, streams: number): Promise<void> {
   while (opened.requests.length < streams) {
     for (let count = 0; count < atOnce && opened.requests.length < streams; count += 1) openOne(opened, url)
-    await until(opened, () => opened.acknowledged === opened.requests.length)
+    await waitUntil(opened, () => opened.acknowledged === opened.requests.length)
   }
 }
 
-function until(opened: Opened, isReached: () => boolean): Promise<void> {
+function waitUntil(opened: OpenStreams, isReached: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    opened.wake = (failure) => {
+    opened.check = (failure) => {
       if (failure !== undefined) reject(new Error(failure))
       else if (isReached()) resolve()
     }
-    opened.wake()
+    opened.check()
   })
 }
 
-function openOne(opened: Opened, url: string): void {
+function openOne(opened: OpenStreams, url: string): void {
   const body = bodyOf(opened.requests.length + 1)
-  const lost = (reason: unknown): void => {
-    if (byUrl.get(url) === opened) opened.wake(`a stream was lost: ${String(reason)}`)
+  const fail = (reason: unknown): void => {
+    if (byUrl.get(url) === opened) opened.check(`a stream was lost: ${String(reason)}`)
   }
   const one = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } })
   one.on('response', (response) => {
-    if (response.statusCode !== 200) lost(`status ${response.statusCode}`)
+    if (response.statusCode !== 200) fail(`status ${response.statusCode}`)
     let changes = 0
-    follow(response.setEncoding('utf8'), (mark) => {
+    findMarks(response.setEncoding('utf8'), (mark) => {
       if (mark === acknowledgedMark) opened.acknowledged += 1
       else {
         changes += 1
-        opened.having[changes] = (opened.having[changes] ?? 0) + 1
+        opened.receivedCounts[changes] = (opened.receivedCounts[changes] ?? 0) + 1
       }
-      opened.wake()
+      opened.check()
     })
-    response.on('close', () => lost('it was closed'))
-    response.on('error', lost)
+    response.on('close', () => fail('it was closed'))
+    response.on('error', fail)
   })
-  one.on('error', lost)
+  one.on('error', fail)
   opened.requests.push(one)
   one.end(body)
 }
@@ -96,7 +96,7 @@ const marks = new RegExp(`${acknowledgedMark}|${changedMark}`, 'g')
 const longest = Math.max(acknowledgedMark.length, changedMark.length)
 
 /** Finds the marks in a text that comes in pieces, each of them once. */
-function follow(text: NodeJS.ReadableStream, found: (mark: string) => void): void {
+function findMarks(text: NodeJS.ReadableStream, found: (mark: string) => void): void {
   let rest = ''
   text.on('data', (piece: string) => {
     const whole = rest + piece

@@ -5,19 +5,19 @@ import * as z from 'zod'
 const sure = z.object({ sure: z.boolean() })
 const name = z.object({ name: z.string() })
 
-/** What a handler of the measured server may keep of its calls: nothing, unless a test wants to see a leak. */
-export type Keep = (kept: object) => void
+/** What a handler of the measured server may retain of its calls: nothing, unless a test wants to see a leak. */
+export type RetainContext = (retained: object) => void
 
 /**
  * A server whose tool does what holds on to things most easily: it waits for several questions at once with a `finally`
  * around them, listens to its signal, and has recorded a step.
  */
-export function suspendingServer(keep: Keep = () => {}): McpServer {
+export function suspendingServer(retain: RetainContext = () => {}): McpServer {
   const ask = tool('ask', {
     description: 'Records a step and asks two things at once',
     input: z.object({ call: z.number() }),
     run: async ({ call }, ctx) => {
-      keep(ctx)
+      retain(ctx)
       let open = true
       ctx.signal.addEventListener('abort', () => {
         open = false

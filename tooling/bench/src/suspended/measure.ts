@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Keep, suspendCalls, suspendingServer } from './calls.ts'
+import { setImmediate } from 'node:timers/promises'
+import { type RetainContext, suspendCalls, suspendingServer } from './calls.ts'
 
 /** What the calls left behind. */
 export interface Measured {
@@ -20,7 +20,7 @@ export interface MeasureOptions {
   readonly calls: number
   /** How often that many are made. */
   readonly times: number
-  readonly keep?: Keep
+  readonly retain?: RetainContext
 }
 
 /**
@@ -28,8 +28,8 @@ export interface MeasureOptions {
  *
  * @throws Error when Node was not started with `--expose-gc`, without which the heap says nothing.
  */
-export async function measure({ calls, times, keep }: MeasureOptions): Promise<Measured> {
-  const server = suspendingServer(keep)
+export async function measure({ calls, times, retain }: MeasureOptions): Promise<Measured> {
+  const server = suspendingServer(retain)
   await suspendCalls(server, warmUp)
   const heaps = [await usedHeap()]
   let milliseconds = 0
@@ -47,7 +47,7 @@ async function usedHeap(): Promise<number> {
   if (gc === undefined) throw new Error('the heap can be looked at only with --expose-gc')
   for (let round = 0; round < 4; round += 1) {
     // Timers and what finalizers left have their turn before the next collection.
-    await nextTurn()
+    await setImmediate()
     gc()
   }
   return process.memoryUsage().heapUsed

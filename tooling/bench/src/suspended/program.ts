@@ -5,10 +5,10 @@ import { measure } from './measure.ts'
  * keeps its contexts.
  */
 async function run([calls = '', times = '', mode = '']: readonly string[]): Promise<void> {
-  const kept: object[] = []
-  const leak = mode === 'leak' ? { keep: (context: object) => void kept.push(context) } : {}
+  const retained: object[] = []
+  const leak = mode === 'leak' ? { retain: (context: object) => void retained.push(context) } : {}
   const measured = await measure({ calls: Number(calls), times: Number(times), ...leak })
-  process.stdout.write(JSON.stringify({ ...measured, kept: kept.length }))
+  process.stdout.write(JSON.stringify({ ...measured, retained: retained.length }))
 }
 
 void run(process.argv.slice(2))

@@ -1,11 +1,11 @@
 import type { PgBoss } from 'pg-boss'
-import { createArrivals } from './arrivals.ts'
-import { inLanes } from './in-lanes.ts'
-import { createMoments } from './moments.ts'
+import { createCompletions } from './completions.ts'
+import { runConcurrently } from './run-concurrently.ts'
+import { createTimestamps } from './timestamps.ts'
 import { checkRuns, countRun, type Runner, resultOf } from './runner.ts'
 
 /** What a job has. */
-interface Work {
+interface JobData {
   readonly token: string
 }
 
@@ -17,8 +17,8 @@ const queue = 'alone'
  * job each.
  */
 export async function openBossRunner(openBoss: () => PgBoss, concurrency: number): Promise<Runner> {
-  const moments = createMoments()
-  const ends = createArrivals()
+  const timestamps = createTimestamps()
+  const ends = createCompletions()
   const runs = new Map<string, number>()
   const ids = new Map<string, string>()
   const boss = openBoss()
@@ -26,29 +26,29 @@ export async function openBossRunner(openBoss: () => PgBoss, concurrency: number
   await boss.start()
   await boss.createQueue(queue, { notify: true })
 
-  const handle = async ({ token }: Work): Promise<{ readonly text: string }> => {
-    moments.note('begun', token)
+  const handle = async ({ token }: JobData): Promise<{ readonly text: string }> => {
+    timestamps.record('begun', token)
     countRun(runs, token)
-    ends.arrive(token)
+    ends.complete(token)
     return { text: resultOf(token) }
   }
   const options = { batchSize: concurrency, burstWhenBatchFull: true, perJobResults: true } as const
   const begin = async (): Promise<void> => {
-    await boss.work<Work, unknown, typeof options>(queue, options, (jobs) =>
+    await boss.work<JobData, unknown, typeof options>(queue, options, (jobs) =>
       Promise.all(jobs.map(async ({ id, data }) => ({ id, status: 'completed', output: await handle(data) }) as const)),
     )
   }
   await begin()
   return {
-    moments,
+    timestamps,
     create: async (token) => {
-      moments.note('sent', token)
-      const id = await boss.send(queue, { token } satisfies Work)
-      moments.note('answered', token)
+      timestamps.record('sent', token)
+      const id = await boss.send(queue, { token } satisfies JobData)
+      timestamps.record('answered', token)
       if (id === null) throw new Error(`the job of ${token} was not taken: the queue has to take every one`)
       ids.set(token, id)
     },
-    ended: ends.of,
+    ended: ends.wait,
     // Only a worker that stops waits for its jobs to be settled.
     settle: async () => {
       await boss.offWork(queue)
@@ -56,7 +56,7 @@ export async function openBossRunner(openBoss: () => PgBoss, concurrency: number
     },
     check: async (tokens) => {
       checkRuns(runs, tokens)
-      await inLanes(16, tokens, async (token) => checkJob(boss, token, ids.get(token) ?? ''))
+      await runConcurrently(16, tokens, async (token) => checkJob(boss, token, ids.get(token) ?? ''))
     },
     close: () => boss.stop({ graceful: false }),
   }

@@ -4,9 +4,9 @@ import { memoryStore } from './stores.ts'
 
 const smallest: Plan = {
   rounds: 2,
-  load: { count: 5, lanes: 2 },
+  load: { count: 5, clients: 2 },
   concurrencies: [2],
-  latencies: [{ count: 2, lanes: 1 }],
+  latencies: [{ count: 2, clients: 1 }],
   trips: { calls: 2, milliseconds: 20, pollIntervalMs: 5 },
 }
 

@@ -9,7 +9,7 @@ import {
 } from './measure.ts'
 import { latencyLines, roundTripLines, startColumns, throughputLines } from './report.ts'
 import { measureRoundTrips, type RoundPlan, type RoundTrip } from './round-trips.ts'
-import { type Contender, reference } from './runner.ts'
+import { type Implementation, reference } from './runner.ts'
 import type { Store } from './stores.ts'
 import { openTaskRunner } from './task-runner.ts'
 
@@ -29,31 +29,31 @@ export interface Plan {
 const trips = { calls: 200, milliseconds: 500, pollIntervalMs: 1000 }
 
 /** What is measured when nothing is asked for. The first concurrency is the default of servers. */
-export const full: Plan = {
+export const fullPlan: Plan = {
   rounds: 7,
-  load: { count: 300, lanes: 16 },
+  load: { count: 300, clients: 16 },
   concurrencies: [16, 64],
   latencies: [
-    { count: 60, lanes: 1 },
-    { count: 160, lanes: 16 },
+    { count: 60, clients: 1 },
+    { count: 160, clients: 16 },
   ],
   trips,
 }
 
 /** What is measured for a first look. */
-export const quickly: Plan = {
+export const quickPlan: Plan = {
   rounds: 2,
-  load: { count: 60, lanes: 16 },
+  load: { count: 60, clients: 16 },
   concurrencies: [16],
   latencies: [
-    { count: 20, lanes: 1 },
-    { count: 32, lanes: 16 },
+    { count: 20, clients: 1 },
+    { count: 32, clients: 16 },
   ],
   trips: { ...trips, milliseconds: 200 },
 }
 
 /** What is done before anything counts, so that all code is compiled. */
-export const warmingUp: Plan = { ...quickly, rounds: 1, load: full.load, trips: { ...trips, pollIntervalMs: 10 } }
+export const warmUpPlan: Plan = { ...quickPlan, rounds: 1, load: fullPlan.load, trips: { ...trips, pollIntervalMs: 10 } }
 
 /** Measures everything of one store, and gives lines as it goes. */
 export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<string, void, undefined> {
@@ -70,11 +70,11 @@ export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<st
 
 async function* throughput(store: Store, plan: Plan, concurrency: number): AsyncGenerator<string, void, undefined> {
   const { rounds, load, signal } = plan
-  const contenders = contendersOf(store, [users, 1])
+  const implementations = implementationsOf(store, [users, 1])
   const measured: (readonly Throughput[])[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const turn = { contenders, round, signal }
-    measured.push(await inTurns(turn, (contender) => measureThroughput(contender, load, concurrency)))
+    const options = { implementations, round, signal }
+    measured.push(await measureRound(options, (implementation) => measureThroughput(implementation, load, concurrency)))
   }
   yield* throughputLines(`created and done, ${concurrency} at once`, measured)
 }
@@ -82,17 +82,17 @@ async function* throughput(store: Store, plan: Plan, concurrency: number): Async
 async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<string, void, undefined> {
   const { rounds, signal, concurrencies } = plan
   const [concurrency] = concurrencies
-  const contenders = contendersOf(store, [users])
+  const implementations = implementationsOf(store, [users])
   const open = (options: { readonly concurrency: number }) => openTaskRunner(store.openEngine, { ...options, users })
   const starts: (readonly Latencies[])[] = []
   const resumptions: (readonly number[])[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const turn = { contenders, round, signal }
-    starts.push(await inTurns(turn, (contender) => measureStarts(contender, load, concurrency)))
+    const options = { implementations, round, signal }
+    starts.push(await measureRound(options, (implementation) => measureStarts(implementation, load, concurrency)))
     resumptions.push(await measureResumptions(open, load, concurrency))
   }
   const { fromSending, fromAnswer } = startColumns(starts)
-  const under = load.lanes === 1 ? 'one at a time' : `${load.lanes} under way`
+  const under = load.clients === 1 ? 'one at a time' : `${load.clients} under way`
   const boss = fromSending.find(({ name }) => name === reference)
   yield* latencyLines(`sent to start, ${under}`, fromSending, boss)
   // It may be nothing, or less, of which there are no ratios.
@@ -104,28 +104,28 @@ async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<
 const users = 16
 
 interface Round {
-  readonly contenders: readonly Contender[]
+  readonly implementations: readonly Implementation[]
   readonly round: number
   readonly signal: AbortSignal | undefined
 }
 
-/** What every contender did, in the order of their names; every other round goes backwards. */
-async function inTurns<T>(
-  { contenders, round, signal }: Round,
-  measure: (contender: Contender) => Promise<T>,
+/** What every implementation did, in the order of their names; every other round goes backwards. */
+async function measureRound<T>(
+  { implementations, round, signal }: Round,
+  measure: (implementation: Implementation) => Promise<T>,
 ): Promise<readonly T[]> {
   const measured: T[] = []
-  for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+  for (const implementation of round % 2 === 0 ? implementations : implementations.toReversed()) {
     signal?.throwIfAborted()
-    measured.push(await measure(contender))
+    measured.push(await measure(implementation))
   }
   return round % 2 === 0 ? measured : measured.reverse()
 }
 
 /** Ours, for as many users as there are clients, and pg-boss where the store has it. */
-function contendersOf({ openEngine, openBoss }: Store, userCounts: readonly number[]): readonly Contender[] {
+function implementationsOf({ openEngine, openBoss }: Store, userCounts: readonly number[]): readonly Implementation[] {
   const ours = userCounts.map(
-    (users): Contender => ({
+    (users): Implementation => ({
       name: users === 1 ? 'tasks, one user' : 'tasks',
       open: async ({ concurrency }) => openTaskRunner(openEngine, { concurrency, users }),
     }),

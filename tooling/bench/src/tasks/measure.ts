@@ -1,8 +1,8 @@
-import { inLanes } from './in-lanes.ts'
-import type { Contender, Runner } from './runner.ts'
+import { runConcurrently } from './run-concurrently.ts'
+import type { Implementation, Runner } from './runner.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** What was measured of one contender in one round. */
+/** What was measured of one implementation in one round. */
 export interface Throughput {
   readonly name: string
   readonly perSecond: number
@@ -13,22 +13,22 @@ export interface Throughput {
 /** How many, and how many of them under way. */
 export interface Load {
   readonly count: number
-  readonly lanes: number
+  readonly clients: number
 }
 
 /** Has so many created by so many clients, and waits until the last of them has ended. */
 export async function measureThroughput(
-  { name, open }: Contender,
-  { count, lanes }: Load,
+  { name, open }: Implementation,
+  { count, clients }: Load,
   concurrency: number,
 ): Promise<Throughput> {
   const runner = await open({ concurrency })
   try {
-    await doAll(runner, tokensOf('warm', Math.ceil(count / 5)), lanes)
+    await doAll(runner, tokensOf('warm', Math.ceil(count / 5)), clients)
     const tokens = tokensOf('counted', count)
     const before = process.cpuUsage()
     const start = performance.now()
-    await doAll(runner, tokens, lanes)
+    await doAll(runner, tokens, clients)
     const milliseconds = performance.now() - start
     const { user, system } = process.cpuUsage(before)
     await runner.check(tokens)
@@ -38,13 +38,13 @@ export async function measureThroughput(
   }
 }
 
-async function doAll(runner: Runner, tokens: readonly string[], lanes: number): Promise<void> {
-  await inLanes(lanes, tokens, runner.create)
+async function doAll(runner: Runner, tokens: readonly string[], clients: number): Promise<void> {
+  await runConcurrently(clients, tokens, runner.create)
   await Promise.all(tokens.map(runner.ended))
   await runner.settle()
 }
 
-/** Milliseconds of each, in one round of one contender. */
+/** Milliseconds of each, in one round of one implementation. */
 export interface Latencies {
   readonly name: string
   readonly fromSending: readonly number[]
@@ -53,8 +53,8 @@ export interface Latencies {
 
 /** How long it takes until handlers begin: each lane waits for the end of one before it sends the next. */
 export async function measureStarts(
-  { name, open }: Contender,
-  { count, lanes }: Load,
+  { name, open }: Implementation,
+  { count, clients }: Load,
   concurrency: number,
 ): Promise<Latencies> {
   const runner = await open({ concurrency })
@@ -63,17 +63,17 @@ export async function measureStarts(
     await runner.ended(token)
   }
   try {
-    await inLanes(lanes, tokensOf('warm', lanes * 2), doOne)
+    await runConcurrently(clients, tokensOf('warm', clients * 2), doOne)
     await runner.settle()
     const tokens = tokensOf('counted', count)
-    await inLanes(lanes, tokens, doOne)
+    await runConcurrently(clients, tokens, doOne)
     await runner.settle()
     await runner.check(tokens)
-    const { moments } = runner
+    const { timestamps } = runner
     return {
       name,
-      fromSending: moments.between('sent', 'begun', tokens),
-      fromAnswer: moments.between('answered', 'begun', tokens),
+      fromSending: timestamps.durations('sent', 'begun', tokens),
+      fromAnswer: timestamps.durations('answered', 'begun', tokens),
     }
   } finally {
     await runner.close()
@@ -83,16 +83,16 @@ export async function measureStarts(
 /** How long it takes, in milliseconds, from sending an answer until its handler goes on behind the question. */
 export async function measureResumptions(
   open: (options: { readonly concurrency: number }) => TaskRunner,
-  { count, lanes }: Load,
+  { count, clients }: Load,
   concurrency: number,
 ): Promise<readonly number[]> {
   const runner = open({ concurrency })
   try {
-    await inLanes(lanes, tokensOf('warm', lanes * 2), runner.ask)
+    await runConcurrently(clients, tokensOf('warm', clients * 2), runner.ask)
     const tokens = tokensOf('counted', count)
-    await inLanes(lanes, tokens, runner.ask)
+    await runConcurrently(clients, tokens, runner.ask)
     await runner.check([])
-    return runner.moments.between('updated', 'resumed', tokens)
+    return runner.timestamps.durations('updated', 'resumed', tokens)
   } finally {
     await runner.close()
   }

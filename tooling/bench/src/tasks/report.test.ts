@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
 import { latencyLines, percentile, roundTripLines, startColumns, throughputLines } from './report.ts'
 
-const did = (name: string, perSecond: number) => ({ name, perSecond, cpuPerOne: 1_000_000 / perSecond })
+const throughput = (name: string, perSecond: number) => ({ name, perSecond, cpuPerOne: 1_000_000 / perSecond })
 
 test('tasks a second are compared within a round, so that a slow round of the machine does not count', () => {
   const rounds = [
-    [did('tasks', 500), did('pg-boss', 1000)],
-    [did('tasks', 40), did('pg-boss', 100)],
-    [did('tasks', 600), did('pg-boss', 1000)],
+    [throughput('tasks', 500), throughput('pg-boss', 1000)],
+    [throughput('tasks', 40), throughput('pg-boss', 100)],
+    [throughput('tasks', 600), throughput('pg-boss', 1000)],
   ]
   const [ours, boss] = throughputLines('made', rounds)
   expect(ours).toMatch(/tasks +500\/s +2,000 us CPU +0\.50 x pg-boss \(0\.40 to 0\.60\) +2\.00 x its CPU$/)
   expect(boss).toMatch(/pg-boss +1,000\/s +1,000 us CPU$/)
 })
 
-test('a single contender is compared with no other', () => {
-  expect(throughputLines('made', [[did('tasks', 500)]])).toEqual([expect.stringMatching(/us CPU$/)])
+test('a single implementation is compared with no other', () => {
+  expect(throughputLines('made', [[throughput('tasks', 500)]])).toEqual([expect.stringMatching(/us CPU$/)])
   expect(latencyLines('waited', [{ name: 'tasks', rounds: [[1]] }])).toEqual([expect.stringMatching(/1\.00 ms$/)])
 })
 
@@ -27,7 +27,7 @@ test('latencies are reported over all rounds, and compared by the median of each
   expect(theirs).toMatch(/p50 2\.00 ms +p99 2\.00 ms$/)
 })
 
-test('starts are reported from sending and from the answer, for each contender', () => {
+test('starts are reported from sending and from the answer, for each implementation', () => {
   const latencies = (name: string) => ({ name, fromSending: [3], fromAnswer: [-1] })
   const rounds = [[latencies('tasks'), latencies('pg-boss')]]
   expect(startColumns(rounds)).toEqual({

@@ -3,15 +3,15 @@ import type { Latencies, Throughput } from './measure.ts'
 import type { RoundTrip } from './round-trips.ts'
 import { reference } from './runner.ts'
 
-/** A line per contender: medians over the rounds, and ratios to the reference where it is there. */
+/** A line per implementation: medians over the rounds, and ratios to the reference where it is there. */
 export function throughputLines(title: string, rounds: readonly (readonly Throughput[])[]): readonly string[] {
   return columnsOf(rounds).map((own, _, all) => {
     const { name = '' } = own[0] ?? {}
     const other = name === reference ? undefined : all.find(([first]) => first?.name === reference)
     return row(title, name, [
-      `${figures(median(own.map(({ perSecond }) => perSecond)))}/s`,
-      `${figures(median(own.map(({ cpuPerOne }) => cpuPerOne)))} us CPU`,
-      other && beside(ratios(own, other, ({ perSecond }) => perSecond)),
+      `${formatNumber(median(own.map(({ perSecond }) => perSecond)))}/s`,
+      `${formatNumber(median(own.map(({ cpuPerOne }) => cpuPerOne)))} us CPU`,
+      other && ratioToReference(ratios(own, other, ({ perSecond }) => perSecond)),
       other && `${median(ratios(own, other, ({ cpuPerOne }) => cpuPerOne)).toFixed(2)} x its CPU`,
     ])
   })
@@ -37,11 +37,11 @@ export function latencyLines(
     const cells = [`p50 ${milliseconds(percentile(all, 0.5))}`, `p99 ${milliseconds(percentile(all, 0.99))}`]
     if (other === undefined || other === column) return row(title, column.name, cells)
     const shares = ratios(column.rounds, other.rounds, (round) => percentile(round, 0.5))
-    return row(title, column.name, [...cells, beside(shares)])
+    return row(title, column.name, [...cells, ratioToReference(shares)])
   })
 }
 
-/** The columns of how long handlers took to begin, from both moments. */
+/** The columns of how long handlers took to begin, from both timestamps. */
 export function startColumns(rounds: readonly (readonly Latencies[])[]): {
   readonly fromSending: readonly LatencyColumn[]
   readonly fromAnswer: readonly LatencyColumn[]
@@ -61,9 +61,9 @@ export function roundTripLines(title: string, rounds: readonly (readonly RoundTr
     const costs = ratios(own, plain, ({ cpuPerCall }) => cpuPerCall)
     return row(title, own[0]?.name ?? '', [
       milliseconds(median(own.map(({ milliseconds: took }) => took))),
-      `${figures(median(own.map(({ cpuPerCall }) => cpuPerCall)))} us CPU`,
-      `${figures(median(times))} x (${figures(Math.min(...times))} to ${figures(Math.max(...times))})`,
-      `${figures(median(costs))} x its CPU`,
+      `${formatNumber(median(own.map(({ cpuPerCall }) => cpuPerCall)))} us CPU`,
+      `${formatNumber(median(times))} x (${formatNumber(Math.min(...times))} to ${formatNumber(Math.max(...times))})`,
+      `${formatNumber(median(costs))} x its CPU`,
     ])
   })
 }
@@ -76,7 +76,7 @@ export function percentile(values: readonly number[], share: number): number {
   return found
 }
 
-/** What each contender did, one entry a round. */
+/** What each implementation did, one entry a round. */
 function columnsOf<T extends { readonly name: string }>(rounds: readonly (readonly T[])[]): readonly (readonly T[])[] {
   const names = new Set(rounds.flat().map(({ name }) => name))
   return [...names].map((name) => rounds.flatMap((round) => round.filter((one) => one.name === name)))
@@ -85,14 +85,14 @@ function columnsOf<T extends { readonly name: string }>(rounds: readonly (readon
 /** The ratios that were taken within one round each. */
 function ratios<T>(own: readonly T[], other: readonly T[], of: (one: T) => number): readonly number[] {
   return own.flatMap((one, round) => {
-    const beside = other[round]
-    return beside === undefined ? [] : [of(one) / of(beside)]
+    const counterpart = other[round]
+    return counterpart === undefined ? [] : [of(one) / of(counterpart)]
   })
 }
 
-function beside(shares: readonly number[]): string {
-  const [least, most] = [Math.min(...shares), Math.max(...shares)]
-  return `${median(shares).toFixed(2)} x ${reference} (${least.toFixed(2)} to ${most.toFixed(2)})`
+function ratioToReference(shares: readonly number[]): string {
+  const [min, max] = [Math.min(...shares), Math.max(...shares)]
+  return `${median(shares).toFixed(2)} x ${reference} (${min.toFixed(2)} to ${max.toFixed(2)})`
 }
 
 const widths = [14, 16, 34, 16]
@@ -107,6 +107,6 @@ function milliseconds(value: number): string {
 }
 
 /** A number with as many digits as it takes to tell it from its neighbours. */
-function figures(value: number): string {
+function formatNumber(value: number): string {
   return value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString('en')
 }

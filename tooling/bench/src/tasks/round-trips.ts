@@ -12,7 +12,7 @@ export interface RoundTrip {
   readonly cpuPerCall: number
 }
 
-/** How long a round lasts, for each way to call: until so many tasks were made, or the time is over. */
+/** How long a round lasts, for each variant to call: until so many tasks were made, or the time is over. */
 export interface RoundPlan {
   readonly calls: number
   readonly milliseconds: number
@@ -22,47 +22,47 @@ export interface RoundPlan {
 }
 
 /** Milliseconds between two looks of the client that does not wait as long as it is told to. */
-const hurriedMs = 10
+const shortPollMs = 10
 
 /**
  * One round of calls of the same tool: by a client without tasks, and by clients that follow its task in different
- * ways.
+ * variants.
  */
 export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan): Promise<readonly RoundTrip[]> {
   const { concurrency, pollIntervalMs } = plan
-  const watched = openServer(openEngine, { concurrency, pollIntervalMs })
+  const observed = openServer(openEngine, { concurrency, pollIntervalMs })
   const follow = (options?: TasksClientOptions) =>
-    createClient(watched.exchange, { ...host, extensions: [taskCalls(options)] })
+    createClient(observed.exchange, { ...host, extensions: [taskCalls(options)] })
   const bounds = { calls: plan.calls, milliseconds: plan.milliseconds }
-  const ways: readonly Way[] = [
+  const variants: readonly CallVariant[] = [
     {
       ...bounds,
       name: 'plain call',
-      client: createClient(watched.exchange, host),
+      client: createClient(observed.exchange, host),
       warmUps: 200,
       calls: Number.POSITIVE_INFINITY,
     },
     { ...bounds, name: 'task, listening', client: follow({ follow: 'listen' }), warmUps: 20 },
     {
       ...bounds,
-      name: `task, looking every ${hurriedMs} ms`,
-      client: follow({ polling: { maxMs: hurriedMs } }),
+      name: `task, looking every ${shortPollMs} ms`,
+      client: follow({ polling: { maxMs: shortPollMs } }),
       warmUps: 1,
     },
     { ...bounds, name: `task, looking every ${pollIntervalMs} ms`, client: follow(), warmUps: 0 },
   ]
   try {
     const measured: RoundTrip[] = []
-    for (const way of ways) measured.push(await measureCalls(way))
-    checkServer(watched, [])
+    for (const variant of variants) measured.push(await measureCalls(variant))
+    checkServer(observed, [])
     return measured
   } finally {
-    await watched.server.close({ graceMs: 1000 })
+    await observed.server.close({ graceMs: 1000 })
   }
 }
 
-/** One way to call, and how much of it is measured. */
-interface Way {
+/** One variant to call, and how much of it is measured. */
+interface CallVariant {
   readonly name: string
   readonly client: Client
   readonly calls: number
@@ -71,12 +71,12 @@ interface Way {
   readonly warmUps: number
 }
 
-async function measureCalls({ name, client, ...way }: Way): Promise<RoundTrip> {
-  for (let made = 0; made < way.warmUps; made += 1) await callOnce(client, `${name} warm ${made}`)
+async function measureCalls({ name, client, ...variant }: CallVariant): Promise<RoundTrip> {
+  for (let made = 0; made < variant.warmUps; made += 1) await callOnce(client, `${name} warm ${made}`)
   const before = process.cpuUsage()
   const start = performance.now()
   let [calls, elapsed] = [0, 0]
-  while (calls < way.calls && elapsed < way.milliseconds) {
+  while (calls < variant.calls && elapsed < variant.milliseconds) {
     await callOnce(client, `${name} ${calls}`)
     calls += 1
     elapsed = performance.now() - start

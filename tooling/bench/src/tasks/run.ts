@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { full, measureStore, type Plan, quickly, warmingUp } from './measure-store.ts'
+import { fullPlan, measureStore, type Plan, quickPlan, warmUpPlan } from './measure-store.ts'
 import { memoryStore, type Store, type StorePlan, stores } from './stores.ts'
 
 /**
@@ -10,19 +10,19 @@ import { memoryStore, type Store, type StorePlan, stores } from './stores.ts'
  * alone over the same database, and what a call costs that becomes a task.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const plan = quick ? quickly : full
+  const plan = quick ? quickPlan : fullPlan
   const { rounds, load, concurrencies } = plan
   print(
     `tasks, Node ${process.version}: clients, server and worker in this process, PostgreSQL beside it on the same cores`,
   )
-  print(`${rounds} alternating rounds; ${load.count} tasks by ${load.lanes} clients; medians; ratios within a round`)
+  print(`${rounds} alternating rounds; ${load.count} tasks by ${load.clients} clients; medians; ratios within a round`)
   print(`at most ${concurrencies.join(' or ')} worked on at once, and ${concurrencies[0]} where nothing else is said`)
   const stopping = stopOnSignals()
   const folder = temporaryFolder()
   try {
     // The server of PostgreSQL runs as another user than a root that made the folder.
     await chmod(folder.path, 0o755)
-    for await (const line of measureStore(memoryStore(), warmingUp)) void line
+    for await (const line of measureStore(memoryStore(), warmUpPlan)) void line
     for (const store of stores) await measureOpened(store, folder.path, { ...plan, signal: stopping.signal })
   } catch (error) {
     // What fails while a database is going away is no news.

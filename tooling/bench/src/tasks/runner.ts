@@ -1,8 +1,8 @@
-import type { Moments } from './moments.ts'
+import type { Timestamps } from './timestamps.ts'
 
 /** What takes work on and does it in the background: a server with tasks, or pg-boss alone. */
 export interface Runner {
-  readonly moments: Moments
+  readonly timestamps: Timestamps
   /** Takes one piece of work on; resolves when it is kept. */
   create(token: string): Promise<void>
   /** Resolves when its handler has ended, and for tasks, when that is kept. */
@@ -15,16 +15,16 @@ export interface Runner {
 }
 
 /** What takes turns. */
-export interface Contender {
+export interface Implementation {
   readonly name: string
   /** Begins with what is kept already, and with nothing under way. */
   open(options: { readonly concurrency: number }): Promise<Runner>
 }
 
-/** The contender that the others are compared with. */
+/** The implementation that the others are compared with. */
 export const reference = 'pg-boss'
 
-/** What comes back for a token, for every contender. */
+/** What comes back for a token, for every implementation. */
 export function resultOf(token: string): string {
   return `did ${token}`
 }

@@ -5,11 +5,11 @@ import { openTaskRunner } from './task-runner.ts'
 
 test('a task whose end is not kept as it should be ends the benchmark', async () => {
   const inner = memoryEngine()
-  const forgetful: TaskEngine = {
+  const lossy: TaskEngine = {
     ...inner,
     finish: (lease, end) => inner.finish(lease, { ...end, outcome: { status: 'completed', result: { content: [] } } }),
   }
-  const runner = openTaskRunner(() => forgetful, { concurrency: 1, users: 1 })
+  const runner = openTaskRunner(() => lossy, { concurrency: 1, users: 1 })
   await runner.create('one')
   await runner.ended('one')
   await expect(runner.check(['one'])).rejects.toThrow('the result of one is []')

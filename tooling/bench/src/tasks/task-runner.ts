@@ -3,9 +3,9 @@ import { type CallToolResult, createCall, type Exchange } from '@x/schema'
 import type { Log } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'
-import { inLanes } from './in-lanes.ts'
+import { runConcurrently } from './run-concurrently.ts'
 import { checkRuns, type Runner, resultOf } from './runner.ts'
-import { openServer, type WatchedServer } from './task-server.ts'
+import { type ObservedServer, openServer } from './task-server.ts'
 
 /** A server with tasks and its client, in memory. */
 export interface TaskRunner extends Runner {
@@ -28,8 +28,8 @@ export interface TaskRunnerPlan {
 
 /** Opens a server over an engine, with clients that follow tasks. */
 export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: TaskRunnerPlan): TaskRunner {
-  const watched = openServer(openEngine, { concurrency })
-  const { exchange, server, moments, ends } = watched
+  const observed = openServer(openEngine, { concurrency })
+  const { exchange, server, timestamps, ends } = observed
   const clients = Array.from({ length: users }, (_, index) => clientOf(exchange, `user-${index}`))
   let turns = 0
   const nextClient = (): UserClient => {
@@ -40,20 +40,20 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   }
   const handles = new Map<string, TaskHandle>()
   return {
-    moments,
+    timestamps,
     create: async (token) => {
       const started = await nextClient().tasks.start('work', { token })
       if (started.status !== 'task')
         throw new Error(`the call of ${token} became no task: the server has to take it on`)
       handles.set(token, started.task)
     },
-    ended: (token) => ends.of(handleOf(handles, token).taskId),
+    ended: (token) => ends.wait(handleOf(handles, token).taskId),
     // An end is told of when it is kept.
     settle: async () => {},
     ask: async (token) => checkResult(token, await nextClient().callTool('ask', { token })),
     check: async (tokens) => {
-      checkServer(watched, tokens)
-      await inLanes(16, tokens, async (token) => {
+      checkServer(observed, tokens)
+      await runConcurrently(16, tokens, async (token) => {
         const state = await handleOf(handles, token).status()
         if (state.status !== 'completed')
           throw new Error(`the task of ${token} is ${state.status}: it has to be completed`)
@@ -80,7 +80,7 @@ function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): Task
 }
 
 /** Throws unless nothing went wrong and each token was worked on once. */
-export function checkServer({ errors, runs }: WatchedServer, tokens: readonly string[]): void {
+export function checkServer({ errors, runs }: ObservedServer, tokens: readonly string[]): void {
   if (errors.length > 0)
     throw new Error('the server met an error, so that the numbers would mean nothing', { cause: errors[0] })
   checkRuns(runs, tokens)

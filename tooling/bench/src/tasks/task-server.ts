@@ -3,18 +3,18 @@ import { createServer, form, type Log, type McpServer, tool } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { tasks, type TasksApi } from '@x/tasks/server'
 import * as z from 'zod'
-import { type Arrivals, createArrivals } from './arrivals.ts'
-import { createMoments, type Moments } from './moments.ts'
+import { type Completions, createCompletions } from './completions.ts'
+import { createTimestamps, type Timestamps } from './timestamps.ts'
 import { countRun, resultOf } from './runner.ts'
 
-/** A server with tasks, and what is noted of them. */
-export interface WatchedServer {
+/** A server with tasks, and what is recorded of them. */
+export interface ObservedServer {
   /** Notes when requests are sent and answered. */
   readonly exchange: Exchange
   readonly server: McpServer & { readonly tasks: TasksApi }
-  readonly moments: Moments
+  readonly timestamps: Timestamps
   /** Ends of tasks that are kept, by the task's id. */
-  readonly ends: Arrivals
+  readonly ends: Completions
   /** How often the step of a token was done. */
   readonly runs: ReadonlyMap<string, number>
   readonly errors: readonly unknown[]
@@ -27,9 +27,9 @@ export interface ServerPlan {
 }
 
 /** A server as users have it, whose engine tells of each end besides. */
-export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPlan): WatchedServer {
-  const moments = createMoments()
-  const ends = createArrivals()
+export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPlan): ObservedServer {
+  const timestamps = createTimestamps()
+  const ends = createCompletions()
   const runs = new Map<string, number>()
   const errors: unknown[] = []
   const log: Log = ({ level, err, message }) => {
@@ -38,16 +38,16 @@ export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPla
     ends.fail(err ?? message)
   }
   const engine = openEngine(log)
-  const tools = toolsThat(moments, runs)
-  const watched: TaskEngine = {
+  const tools = createTools(timestamps, runs)
+  const observed: TaskEngine = {
     ...engine,
     finish: async (lease, end) => {
       const written = await engine.finish(lease, end)
-      if (written) ends.arrive(lease.id)
+      if (written) ends.complete(lease.id)
       return written
     },
   }
-  const extensions = [tasks({ ...plan, store: watched })] as const
+  const extensions = [tasks({ ...plan, store: observed })] as const
   const server = createServer({
     name: 'bench',
     version: '1.0.0',
@@ -57,7 +57,7 @@ export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPla
     tools,
     extensions,
   })
-  return { exchange: noting(server.exchange, moments), server, moments, ends, runs, errors }
+  return { exchange: recordRequests(server.exchange, timestamps), server, timestamps, ends, runs, errors }
 }
 
 const confirmation = form(z.object({ sure: z.boolean() }))
@@ -66,14 +66,14 @@ const confirmation = form(z.object({ sure: z.boolean() }))
  * One tool that does something and has done, and one that asks before. A client without tasks calls the first as any
  * other tool.
  */
-function toolsThat(moments: Moments, runs: Map<string, number>) {
+function createTools(timestamps: Timestamps, runs: Map<string, number>) {
   const input = z.object({ token: z.string() })
   const work = tool('work', {
     description: 'Does something',
     input,
     task: 'allowed',
     async run({ token }, ctx) {
-      moments.note('begun', token)
+      timestamps.record('begun', token)
       return ctx.step('work', () => {
         countRun(runs, token)
         return resultOf(token)
@@ -86,7 +86,7 @@ function toolsThat(moments: Moments, runs: Map<string, number>) {
     task: 'required',
     async run({ token }, ctx) {
       const { sure } = await ctx.elicit('sure', { message: 'Sure?', schema: confirmation })
-      moments.note('resumed', token)
+      timestamps.record('resumed', token)
       return ctx.step('work', () => {
         countRun(runs, token)
         return sure ? resultOf(token) : 'nothing'
@@ -97,16 +97,16 @@ function toolsThat(moments: Moments, runs: Map<string, number>) {
 }
 
 /** Notes when the client sends what makes a task or answers one, and when it has its answer. */
-function noting(server: Exchange, moments: Moments): Exchange {
+function recordRequests(server: Exchange, timestamps: Timestamps): Exchange {
   const tokens = new Map<unknown, string>()
   return async (request, call) => {
     const { method, params = {} } = request
-    if (method === 'tasks/update') moments.note('updated', tokens.get(params['taskId']) ?? '')
+    if (method === 'tasks/update') timestamps.record('updated', tokens.get(params['taskId']) ?? '')
     if (method !== 'tools/call') return server(request, call)
     const token = tokenOf(params['arguments'])
-    moments.note('sent', token)
+    timestamps.record('sent', token)
     const response = await server(request, call)
-    moments.note('answered', token)
+    timestamps.record('answered', token)
     if ('result' in response) tokens.set(response.result['taskId'], token)
     return response
   }

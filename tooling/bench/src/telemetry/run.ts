@@ -1,6 +1,6 @@
-import { type Gauge, type MeasureOptions, optionsOf } from '../gauge.ts'
+import { type MeasureOptions, optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
-import { medianOf, type Round, shareOf, sharesOf, takeTurns } from '../turns.ts'
+import { measureRounds, medianOf, type Round, shareOf, sharesOf } from '../alternating-rounds.ts'
 import { type RatioId, type Reading, readingLine } from '../wanted.ts'
 import type { Configuration, CostAnswer, CostQuestion } from './call-cost.ts'
 
@@ -16,7 +16,7 @@ const rows: readonly { readonly id: RatioId; readonly name: Configuration }[] = 
 ]
 
 /** Measures the CPU of a `tools/call` in memory with `telemetry()`, as a ratio to the same call without. */
-export const telemetryGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+export const telemetryBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
@@ -24,21 +24,21 @@ export async function run(options: { readonly quick: boolean }): Promise<void> {
 }
 
 async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
-  const held = rows.filter(({ id }) => only === undefined || only.includes(id))
+  const selected = rows.filter(({ id }) => only === undefined || only.includes(id))
   // A call takes microseconds. More rounds, which are shorter, lose less to a moment in which the machine is busy.
   const [rounds, seconds] = [timing.rounds * 3, timing.seconds / 4]
   const targets: Target[] = []
   try {
-    for (const name of [base, ...held.map((row) => row.name)]) {
+    for (const name of [base, ...selected.map((row) => row.name)]) {
       const child: PinnedProcess<CostQuestion, CostAnswer> = await startPinned('telemetry/call-cost.js', 0)
       targets.push({ name, ...child })
     }
     print(`tools/call in memory with telemetry, Node ${process.version}; ${pinning}`)
     print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
     for (const { name, ask } of targets) await ask({ configuration: name, seconds: timing.warmUp })
-    const measured = await takeTurns(targets, rounds, ({ name, ask }) => ask({ configuration: name, seconds }))
+    const measured = await measureRounds(targets, rounds, ({ name, ask }) => ask({ configuration: name, seconds }))
     for (const { name } of targets) print(reportLine(measured, name))
-    const readings = held.map(({ id, name }) => readingOf(measured, id, name))
+    const readings = selected.map(({ id, name }) => readingOf(measured, id, name))
     for (const reading of readings) print(readingLine(reading))
     return readings
   } finally {

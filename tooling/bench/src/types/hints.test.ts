@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readHints } from './hints.ts'
 
-const shownBy = {
+const expectedHints = {
   'byInterface.tools': /^\(property\) .*: ToolFunctions<Api>$/,
   'byInterface.prompts': /^\(property\) .*: PromptFunctions<Api>$/,
   'byInterface.tools.tool_7': /^\(property\) tool_7: \(args: \{\s*name7: string;/,
@@ -11,7 +11,7 @@ const shownBy = {
 test('the hints of an editor at the tools of a server with 50 tools are shorter than 300 characters', {
   timeout: 120_000,
 }, () => {
-  const hints = readHints(50, Object.keys(shownBy))
-  expect(hints).toEqual(Object.values(shownBy).map((shown) => expect.stringMatching(shown)))
+  const hints = readHints(50, Object.keys(expectedHints))
+  expect(hints).toEqual(Object.values(expectedHints).map((shown) => expect.stringMatching(shown)))
   expect(Math.max(...hints.map(({ length }) => length))).toBeLessThan(300)
 })

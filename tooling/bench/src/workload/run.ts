@@ -1,9 +1,9 @@
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { startRedis } from '@tooling/real-servers/redis'
-import { type Gauge, type MeasureOptions, optionsOf } from '../gauge.ts'
+import { type MeasureOptions, optionsOf, type RatioBenchmark } from '../benchmark.ts'
 import type { ServerAnswer, ServerQuestion } from '../http/answer-questions.ts'
 import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
-import { medianOf, type Round, shareOf, spreadText, sharesOf, takeTurns } from '../turns.ts'
+import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from '../alternating-rounds.ts'
 import { type RatioId, type Reading, readingLine } from '../wanted.ts'
 import { seedRedis } from './seed-redis.ts'
 import type { SessionLoadAnswer, SessionLoadQuestion } from './session-load.ts'
@@ -50,7 +50,7 @@ interface Measurement {
  * session of its own: `initialize`, `notifications/initialized`, `tools/call`, `DELETE`. Servers on one core; the load,
  * Redis and the service on the other. Each answer is checked. Not measured: several processes of one server.
  */
-export const workloadGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+export const workloadBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
@@ -65,8 +65,8 @@ interface Server extends Target {
 }
 
 async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
-  const asked = only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
-  const needed = only === undefined ? targets : targets.filter(({ name }) => asked.some((row) => isOf(row, name)))
+  const selected = only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
+  const needed = only === undefined ? targets : targets.filter(({ name }) => selected.some((row) => isComparedIn(row, name)))
   await using services = await startServices()
   const load: Load = await startPinned('workload/session-load.js', 1)
   const servers: Server[] = []
@@ -75,9 +75,9 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
     print(`calls of three tools by 50 users, Node ${process.version}; ${pinning}`)
     print(`${timing.rounds} alternating rounds of ${timing.seconds} s each; medians; ratios within a round`)
     for (const server of servers) await measureOne(load, server, timing.warmUp)
-    const measured = await takeTurns(servers, timing.rounds, (server) => measureOne(load, server, timing.seconds))
+    const measured = await measureRounds(servers, timing.rounds, (server) => measureOne(load, server, timing.seconds))
     for (const { name, form } of servers) print(reportLine(measured, name, form))
-    const readings = asked.map((row) => readingOf(measured, row))
+    const readings = selected.map((row) => readingOf(measured, row))
     for (const reading of readings) print(readingLine(reading))
     return readings
   } finally {
@@ -85,7 +85,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
   }
 }
 
-function isOf({ name, base }: RatioRow, target: string): boolean {
+function isComparedIn({ name, base }: RatioRow, target: string): boolean {
   return target === name || target === base
 }
 

@@ -7,7 +7,7 @@ export type Round<Measurement> = ReadonlyMap<string, Measurement>
  * Measures targets in turns, so that what the machine does besides falls on all of them; every other round goes
  * backwards.
  */
-export async function takeTurns<Target extends { readonly name: string }, Measurement>(
+export async function measureRounds<Target extends { readonly name: string }, Measurement>(
   targets: readonly Target[],
   rounds: number,
   measure: (target: Target) => Promise<Measurement>,

@@ -21,7 +21,7 @@ export interface MeasureOptions {
 }
 
 /** A benchmark that gives ratios. */
-export interface Gauge {
+export interface RatioBenchmark {
   readonly ids: readonly RatioId[]
   readonly measure: (options: MeasureOptions) => Promise<readonly Reading[]>
 }

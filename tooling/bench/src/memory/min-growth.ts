@@ -4,7 +4,7 @@
  *
  * @throws RangeError when there are fewer than two looks.
  */
-export function leastGrowth(heaps: readonly number[]): number {
+export function minGrowth(heaps: readonly number[]): number {
   if (heaps.length < 2) throw new RangeError(`growth is between two looks at a heap, and there are ${heaps.length}`)
   return Math.min(...heaps.slice(1).map((heap, index) => heap - (heaps[index] ?? 0)))
 }

@@ -1,12 +1,12 @@
 /** What the benchmark asks of a client. */
-export interface DriveQuestion {
+export interface CallLoadQuestion {
   readonly url: string
   readonly inFlight: number
   readonly seconds: number
 }
 
 /** What a client did. */
-export interface DriveAnswer {
+export interface CallLoadAnswer {
   readonly perSecond: number
   /** Microseconds of CPU in the client's process, user and system. */
   readonly cpuPerCall: number
@@ -16,22 +16,22 @@ export interface DriveAnswer {
 export type EchoCall = () => Promise<string>
 
 /** Answers the benchmark over the channel of this process: keeps so many calls under way for so long. */
-export function answerDrives(connect: (url: string) => Promise<EchoCall> | EchoCall, expected: string): void {
+export function serveCallLoad(connect: (url: string) => Promise<EchoCall> | EchoCall, expected: string): void {
   const calls = new Map<string, EchoCall>()
   process.once('disconnect', () => process.exit())
-  process.on('message', (question: DriveQuestion) => {
+  process.on('message', (question: CallLoadQuestion) => {
     void (async () => {
       const { url } = question
       const call = calls.get(url) ?? (await connect(url))
       calls.set(url, call)
       const text = await call()
       if (text !== expected) throw new Error(`no echo: ${text}`)
-      process.send?.(await drive(call, question))
+      process.send?.(await runCallLoad(call, question))
     })()
   })
 }
 
-async function drive(call: EchoCall, { inFlight, seconds }: DriveQuestion): Promise<DriveAnswer> {
+async function runCallLoad(call: EchoCall, { inFlight, seconds }: CallLoadQuestion): Promise<CallLoadAnswer> {
   const started = performance.now()
   const end = started + seconds * 1000
   const before = cpuMicroseconds()

@@ -1,8 +1,8 @@
-import type { Gauge, MeasureOptions, Timing } from '../gauge.ts'
+import type { RatioBenchmark, MeasureOptions, Timing } from '../benchmark.ts'
 import { limitText, passes, type RatioId, type Reading, wantedText } from '../wanted.ts'
 
 /** How ratios are held. */
-export interface HoldOptions {
+export interface CheckOptions {
   /** The ratios that are held; a benchmark that has none of them is not run. */
   readonly ids: readonly RatioId[]
   readonly short: Timing
@@ -20,14 +20,14 @@ export interface HoldOptions {
 }
 
 /** Measures ratios, and says whether each of them is near enough to what is wanted of it. */
-export async function holdRatios(gauges: readonly Gauge[], options: HoldOptions): Promise<boolean> {
+export async function checkRatios(benchmarks: readonly RatioBenchmark[], options: CheckOptions): Promise<boolean> {
   const { short, long, print } = options
-  let failed = await measureAll(gauges, { only: options.ids, timing: short, print })
+  let failed = await measureAll(benchmarks, { only: options.ids, timing: short, print })
   for (let time = 0; time < options.again && failed.length > 0; time += 1) {
     const only = failed.map(({ id }) => id)
     print(`  again, in a while, with longer rounds: ${only.join(', ')}`)
     await options.pause()
-    failed = await measureAll(gauges, { only, timing: long, print })
+    failed = await measureAll(benchmarks, { only, timing: long, print })
   }
   for (const reading of failed) print(failureLine(reading))
   return failed.length === 0
@@ -35,27 +35,27 @@ export async function holdRatios(gauges: readonly Gauge[], options: HoldOptions)
 
 type Measuring = MeasureOptions & { readonly only: readonly RatioId[] }
 
-async function measureAll(gauges: readonly Gauge[], { only, ...how }: Measuring): Promise<readonly Reading[]> {
+async function measureAll(benchmarks: readonly RatioBenchmark[], { only, ...how }: Measuring): Promise<readonly Reading[]> {
   const failed: Reading[] = []
-  for (const gauge of gauges) {
-    const ids = gauge.ids.filter((id) => only.includes(id))
-    failed.push(...(await measureFailing(gauge, { ...how, only: ids })))
+  for (const benchmark of benchmarks) {
+    const ids = benchmark.ids.filter((id) => only.includes(id))
+    failed.push(...(await measureFailing(benchmark, { ...how, only: ids })))
   }
   return failed
 }
 
 /** Those of the ratios that do not pass. */
-async function measureFailing(gauge: Gauge, { only, timing, print }: Measuring): Promise<readonly Reading[]> {
+async function measureFailing(benchmark: RatioBenchmark, { only, timing, print }: Measuring): Promise<readonly Reading[]> {
   if (only.length === 0) return []
-  const readings = await gauge.measure({ only, timing, print: () => {} })
+  const readings = await benchmark.measure({ only, timing, print: () => {} })
   const missing = only.filter((asked) => !readings.some(({ id }) => id === asked))
   if (missing.length > 0)
     throw new Error(`no reading of ${missing.join(', ')}: a benchmark gives every ratio that it has`)
-  for (const reading of readings) print(heldLine(reading))
+  for (const reading of readings) print(ratioLine(reading))
   return readings.filter((reading) => !passes(reading))
 }
 
-function heldLine(reading: Reading): string {
+function ratioLine(reading: Reading): string {
   const { id, value, ours, floor } = reading
   const columns = [
     passes(reading) ? '  ok  ' : '  LOW ',

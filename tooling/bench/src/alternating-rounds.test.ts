@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { medianOf, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+import { measureRounds, medianOf, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
 
 const targets = [{ name: 'floor' }, { name: 'ours' }]
 const share = { name: 'ours', base: 'floor', of: (value: number) => value }
 
 test('every other round goes backwards', async () => {
   const order: string[] = []
-  await takeTurns(targets, 3, async ({ name }) => order.push(name))
+  await measureRounds(targets, 3, async ({ name }) => order.push(name))
   expect(order).toEqual(['floor', 'ours', 'ours', 'floor', 'floor', 'ours'])
 })
 

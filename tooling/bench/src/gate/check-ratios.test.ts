@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Gauge, Timing } from '../gauge.ts'
+import type { RatioBenchmark, Timing } from '../benchmark.ts'
 import type { RatioId, Reading } from '../wanted.ts'
-import { type HoldOptions, holdRatios } from './hold-ratios.ts'
+import { type CheckOptions, checkRatios } from './check-ratios.ts'
 
 const short: Timing = { rounds: 1, seconds: 1, warmUp: 1 }
 const long: Timing = { rounds: 2, seconds: 2, warmUp: 2 }
@@ -9,7 +9,7 @@ const long: Timing = { rounds: 2, seconds: 2, warmUp: 2 }
 const reading = (id: RatioId, value: number): Reading => ({ id, value, ours: '7/s', floor: '10/s' })
 
 /** A benchmark with planted figures, one for each time that it is run, and a record of how it was run. */
-function planted(figures: Readonly<Partial<Record<RatioId, readonly number[]>>>): Gauge & { readonly runs: unknown[] } {
+function fakeBenchmark(figures: Readonly<Partial<Record<RatioId, readonly number[]>>>): RatioBenchmark & { readonly runs: unknown[] } {
   const table = new Map(Object.entries(figures))
   const runs: unknown[] = []
   return {
@@ -25,22 +25,22 @@ function planted(figures: Readonly<Partial<Record<RatioId, readonly number[]>>>)
   }
 }
 
-async function hold(gauge: Gauge, ids: HoldOptions['ids'] = ['http/64', 'http/tail']) {
+async function check(benchmark: RatioBenchmark, ids: CheckOptions['ids'] = ['http/64', 'http/tail']) {
   const lines: string[] = []
   let pauses = 0
   const pause = async () => void (pauses += 1)
-  const passed = await holdRatios([gauge], { ids, short, long, again: 2, pause, print: (line) => lines.push(line) })
+  const passed = await checkRatios([benchmark], { ids, short, long, again: 2, pause, print: (line) => lines.push(line) })
   return { passed, pauses, failures: lines.filter((line) => line.startsWith('FAILED')) }
 }
 
 test('ratios that are what is wanted pass, and are measured once', async () => {
-  const gauge = planted({ 'http/64': [0.85], 'http/tail': [1.1] })
-  expect(await hold(gauge)).toMatchObject({ passed: true, failures: [] })
-  expect(gauge.runs).toEqual([{ only: ['http/64', 'http/tail'], timing: short }])
+  const benchmark = fakeBenchmark({ 'http/64': [0.85], 'http/tail': [1.1] })
+  expect(await check(benchmark)).toMatchObject({ passed: true, failures: [] })
+  expect(benchmark.runs).toEqual([{ only: ['http/64', 'http/tail'], timing: short }])
 })
 
 test('ratios within a fifth of what is wanted pass', async () => {
-  expect((await hold(planted({ 'http/64': [0.65], 'http/tail': [1.6] }))).passed).toBe(true)
+  expect((await check(fakeBenchmark({ 'http/64': [0.65], 'http/tail': [1.6] }))).passed).toBe(true)
 })
 
 test.each([
@@ -56,16 +56,16 @@ test.each([
   ],
   ['no number', { 'http/64': [1], 'http/tail': [Number.NaN, Number.NaN, Number.NaN] }, 'FAILED http/tail: NaN'],
 ])('a ratio that is %s every time fails, and is named with what is wanted', async (_name, figures, line) => {
-  const { passed, failures } = await hold(planted(figures))
+  const { passed, failures } = await check(fakeBenchmark(figures))
   expect(passed).toBe(false)
   expect(failures).toHaveLength(1)
   expect(failures[0]).toContain(line)
 })
 
 test('a ratio that failed is measured again alone, later and with longer rounds, and passes when it was noise', async () => {
-  const gauge = planted({ 'http/64': [0.5, 0.5, 0.9], 'http/tail': [1] })
-  expect(await hold(gauge)).toEqual({ passed: true, pauses: 2, failures: [] })
-  expect(gauge.runs).toEqual([
+  const benchmark = fakeBenchmark({ 'http/64': [0.5, 0.5, 0.9], 'http/tail': [1] })
+  expect(await check(benchmark)).toEqual({ passed: true, pauses: 2, failures: [] })
+  expect(benchmark.runs).toEqual([
     { only: ['http/64', 'http/tail'], timing: short },
     { only: ['http/64'], timing: long },
     { only: ['http/64'], timing: long },
@@ -73,17 +73,17 @@ test('a ratio that failed is measured again alone, later and with longer rounds,
 })
 
 test('every benchmark is measured, also after one that failed', async () => {
-  const [low, fine] = [planted({ 'http/64': [0.1] }), planted({ 'http/64': [0.9] })]
+  const [low, fine] = [fakeBenchmark({ 'http/64': [0.1] }), fakeBenchmark({ 'http/64': [0.9] })]
   const options = { ids: ['http/64'], short, long, again: 0, pause: async () => {}, print: () => {} } as const
-  expect([await holdRatios([low, fine], options), fine.runs.length]).toEqual([false, 1])
+  expect([await checkRatios([low, fine], options), fine.runs.length]).toEqual([false, 1])
 })
 
 test('a ratio that its benchmark does not give is an error, and not a pass', async () => {
-  await expect(hold(planted({ 'http/64': [0.9] }))).rejects.toThrow('no reading of http/tail')
+  await expect(check(fakeBenchmark({ 'http/64': [0.9] }))).rejects.toThrow('no reading of http/tail')
 })
 
 test('a benchmark of which nothing is held is not run', async () => {
-  const gauge = planted({})
-  expect((await hold(gauge, ['codec/200'])).passed).toBe(true)
-  expect(gauge.runs).toEqual([])
+  const benchmark = fakeBenchmark({})
+  expect((await check(benchmark, ['codec/200'])).passed).toBe(true)
+  expect(benchmark.runs).toEqual([])
 })
